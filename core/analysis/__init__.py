@@ -1,0 +1,1 @@
+"""What the numbers of a trace say. NumPy, SciPy and scikit-learn only."""

@@ -1,0 +1,191 @@
+"""One token x token table out of a trace: which layers and heads, which tokens, which values."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+import pandas as pd
+
+from core.model.trace import softmax
+
+if TYPE_CHECKING:
+    from core.model.trace import Array, Token, Trace
+
+Layer = int | Literal["mean"]
+Head = int | Literal["mean", "max"]
+Values = Literal["attention", "scores"]
+
+
+@dataclass(frozen=True, eq=False)
+class AttentionTable:
+    """A table as it is shown.
+
+    Attributes
+    ----------
+    values : float32 (row, column); ``-inf`` where a score is masked.
+    labels : one a row and column, each different: repeated words carry their occurrence.
+    displays : the same without the occurrence.
+    special : whether a row (and column) is a special token.
+    where : which layer and head, e.g. ``"L4 H2"`` or ``"layer 6, mean of 12 heads"``.
+    kind : "attention" (probabilities) or "scores" (logits before softmax).
+    rows_sum_to_one : whether every row adds up to one, within 1e-3.
+    hidden : how many special tokens are not shown.
+    """
+
+    values: Array
+    labels: tuple[str, ...]
+    displays: tuple[str, ...]
+    special: tuple[bool, ...]
+    where: str
+    kind: Values
+    rows_sum_to_one: bool
+    hidden: int
+
+    @property
+    def row_sums(self) -> Array:
+        """How much of each token's attention is on screen, float32 (row,)."""
+        return self.values.sum(axis=1)
+
+    @property
+    def column_sums(self) -> Array:
+        """How much each token is attended to, float32 (column,)."""
+        return self.values.sum(axis=0)
+
+    def frame(self) -> pd.DataFrame:
+        """The table with tokens as labels on both sides, as it is saved."""
+        index = pd.Index(self.labels, name="from \\ to")
+        return pd.DataFrame(self.values, index=index, columns=list(self.labels))
+
+
+def attention_table(
+    trace: Trace,
+    layer: Layer,
+    head: Head,
+    *,
+    values: Values = "attention",
+    words: bool = False,
+    hide_special: bool = False,
+    renormalise: bool = False,
+) -> AttentionTable:
+    """The table for a layer and head, or for a mean or maximum of them.
+
+    Parameters
+    ----------
+    layer, head : from 0; "mean" over layers; "mean" or "max" over heads. Heads are summarised
+        within each layer first, then layers are averaged.
+    values : probabilities, or scaled and masked scores before softmax.
+    words : merge word pieces: mean over the rows of a word, sum over its columns, so that rows
+        still add up to one (Clark et al. 2019, section 4.1). Probabilities only.
+    hide_special : leave out the tokens that the tokenizer added.
+    renormalise : after hiding, divide each row by what is left of it. Probabilities only.
+
+    Raises
+    ------
+    ValueError
+        When scores are to be merged or renormalised: neither has a meaning for logits.
+    """
+    if values == "scores" and (words or renormalise):
+        raise ValueError("scores can be neither merged into words nor renormalised")
+    matrix = summarise(trace, layer, head, values)
+    displays = tuple(token.display for token in trace.tokens)
+    special = np.array([token.special for token in trace.tokens])
+    if words:
+        groups = word_groups(trace.tokens)
+        matrix = merge_words(matrix, groups)
+        special = special[[group[0] for group in groups]]
+        displays = tuple(join_pieces([trace.tokens[i] for i in group]) for group in groups)
+    labels = unique_labels(displays)
+    kept = np.flatnonzero(~special) if hide_special else np.arange(len(labels))
+    matrix = matrix[np.ix_(kept, kept)]
+    if renormalise:
+        matrix = renormalise_rows(matrix)
+    sums_to_one = values == "attention" and bool(np.allclose(matrix.sum(axis=1), 1, atol=1e-3))
+    return AttentionTable(
+        values=matrix,
+        labels=tuple(labels[i] for i in kept),
+        displays=tuple(displays[i] for i in kept),
+        special=tuple(bool(special[i]) for i in kept),
+        where=describe(trace, layer, head),
+        kind=values,
+        rows_sum_to_one=sums_to_one,
+        hidden=len(labels) - len(kept),
+    )
+
+
+def summarise(trace: Trace, layer: Layer, head: Head, values: Values = "attention") -> Array:
+    """Attention or scores of a layer and head, or a mean or maximum; float32 (token, token)."""
+    layers = range(trace.shape[0]) if layer == "mean" else (layer,)
+    total = sum(_summarise_heads(trace, each, head, values) for each in layers)
+    return np.asarray(total / len(layers), dtype=np.float32)
+
+
+def _summarise_heads(trace: Trace, layer: int, head: Head, values: Values) -> Array:
+    scores = trace.scores(layer, None if isinstance(head, str) else head)
+    matrix = softmax(scores) if values == "attention" else scores
+    if head == "mean":
+        return matrix.mean(axis=0)
+    return matrix.max(axis=0) if head == "max" else matrix
+
+
+def word_groups(tokens: tuple[Token, ...]) -> list[list[int]]:
+    """Positions that belong together: the pieces of a word; each special token on its own."""
+    groups: list[list[int]] = []
+    for token in tokens:
+        previous = tokens[groups[-1][-1]] if groups else None
+        if previous is not None and not token.special and token.word == previous.word:
+            groups[-1].append(token.position)
+        else:
+            groups.append([token.position])
+    return groups
+
+
+def merge_words(matrix: Array, groups: list[list[int]]) -> Array:
+    """Mean over the rows of a word, sum over its columns; float32 (word, word)."""
+    starts = [group[0] for group in groups]
+    sizes = np.array([len(group) for group in groups], dtype=np.float32)
+    columns = np.add.reduceat(matrix, starts, axis=1)
+    return np.add.reduceat(columns, starts, axis=0) / sizes[:, None]
+
+
+def renormalise_rows(matrix: Array) -> Array:
+    """Each row divided by its sum; a row with nothing left stays zero."""
+    sums = matrix.sum(axis=1, keepdims=True)
+    return np.divide(matrix, sums, out=np.zeros_like(matrix), where=sums > 0)
+
+
+def join_pieces(pieces: list[Token]) -> str:
+    """The word that word pieces make: ``cap ##y ##bara`` -> ``capybara``."""
+    first, *rest = (piece.display for piece in pieces)
+    return first + "".join(piece.removeprefix("##") for piece in rest)
+
+
+def unique_labels(displays: tuple[str, ...]) -> tuple[str, ...]:
+    """Labels that tell repeated tokens apart: ``("it", "is", "it")`` -> ``("it", "is", "it (2)")``."""
+    taken = set(displays)
+    seen: Counter[str] = Counter()
+    labels = []
+    for display in displays:
+        seen[display] += 1
+        label = display
+        while seen[display] > 1 and (label == display or label in taken):
+            label = f"{display} ({seen[display]})"
+            if label in taken:
+                seen[display] += 1
+        taken.add(label)
+        labels.append(label)
+    return tuple(labels)
+
+
+def describe(trace: Trace, layer: Layer, head: Head) -> str:
+    """Which layer and head, counted from 1 as people read them."""
+    layers, heads = trace.shape[:2]
+    if layer != "mean" and not isinstance(head, str):
+        return f"L{layer + 1} H{head + 1}"
+    of_layer = f"mean of {layers} layers" if layer == "mean" else f"layer {layer + 1}"
+    if isinstance(head, str):
+        word = "mean" if head == "mean" else "maximum"
+        return f"{of_layer}, {word} of {heads} heads"
+    return f"{of_layer}, head {head + 1}"

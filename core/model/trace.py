@@ -1,0 +1,164 @@
+"""What one forward pass showed: tokens, queries, keys, values. Immutable; imports only NumPy.
+
+The attention maps themselves (token x token, per head) are not kept: they are recomputed from the
+recorded queries and keys for the layer or head that is asked for, so that a trace grows with the
+length of the text and not with its square.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float32]
+
+
+@dataclass(frozen=True)
+class Token:
+    """One token as the model got it and as people read it.
+
+    Attributes
+    ----------
+    text : as ``tokenizer.convert_ids_to_tokens`` gives it, e.g. ``"##y"`` or ``"Ġbook"``.
+    display : what people read: byte-level marks decoded, unknown tokens shown as they were typed.
+    id : number in the vocabulary.
+    special : added by the tokenizer's template (``[CLS]``, ``</s>``, ...), not typed.
+    segment : 0 for the first sentence, 1 for the second.
+    position : index in the sequence, from 0.
+    word : index of the word it belongs to, counted over the whole sequence; -1 for special tokens.
+    """
+
+    text: str
+    display: str
+    id: int
+    special: bool
+    segment: int
+    position: int
+    word: int
+
+
+@dataclass(frozen=True)
+class Layer:
+    """How one layer turns queries and keys into logits.
+
+    Attributes
+    ----------
+    scaling : factor of the dot product, usually ``1 / sqrt(dim)``.
+    mask : additive, (token, token) or (head, token, token), ``-inf`` where attention is not
+        permitted; None where everything is permitted.
+    softcap : logits are bounded as ``softcap * tanh(logits / softcap)`` (Gemma 2); None otherwise.
+    """
+
+    scaling: float
+    mask: Array | None
+    softcap: float | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Trace:
+    """One forward pass of one text.
+
+    Attributes
+    ----------
+    model : the name the model was loaded by.
+    tokens : one entry a position.
+    queries : float32 (layer, head, token, dim), read-only, rotary positions already applied.
+    kv_keys, kv_values : float32 (layer, key-value head, token, dim), read-only, as the model
+        computed them. Grouped-query models have fewer of them than query heads.
+    layers : scaling, mask and soft cap of each layer.
+    causal : whether no token of this model attends to a later one.
+    dropped : how many tokens were cut off because the text is longer than the model takes.
+    """
+
+    model: str
+    tokens: tuple[Token, ...]
+    queries: Array
+    kv_keys: Array
+    kv_values: Array
+    layers: tuple[Layer, ...]
+    causal: bool
+    dropped: int = 0
+
+    def __post_init__(self) -> None:
+        for array in (self.queries, self.kv_keys, self.kv_values):
+            array.setflags(write=False)
+
+    @property
+    def shape(self) -> tuple[int, int, int, int]:
+        """(layers, heads, tokens, dim of a query)."""
+        layers, heads, tokens, dim = self.queries.shape
+        return layers, heads, tokens, dim
+
+    @property
+    def group(self) -> int:
+        """How many query heads share one key-value head (1 unless the model groups queries)."""
+        return self.queries.shape[1] // self.kv_keys.shape[1]
+
+    @property
+    def keys(self) -> Array:
+        """Keys, float32 (layer, head, token, dim), repeated to the query heads."""
+        return self._per_query_head(self.kv_keys)
+
+    @property
+    def values(self) -> Array:
+        """Values, float32 (layer, head, token, dim), repeated to the query heads."""
+        return self._per_query_head(self.kv_values)
+
+    def scores(self, layer: int, head: int | None = None) -> Array:
+        """Logits before softmax: scaled, soft-capped where the model does, and masked.
+
+        Returns float32 (token, token), or (head, token, token) when no head is given;
+        ``-inf`` where the query (row) is not permitted to see the key (column).
+        """
+        self._check(layer, head)
+        rule = self.layers[layer]
+        heads = slice(None) if head is None else slice(head, head + 1)
+        queries = self.queries[layer, heads]  # (head, token, dim)
+        groups = np.arange(self.queries.shape[1])[heads] // self.group
+        logits = queries @ self.kv_keys[layer, groups].swapaxes(-1, -2)  # (head, token, token)
+        logits *= np.float32(rule.scaling)
+        if rule.softcap is not None:
+            logits = np.float32(rule.softcap) * np.tanh(logits / np.float32(rule.softcap))
+        if rule.mask is not None:
+            logits += rule.mask if rule.mask.ndim == 2 else rule.mask[heads]
+        return logits if head is None else logits[0]
+
+    def attention(self, layer: int | None = None, head: int | None = None) -> Array:
+        """Attention weights: softmax of the scores over the keys; every row sums to one.
+
+        Returns float32 (layer, head, token, token), without the axes that are given. All layers
+        and heads of a long text are large: 4 bytes x layers x heads x tokens squared.
+        """
+        if layer is not None:
+            return softmax(self.scores(layer, head))
+        return np.stack([softmax(self.scores(each, head)) for each in range(len(self.layers))])
+
+    def _per_query_head(self, array: Array) -> Array:
+        if self.group == 1:
+            return array
+        repeated = np.repeat(array, self.group, axis=1)
+        repeated.setflags(write=False)
+        return repeated
+
+    def _check(self, layer: int, head: int | None) -> None:
+        layers, heads = self.queries.shape[:2]
+        if not 0 <= layer < layers:
+            raise IndexError(f"layer {layer} of a model with layers 0 to {layers - 1}")
+        if head is not None and not 0 <= head < heads:
+            raise IndexError(f"head {head} of a model with heads 0 to {heads - 1}")
+
+
+def softmax(scores: Array) -> Array:
+    """Softmax over the last axis; ``-inf`` becomes exactly 0. Same shape and type as `scores`."""
+    shifted = scores - scores.max(axis=-1, keepdims=True)
+    np.exp(shifted, out=shifted)
+    shifted /= shifted.sum(axis=-1, keepdims=True)
+    return shifted
+
+
+def default_scaling(dim: int) -> float:
+    """1 / sqrt(dim), the scaling of a model that names none (Vaswani et al. 2017, eq. 1)."""
+    return 1.0 / math.sqrt(dim)

@@ -1,0 +1,146 @@
+"""Run a text, a pair of texts or many texts through a model and keep what its heads computed."""
+
+from __future__ import annotations
+
+import inspect
+from dataclasses import dataclass
+from itertools import islice
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from core.model import memory
+from core.model.capture import layer_rules, recording, stack_call_arrays
+from core.model.errors import EmptyTextError, OutOfMemoryError
+from core.model.tokens import read_tokens
+from core.model.trace import Token, Trace
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    import torch
+    from tokenizers import Encoding
+
+    from core.model.capture import Call
+    from core.model.loading import LoadedModel
+
+
+@dataclass(frozen=True)
+class _Input:
+    """One text ready for the model: its ids and segments, what people read, what was cut."""
+
+    ids: list[int]
+    segments: list[int]
+    tokens: tuple[Token, ...]
+    dropped: int
+
+
+def trace_text(
+    model: LoadedModel, text: str, pair: str | None = None, max_tokens: int | None = None
+) -> Trace:
+    """One forward pass of a text, or of two texts joined as the model's tokenizer joins them.
+
+    Parameters
+    ----------
+    model : from :func:`core.model.load`.
+    text, pair : the text and, optionally, a second one.
+    max_tokens : cut the input at this length if the model would take more.
+
+    Raises
+    ------
+    EmptyTextError
+        When no token is left but the tokenizer's own special ones.
+    OutOfMemoryError
+        When the text is too long for the memory there is.
+    """
+    return _trace_batch(model, [_encode(model, text, pair, max_tokens)])[0]
+
+
+def trace_corpus(
+    model: LoadedModel,
+    texts: Iterable[str],
+    batch_size: int = 16,
+    max_tokens: int | None = None,
+) -> Iterator[Trace]:
+    """One trace a text, in order, run in padded batches; padding never reaches a trace.
+
+    Raises as :func:`trace_text` does, when the batch with that text is reached.
+    """
+    remaining = iter(texts)
+    while batch := list(islice(remaining, batch_size)):
+        yield from _trace_batch(model, [_encode(model, text, None, max_tokens) for text in batch])
+
+
+def _encode(model: LoadedModel, text: str, pair: str | None, max_tokens: int | None) -> _Input:
+    text, pair = _clean(text), _clean(pair) if pair and pair.strip() else None
+    limit = min(model.max_tokens, max_tokens or model.max_tokens)
+    with model.tokenizer_lock:
+        encoded = model.tokenizer(text, pair, verbose=False)
+        length = len(encoded["input_ids"])
+        if length > limit:
+            encoded = model.tokenizer(text, pair, verbose=False, truncation=True, max_length=limit)
+        encoding: Encoding = encoded.encodings[0]
+        tokens = read_tokens(model.tokenizer, encoding, text, pair)
+    if all(token.special for token in tokens):
+        raise EmptyTextError(
+            "There is nothing to look at: the text has no token.", "Type a sentence."
+        )
+    segments = encoded.get("token_type_ids", [0] * len(tokens))
+    return _Input(encoding.ids, segments, tokens, max(0, length - len(tokens)))
+
+
+def _clean(text: str) -> str:
+    """Half of a surrogate pair is no character, and tokenizers refuse it."""
+    return text.encode("utf-8", "replace").decode("utf-8")
+
+
+def _trace_batch(model: LoadedModel, batch: list[_Input]) -> list[Trace]:
+    try:
+        calls = _forward(model, batch)
+        return [_read_trace(model, calls, row, item) for row, item in enumerate(batch)]
+    except (MemoryError, RuntimeError) as error:
+        if not memory.is_out_of_memory(error):
+            raise
+        longest = max(len(item.ids) for item in batch)
+        raise OutOfMemoryError(
+            f"There is not enough memory to run {longest} tokens through {model.name!r}.",
+            "Use a shorter text or a smaller model.",
+        ) from error
+
+
+def _forward(model: LoadedModel, batch: list[_Input]) -> list[Call]:
+    import torch
+
+    length = max(len(item.ids) for item in batch)
+    padding = model.tokenizer.pad_token_id or 0
+    inputs = {
+        "input_ids": _padded([item.ids for item in batch], length, padding),
+        "attention_mask": _padded([[1] * len(item.ids) for item in batch], length, 0),
+    }
+    accepted = inspect.signature(model.network.forward).parameters
+    if "token_type_ids" in accepted and "token_type_ids" in model.tokenizer.model_input_names:
+        inputs["token_type_ids"] = _padded([item.segments for item in batch], length, 0)
+    with torch.inference_mode(), recording() as calls:
+        model.network(**{key: value.to(model.device) for key, value in inputs.items()})
+    return calls
+
+
+def _padded(rows: list[list[int]], length: int, filler: int) -> torch.Tensor:
+    import torch
+
+    return torch.tensor([row + [filler] * (length - len(row)) for row in rows])
+
+
+def _read_trace(model: LoadedModel, calls: list[Call], row: int, item: _Input) -> Trace:
+    keep = np.arange(len(item.ids))  # padding is on the right
+    queries, keys, values = stack_call_arrays(calls, row, keep)
+    return Trace(
+        model=model.name,
+        tokens=item.tokens,
+        queries=queries,
+        kv_keys=keys,
+        kv_values=values,
+        layers=layer_rules(calls, row, keep),
+        causal=model.causal,
+        dropped=item.dropped,
+    )

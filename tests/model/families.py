@@ -1,0 +1,440 @@
+"""Tiny random models of many families, each saved with a fast tokenizer as a person would save it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+import transformers
+from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers, processors, trainers
+from transformers import AutoModel, PreTrainedConfig, PreTrainedModel, PreTrainedTokenizerFast
+
+SENTENCES = (
+    "Oh, this book? I've enjoyed it.",
+    "The cat sat on the mat because it was tired of the long, long walk home.",
+    "Where is it?",
+    "Numbers such as 3.14 and 2024 split; so do naïve, café and Zürich.",
+    "A bank by the river is not the bank that lends you money.",
+    "She said that he said that they said nothing at all.",
+)
+PAIR = ("Oh, this book?", "I've enjoyed it, and the cat enjoyed it too.")
+
+VOCABULARY = 320
+HEADS = 4
+HIDDEN = 32
+LAYERS = 3
+WINDOW = 4  # tokens; shorter than every sentence, so that a missing window shows
+SPREAD = 0.3  # standard deviation of the weights: attention far from uniform, yet not one-hot
+SEED = 20240917
+
+
+# ---- tokenizers -------------------------------------------------------------------------------
+
+
+def wordpiece() -> PreTrainedTokenizerFast:
+    """A BERT-style tokenizer: [CLS] A [SEP] B [SEP], with segment ids 0 and 1."""
+    specials = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
+    core = Tokenizer(models.WordPiece(unk_token="[UNK]"))
+    core.normalizer = normalizers.BertNormalizer(lowercase=True)
+    core.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
+    core.decoder = decoders.WordPiece()
+    _train(core, trainers.WordPieceTrainer(vocab_size=VOCABULARY, special_tokens=specials))
+    core.post_processor = processors.TemplateProcessing(
+        single="[CLS] $A [SEP]",
+        pair="[CLS] $A [SEP] $B:1 [SEP]:1",
+        special_tokens=[(name, core.token_to_id(name)) for name in ("[CLS]", "[SEP]")],
+    )
+    return PreTrainedTokenizerFast(
+        tokenizer_object=core,
+        pad_token="[PAD]",
+        unk_token="[UNK]",
+        cls_token="[CLS]",
+        sep_token="[SEP]",
+        mask_token="[MASK]",
+        model_input_names=["input_ids", "token_type_ids", "attention_mask"],
+    )
+
+
+def wordpiece_without_segments() -> PreTrainedTokenizerFast:
+    """The same template for networks that take no segment ids."""
+    tokenizer = wordpiece()
+    tokenizer.model_input_names = ["input_ids", "attention_mask"]
+    return tokenizer
+
+
+def byte_level(padding_side: str = "right", pad: bool = True) -> PreTrainedTokenizerFast:
+    """A GPT-2-style byte-level BPE that adds no special token of its own."""
+    core = _byte_level_core(["<|endoftext|>", "<pad>"])
+    return PreTrainedTokenizerFast(
+        tokenizer_object=core,
+        bos_token="<|endoftext|>",
+        eos_token="<|endoftext|>",
+        pad_token="<pad>" if pad else None,
+        padding_side=padding_side,
+        model_input_names=["input_ids", "attention_mask"],
+    )
+
+
+def byte_level_padded_left() -> PreTrainedTokenizerFast:
+    """Decoders are often published with padding on the left."""
+    return byte_level(padding_side="left")
+
+
+def byte_level_without_pad() -> PreTrainedTokenizerFast:
+    """The published GPT-2 names no padding token at all."""
+    return byte_level(pad=False)
+
+
+def byte_level_with_start() -> PreTrainedTokenizerFast:
+    """A byte-level BPE that puts a start token first, as LLaMA 3 and OPT do."""
+    tokenizer = byte_level()
+    start = "<|endoftext|>"
+    tokenizer.backend_tokenizer.post_processor = processors.TemplateProcessing(
+        single=f"{start} $A",
+        pair=f"{start} $A {start} $B",
+        special_tokens=[(start, tokenizer.convert_tokens_to_ids(start))],
+    )
+    return tokenizer
+
+
+def roberta_bytes() -> PreTrainedTokenizerFast:
+    """RoBERTa's byte-level BPE: <s> A </s></s> B </s>, all in segment 0."""
+    core = _byte_level_core(["<s>", "<pad>", "</s>", "<unk>", "<mask>"])
+    core.post_processor = processors.RobertaProcessing(
+        sep=("</s>", 2), cls=("<s>", 0), trim_offsets=True, add_prefix_space=False
+    )
+    return _roberta_like(core)
+
+
+def unigram() -> PreTrainedTokenizerFast:
+    """XLM-RoBERTa's sentence pieces, whose words begin with a visible blank."""
+    specials = ["<s>", "<pad>", "</s>", "<unk>", "<mask>"]
+    core = Tokenizer(models.Unigram())
+    core.normalizer = normalizers.NFKC()
+    core.pre_tokenizer = pre_tokenizers.Metaspace()
+    core.decoder = decoders.Metaspace()
+    trainer = trainers.UnigramTrainer(vocab_size=160, special_tokens=specials, unk_token="<unk>")
+    _train(core, trainer)
+    core.post_processor = processors.TemplateProcessing(
+        single="<s> $A </s>",
+        pair="<s> $A </s> </s> $B:0 </s>:0",
+        special_tokens=[("<s>", 0), ("</s>", 2)],
+    )
+    return _roberta_like(core)
+
+
+def _train(core: Tokenizer, trainer: trainers.Trainer) -> None:
+    core.train_from_iterator(SENTENCES, trainer)
+
+
+def _byte_level_core(specials: list[str]) -> Tokenizer:
+    core = Tokenizer(models.BPE())
+    core.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    core.decoder = decoders.ByteLevel()
+    trainer = trainers.BpeTrainer(
+        vocab_size=VOCABULARY,
+        special_tokens=specials,
+        initial_alphabet=pre_tokenizers.ByteLevel.alphabet(),
+        show_progress=False,
+    )
+    _train(core, trainer)
+    return core
+
+
+def _roberta_like(core: Tokenizer) -> PreTrainedTokenizerFast:
+    return PreTrainedTokenizerFast(
+        tokenizer_object=core,
+        bos_token="<s>",
+        cls_token="<s>",
+        eos_token="</s>",
+        sep_token="</s>",
+        pad_token="<pad>",
+        unk_token="<unk>",
+        mask_token="<mask>",
+        model_input_names=["input_ids", "attention_mask"],
+    )
+
+
+# ---- families ---------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Family:
+    """What a tiny model is built from, and what its attention is known to be."""
+
+    name: str
+    config: str  # class of transformers
+    settings: dict[str, Any]
+    tokenizer: Callable[[], PreTrainedTokenizerFast]
+    causal: bool = False
+    pairs: bool = False  # the tokenizer has a template for two sentences
+    key_heads: int = HEADS
+    dim: int = HIDDEN // HEADS
+    limit: int = 64  # tokens the model takes
+    dtype: torch.dtype = field(default=torch.float32)  # in which the weights are saved
+
+
+def _common(**more: Any) -> dict[str, Any]:
+    """Settings that most configurations call by the same names."""
+    return {
+        "hidden_size": HIDDEN,
+        "num_hidden_layers": LAYERS,
+        "num_attention_heads": HEADS,
+        "intermediate_size": 48,
+        "max_position_embeddings": 64,
+        "initializer_range": SPREAD,
+    } | more
+
+
+_START_AND_END = {"bos_token_id": 0, "eos_token_id": 0, "pad_token_id": 1}
+_DECODER = _common(num_key_value_heads=HEADS, **_START_AND_END)
+_GROUPED = _common(num_key_value_heads=2, **_START_AND_END)
+_ROBERTA = _common(
+    max_position_embeddings=66,  # two rows are spent: positions start after the padding index
+    pad_token_id=1,
+    bos_token_id=0,
+    eos_token_id=2,
+    type_vocab_size=1,
+)
+_GPT2: dict[str, Any] = {
+    "n_embd": HIDDEN,
+    "n_layer": LAYERS,
+    "n_head": HEADS,
+    "n_positions": 64,
+    "initializer_range": SPREAD,
+    "bos_token_id": 0,
+    "eos_token_id": 0,
+}
+_DISTILBERT: dict[str, Any] = {
+    "dim": HIDDEN,
+    "hidden_dim": 48,
+    "n_layers": LAYERS,
+    "n_heads": HEADS,
+    "max_position_embeddings": 64,
+    "initializer_range": SPREAD,
+}
+_OPT: dict[str, Any] = {
+    "hidden_size": HIDDEN,
+    "ffn_dim": 48,
+    "num_hidden_layers": LAYERS,
+    "num_attention_heads": HEADS,
+    "max_position_embeddings": 64,
+    "word_embed_proj_dim": HIDDEN,
+    "init_std": SPREAD,
+} | _START_AND_END
+_GEMMA2 = _GROUPED | {
+    "head_dim": 8,
+    "query_pre_attn_scalar": 20,  # a scale that is not 1/sqrt(dim)
+    "attn_logit_softcapping": 2.0,
+    "sliding_window": WINDOW,
+}
+_MODERNBERT = _common(
+    local_attention=2 * WINDOW,
+    global_attn_every_n_layers=2,
+    pad_token_id=0,
+    cls_token_id=2,
+    sep_token_id=3,
+    bos_token_id=2,
+    eos_token_id=3,
+)
+
+CAPTURED = (
+    Family("bert", "BertConfig", _common(), wordpiece, pairs=True),
+    Family("roberta", "RobertaConfig", _ROBERTA, roberta_bytes, pairs=True),
+    Family("distilbert", "DistilBertConfig", _DISTILBERT, wordpiece_without_segments, pairs=True),
+    Family("electra", "ElectraConfig", _common(embedding_size=16), wordpiece, pairs=True),
+    Family("albert", "AlbertConfig", _common(embedding_size=16), wordpiece, pairs=True),
+    Family(
+        "modernbert", "ModernBertConfig", _MODERNBERT, wordpiece_without_segments, pairs=True
+    ),
+    Family("xlm-roberta", "XLMRobertaConfig", _ROBERTA, unigram, pairs=True),
+    Family("gpt2", "GPT2Config", _GPT2, byte_level, causal=True),
+    Family("gpt_neox", "GPTNeoXConfig", _common(**_START_AND_END), byte_level, causal=True),
+    Family("opt", "OPTConfig", _OPT, byte_level_with_start, causal=True),
+    Family("llama", "LlamaConfig", _GROUPED, byte_level_with_start, causal=True, key_heads=2),
+    Family("qwen2", "Qwen2Config", _GROUPED, byte_level, causal=True, key_heads=2),
+    Family(
+        "qwen3",
+        "Qwen3Config",
+        _GROUPED | {"head_dim": 16},
+        byte_level,
+        causal=True,
+        key_heads=2,
+        dim=16,
+    ),
+    Family(
+        "mistral",
+        "MistralConfig",
+        _GROUPED | {"sliding_window": WINDOW},
+        byte_level_with_start,
+        causal=True,
+        key_heads=2,
+    ),
+    Family("gemma2", "Gemma2Config", _GEMMA2, byte_level, causal=True, key_heads=2),
+    Family("phi", "PhiConfig", _DECODER, byte_level, causal=True),
+    # The same architectures as people publish them, each with one thing out of the ordinary.
+    Family("gpt2 without a pad token", "GPT2Config", _GPT2, byte_level_without_pad, causal=True),
+    Family("gpt2 padded left", "GPT2Config", _GPT2, byte_level_padded_left, causal=True),
+    Family(
+        "gpt2 scaled by layer",
+        "GPT2Config",
+        _GPT2 | {"scale_attn_by_inverse_layer_idx": True},
+        byte_level,
+        causal=True,
+    ),
+    Family(
+        "mistral padded left",
+        "MistralConfig",
+        _GROUPED | {"sliding_window": WINDOW},
+        byte_level_padded_left,
+        causal=True,
+        key_heads=2,
+    ),
+    Family("distilbert with segment ids", "DistilBertConfig", _DISTILBERT, wordpiece, pairs=True),
+    Family(
+        "llama in half precision",
+        "LlamaConfig",
+        _GROUPED,
+        byte_level,
+        causal=True,
+        key_heads=2,
+        dtype=torch.bfloat16,
+    ),
+)
+
+_T5: dict[str, Any] = {
+    "d_model": HIDDEN,
+    "d_kv": 8,
+    "d_ff": 48,
+    "num_layers": 2,
+    "num_heads": HEADS,
+}
+_BART: dict[str, Any] = {
+    "d_model": HIDDEN,
+    "encoder_layers": 2,
+    "decoder_layers": 2,
+    "encoder_attention_heads": HEADS,
+    "decoder_attention_heads": HEADS,
+    "encoder_ffn_dim": 48,
+    "decoder_ffn_dim": 48,
+    "max_position_embeddings": 64,
+    "init_std": SPREAD,
+    "pad_token_id": 1,
+    "bos_token_id": 0,
+    "eos_token_id": 2,
+    "decoder_start_token_id": 2,
+    "forced_eos_token_id": None,
+}
+_BLOOM: dict[str, Any] = {
+    "hidden_size": HIDDEN,
+    "n_layer": LAYERS,
+    "n_head": HEADS,
+    "initializer_range": SPREAD,
+} | _START_AND_END
+_DEBERTA = _common(relative_attention=True, pos_att_type=["p2c", "c2p"], type_vocab_size=0)
+_GPT_OSS = _GROUPED | {
+    "head_dim": 8,
+    "num_local_experts": 2,
+    "num_experts_per_tok": 1,
+    "sliding_window": WINDOW,
+}
+
+UNCAPTURABLE = (
+    Family("bloom", "BloomConfig", _BLOOM, byte_level, causal=True),
+    Family("deberta-v2", "DebertaV2Config", _DEBERTA, wordpiece, pairs=True),
+)
+ENCODER_DECODERS = (
+    Family("t5", "T5Config", _T5, roberta_bytes),
+    Family("bart", "BartConfig", _BART, roberta_bytes),
+)
+# Its softmax holds a learned sink beside the keys, so its rows sum to less than one.
+WITH_SINKS = Family("gpt_oss", "GptOssConfig", _GPT_OSS, byte_level, causal=True, key_heads=2)
+
+FAMILIES = {
+    family.name: family for family in (*CAPTURED, *UNCAPTURABLE, *ENCODER_DECODERS, WITH_SINKS)
+}
+
+
+def build(family: Family, folder: Path) -> Path:
+    """Save the family's tiny network and its tokenizer into the folder; returns the folder."""
+    tokenizer = family.tokenizer()
+    network = _network(family)
+    network.to(family.dtype).save_pretrained(folder)
+    tokenizer.save_pretrained(folder)
+    return folder
+
+
+def _network(family: Family) -> PreTrainedModel:
+    torch.manual_seed(SEED)
+    config: PreTrainedConfig = getattr(transformers, family.config)(
+        vocab_size=VOCABULARY, **family.settings
+    )
+    network = AutoModel.from_config(config)
+    with torch.no_grad():
+        for parameter in network.parameters():
+            if parameter.ndim == 1:  # biases start at zero and norms at one, which hides mistakes
+                parameter.add_(torch.randn_like(parameter) * 0.1)
+    return network
+
+
+# ---- the oracle -------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Oracle:
+    """A second instance of a saved model, run by transformers' own eager attention."""
+
+    network: PreTrainedModel
+    tokenizer: Tokenizer
+    sends_segments: bool
+
+    def ids(self, text: str, pair: str | None = None) -> list[int]:
+        """Token ids straight from tokenizer.json."""
+        return self.tokenizer.encode(text, pair).ids
+
+    def inputs(self, text: str, pair: str | None = None) -> dict[str, torch.Tensor]:
+        """One unpadded row for the network, with segment ids where it reads them."""
+        encoding = self.tokenizer.encode(text, pair)
+        inputs = {"input_ids": torch.tensor([encoding.ids])}
+        inputs["attention_mask"] = torch.ones_like(inputs["input_ids"])
+        if self.sends_segments:
+            inputs["token_type_ids"] = torch.tensor([encoding.type_ids])
+        return inputs
+
+    def attention(self, text: str, pair: str | None = None) -> np.ndarray:
+        """Eager attention of one text, (layer, head, token, token)."""
+        return self.attention_of(self.inputs(text, pair))
+
+    def attention_of(self, inputs: dict[str, torch.Tensor]) -> np.ndarray:
+        """Eager attention of prepared inputs, (layer, head, token, token)."""
+        with torch.no_grad():
+            outputs = self.network(**inputs, output_attentions=True)
+        return torch.cat(outputs.attentions).numpy()
+
+    def module_outputs(self, inputs: dict[str, torch.Tensor], ending: str) -> list[np.ndarray]:
+        """What the modules whose name has this ending gave, in order, each (token, width)."""
+        seen: list[np.ndarray] = []
+        hooks = [
+            module.register_forward_hook(lambda _m, _i, out: seen.append(out[0].numpy()))
+            for name, module in self.network.named_modules()
+            if name.endswith(ending)
+        ]
+        with torch.no_grad():
+            self.network(**inputs)
+        for hook in hooks:
+            hook.remove()
+        return seen
+
+
+def oracle(folder: Path) -> Oracle:
+    """Load the saved folder a second time, with eager attention, in float32, on the CPU."""
+    network = AutoModel.from_pretrained(folder, attn_implementation="eager", dtype=torch.float32)
+    reads_segments = getattr(network.config, "type_vocab_size", 0) > 1
+    tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
+    tokenizer.no_padding()
+    tokenizer.no_truncation()
+    return Oracle(network.eval(), tokenizer, reads_segments)
