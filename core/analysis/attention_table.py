@@ -29,6 +29,7 @@ class AttentionTable:
     labels : one a row and column, each different: repeated words carry their occurrence.
     displays : the same without the occurrence.
     special : whether a row (and column) is a special token.
+    segments : 0 for the first sentence, 1 for the second.
     where : which layer and head, e.g. ``"L4 H2"`` or ``"layer 6, mean of 12 heads"``.
     kind : "attention" (probabilities) or "scores" (logits before softmax).
     rows_sum_to_one : whether every row adds up to one, within 1e-3.
@@ -39,6 +40,7 @@ class AttentionTable:
     labels: tuple[str, ...]
     displays: tuple[str, ...]
     special: tuple[bool, ...]
+    segments: tuple[int, ...]
     where: str
     kind: Values
     rows_sum_to_one: bool
@@ -90,15 +92,13 @@ def attention_table(
     if values == "scores" and (words or renormalise):
         raise ValueError("scores can be neither merged into words nor renormalised")
     matrix = summarise(trace, layer, head, values)
-    displays = tuple(token.display for token in trace.tokens)
-    special = np.array([token.special for token in trace.tokens])
+    groups = word_groups(trace.tokens) if words else [[token.position] for token in trace.tokens]
     if words:
-        groups = word_groups(trace.tokens)
         matrix = merge_words(matrix, groups)
-        special = special[[group[0] for group in groups]]
-        displays = tuple(join_pieces([trace.tokens[i] for i in group]) for group in groups)
+    first = [trace.tokens[group[0]] for group in groups]
+    displays = tuple(join_pieces([trace.tokens[i] for i in group]) for group in groups)
     labels = unique_labels(displays)
-    kept = np.flatnonzero(~special) if hide_special else np.arange(len(labels))
+    kept = [i for i, token in enumerate(first) if not (hide_special and token.special)]
     matrix = matrix[np.ix_(kept, kept)]
     if renormalise:
         matrix = renormalise_rows(matrix)
@@ -107,7 +107,8 @@ def attention_table(
         values=matrix,
         labels=tuple(labels[i] for i in kept),
         displays=tuple(displays[i] for i in kept),
-        special=tuple(bool(special[i]) for i in kept),
+        special=tuple(first[i].special for i in kept),
+        segments=tuple(first[i].segment for i in kept),
         where=describe(trace, layer, head),
         kind=values,
         rows_sum_to_one=sums_to_one,

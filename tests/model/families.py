@@ -1,4 +1,4 @@
-"""Tiny random models of many families, each saved with a fast tokenizer as a person would save it."""
+"""Tiny random models of many families, each saved with a fast tokenizer, as people publish them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,16 @@ from typing import Any
 import numpy as np
 import torch
 import transformers
-from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers, processors, trainers
+from tokenizers import (
+    Regex,
+    Tokenizer,
+    decoders,
+    models,
+    normalizers,
+    pre_tokenizers,
+    processors,
+    trainers,
+)
 from transformers import AutoModel, PreTrainedConfig, PreTrainedModel, PreTrainedTokenizerFast
 
 SENTENCES = (
@@ -30,6 +39,10 @@ LAYERS = 3
 WINDOW = 4  # tokens; shorter than every sentence, so that a missing window shows
 SPREAD = 0.3  # standard deviation of the weights: attention far from uniform, yet not one-hot
 SEED = 20240917
+QWEN_SPLIT = (
+    r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}"
+    r"| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"
+)
 
 
 # ---- tokenizers -------------------------------------------------------------------------------
@@ -38,11 +51,16 @@ SEED = 20240917
 def wordpiece() -> PreTrainedTokenizerFast:
     """A BERT-style tokenizer: [CLS] A [SEP] B [SEP], with segment ids 0 and 1."""
     specials = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
-    core = Tokenizer(models.WordPiece(unk_token="[UNK]"))
-    core.normalizer = normalizers.BertNormalizer(lowercase=True)
-    core.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
+    normalizer, splitter = normalizers.BertNormalizer(), pre_tokenizers.BertPreTokenizer()
+    text = normalizer.normalize_str(" ".join((*SENTENCES, *PAIR)))
+    words = {word for word, _ in splitter.pre_tokenize_str(text)}
+    letters = set("".join(words))
+    pieces = _short(words) | letters | {"##" + letter for letter in letters}
+    vocabulary = {piece: index for index, piece in enumerate([*specials, *sorted(pieces)])}
+    core = Tokenizer(models.WordPiece(vocabulary, unk_token="[UNK]"))
+    core.normalizer = normalizer
+    core.pre_tokenizer = splitter
     core.decoder = decoders.WordPiece()
-    _train(core, trainers.WordPieceTrainer(vocab_size=VOCABULARY, special_tokens=specials))
     core.post_processor = processors.TemplateProcessing(
         single="[CLS] $A [SEP]",
         pair="[CLS] $A [SEP] $B:1 [SEP]:1",
@@ -89,6 +107,20 @@ def byte_level_without_pad() -> PreTrainedTokenizerFast:
     return byte_level(pad=False)
 
 
+def qwen_bytes() -> PreTrainedTokenizerFast:
+    """Byte-level BPE over Qwen's own split of the text, which takes digits one by one."""
+    tokenizer = byte_level()
+    core = tokenizer.backend_tokenizer
+    core.normalizer = normalizers.NFC()
+    core.pre_tokenizer = pre_tokenizers.Sequence(
+        [
+            pre_tokenizers.Split(Regex(QWEN_SPLIT), behavior="isolated"),
+            pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False),
+        ]
+    )
+    return tokenizer
+
+
 def byte_level_with_start() -> PreTrainedTokenizerFast:
     """A byte-level BPE that puts a start token first, as LLaMA 3 and OPT do."""
     tokenizer = byte_level()
@@ -101,11 +133,18 @@ def byte_level_with_start() -> PreTrainedTokenizerFast:
     return tokenizer
 
 
+def wordpiece_with_saved_padding() -> PreTrainedTokenizerFast:
+    """Sentence-transformers publish tokenizers that pad every text unless told not to."""
+    tokenizer = wordpiece()
+    tokenizer.backend_tokenizer.enable_padding(pad_id=0, pad_token="[PAD]", length=40)
+    return tokenizer
+
+
 def roberta_bytes() -> PreTrainedTokenizerFast:
     """RoBERTa's byte-level BPE: <s> A </s></s> B </s>, all in segment 0."""
     core = _byte_level_core(["<s>", "<pad>", "</s>", "<unk>", "<mask>"])
     core.post_processor = processors.RobertaProcessing(
-        sep=("</s>", 2), cls=("<s>", 0), trim_offsets=True, add_prefix_space=False
+        ("</s>", 2), ("<s>", 0), trim_offsets=True, add_prefix_space=False
     )
     return _roberta_like(core)
 
@@ -125,6 +164,11 @@ def unigram() -> PreTrainedTokenizerFast:
         special_tokens=[("<s>", 0), ("</s>", 2)],
     )
     return _roberta_like(core)
+
+
+def _short(words: set[str]) -> set[str]:
+    """Short words are one token; the longer ones fall into pieces, as rare words do."""
+    return {word for word in words if len(word) <= 5}
 
 
 def _train(core: Tokenizer, trainer: trainers.Trainer) -> None:
@@ -178,7 +222,7 @@ class Family:
     dtype: torch.dtype = field(default=torch.float32)  # in which the weights are saved
 
 
-def _common(**more: Any) -> dict[str, Any]:
+def _common(**more: object) -> dict[str, Any]:
     """Settings that most configurations call by the same names."""
     return {
         "hidden_size": HIDDEN,
@@ -248,20 +292,18 @@ CAPTURED = (
     Family("distilbert", "DistilBertConfig", _DISTILBERT, wordpiece_without_segments, pairs=True),
     Family("electra", "ElectraConfig", _common(embedding_size=16), wordpiece, pairs=True),
     Family("albert", "AlbertConfig", _common(embedding_size=16), wordpiece, pairs=True),
-    Family(
-        "modernbert", "ModernBertConfig", _MODERNBERT, wordpiece_without_segments, pairs=True
-    ),
+    Family("modernbert", "ModernBertConfig", _MODERNBERT, wordpiece_without_segments, pairs=True),
     Family("xlm-roberta", "XLMRobertaConfig", _ROBERTA, unigram, pairs=True),
     Family("gpt2", "GPT2Config", _GPT2, byte_level, causal=True),
     Family("gpt_neox", "GPTNeoXConfig", _common(**_START_AND_END), byte_level, causal=True),
     Family("opt", "OPTConfig", _OPT, byte_level_with_start, causal=True),
     Family("llama", "LlamaConfig", _GROUPED, byte_level_with_start, causal=True, key_heads=2),
-    Family("qwen2", "Qwen2Config", _GROUPED, byte_level, causal=True, key_heads=2),
+    Family("qwen2", "Qwen2Config", _GROUPED, qwen_bytes, causal=True, key_heads=2),
     Family(
         "qwen3",
         "Qwen3Config",
         _GROUPED | {"head_dim": 16},
-        byte_level,
+        qwen_bytes,
         causal=True,
         key_heads=2,
         dim=16,
@@ -294,6 +336,7 @@ CAPTURED = (
         causal=True,
         key_heads=2,
     ),
+    Family("bert with saved padding", "BertConfig", _common(), wordpiece_with_saved_padding),
     Family("distilbert with segment ids", "DistilBertConfig", _DISTILBERT, wordpiece, pairs=True),
     Family(
         "llama in half precision",
@@ -341,6 +384,7 @@ _GPT_OSS = _GROUPED | {
     "num_local_experts": 2,
     "num_experts_per_tok": 1,
     "sliding_window": WINDOW,
+    "rope_parameters": {"rope_type": "default", "rope_theta": 10000.0},
 }
 
 UNCAPTURABLE = (
@@ -363,7 +407,7 @@ def build(family: Family, folder: Path) -> Path:
     """Save the family's tiny network and its tokenizer into the folder; returns the folder."""
     tokenizer = family.tokenizer()
     network = _network(family)
-    network.to(family.dtype).save_pretrained(folder)
+    network.to(dtype=family.dtype).save_pretrained(folder)
     tokenizer.save_pretrained(folder)
     return folder
 
@@ -373,7 +417,7 @@ def _network(family: Family) -> PreTrainedModel:
     config: PreTrainedConfig = getattr(transformers, family.config)(
         vocab_size=VOCABULARY, **family.settings
     )
-    network = AutoModel.from_config(config)
+    network: PreTrainedModel = AutoModel.from_config(config)
     with torch.no_grad():
         for parameter in network.parameters():
             if parameter.ndim == 1:  # biases start at zero and norms at one, which hides mistakes

@@ -1,0 +1,11 @@
+"""Attention Atlas: see how a transformer pays attention, and how far to trust the picture."""
+
+import streamlit as st
+
+from core.ui import address, navigation, sidebar
+
+st.set_page_config(page_title="Attention Atlas", layout="wide")
+address.open_link()
+page = navigation.register_pages()
+sidebar.draw()
+navigation.run(page)

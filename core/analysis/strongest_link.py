@@ -1,0 +1,98 @@
+"""The most striking link of a text: which head joins two of its words most strongly."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from core.model.trace import softmax
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from core.model.trace import Array, Token, Trace
+
+_LEAST_DISTANCE = 2  # neighbours attend to each other in almost every model: no news
+
+
+@dataclass(frozen=True)
+class Link:
+    """A query position, a key position, and the head (layer and head from 0) that joins them."""
+
+    layer: int
+    head: int
+    query: int
+    key: int
+    weight: float
+
+
+def strongest_link(trace: Trace, layers: Iterable[int] | None = None) -> Link | None:
+    """The largest attention weight between two different, not adjacent, ordinary words.
+
+    Looks at all layers, or at those given (from 0). Special tokens, punctuation and repetitions of the same word are passed over: heads that rest
+    on them are common and say little about the sentence. None when no such pair exists.
+    """
+    pairs = _candidates(trace.tokens)
+    if not pairs.any():
+        return None
+    best: Link | None = None
+    for layer in range(trace.shape[0]) if layers is None else layers:
+        weights = np.where(pairs, softmax(trace.scores(layer)), 0.0)  # (head, token, token)
+        head, query, key = np.unravel_index(int(weights.argmax()), weights.shape)
+        weight = float(weights[head, query, key])
+        if best is None or weight > best.weight:
+            best = Link(layer, int(head), int(query), int(key), weight)
+    return best if best is not None and best.weight > 0 else None
+
+
+@dataclass(frozen=True, eq=False)
+class Arcs:
+    """A head's strongest links among the ordinary tokens of (a stretch of) a text.
+
+    Attributes
+    ----------
+    values : float32 (row, column), attention between the tokens shown.
+    words : their displays.
+    targets : for each row, the other column it attends to most.
+    strongest : the row of the link the picture is about.
+    left_out : how many ordinary tokens are not shown.
+    """
+
+    values: Array
+    words: tuple[str, ...]
+    targets: tuple[int, ...]
+    strongest: int
+    left_out: int
+
+
+def arcs_around(trace: Trace, link: Link, most: int = 26) -> Arcs:
+    """The head of `link`, on at most `most` ordinary tokens that include the link's two."""
+    ordinary = [token.position for token in trace.tokens if not token.special]
+    first, last = sorted((ordinary.index(link.query), ordinary.index(link.key)))
+    start = max(0, min(first, len(ordinary) - most))
+    shown = ordinary[start : start + most]
+    if last >= start + most:  # further apart than fits: what stands between is left out
+        half = most // 2
+        shown = [*ordinary[first : first + half], *ordinary[last - half + 1 : last + 1]]
+    values = softmax(trace.scores(link.layer, link.head))[np.ix_(shown, shown)]
+    others = np.where(np.eye(len(shown), dtype=bool), -1.0, values)
+    targets = others.argmax(axis=1)
+    targets[shown.index(link.query)] = shown.index(link.key)
+    return Arcs(
+        values=values,
+        words=tuple(trace.tokens[position].display for position in shown),
+        targets=tuple(int(column) for column in targets),
+        strongest=shown.index(link.query),
+        left_out=len(ordinary) - len(shown),
+    )
+
+
+def _candidates(tokens: tuple[Token, ...]) -> Array:
+    """Boolean (token, token): pairs that may be called a link."""
+    words = np.array([token.word for token in tokens])
+    wordlike = np.array([not token.special and any(map(str.isalpha, token.display)) for token in tokens])
+    names = np.array([token.display.casefold() for token in tokens])
+    far = np.abs(words[:, None] - words[None, :]) >= _LEAST_DISTANCE
+    return wordlike[:, None] & wordlike[None, :] & far & (names[:, None] != names[None, :])

@@ -1,0 +1,12 @@
+"""A button that copies the address of what is on the screen."""
+
+from __future__ import annotations
+
+from core.components.registry import register
+
+_copy_link = register("copy_link")
+
+
+def show_copy_link(*, key: str) -> None:
+    """Draw the button. The address bar holds the whole state, so the address is the link."""
+    _copy_link(key=key, data={"label": "Copy link to this view"})

@@ -1,0 +1,44 @@
+"""The heatmap table: tokens x tokens with numbers, colours, sums and hover."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from core.components.packing import pack
+from core.components.registry import register
+
+if TYPE_CHECKING:
+    from core.analysis.attention_table import AttentionTable
+
+_table = register("table", "packed", "scales")
+
+
+def show_table(table: AttentionTable, *, key: str, full_scale: bool = False) -> None:
+    """Draw a table; hovering never asks the server.
+
+    Parameters
+    ----------
+    table : from :func:`core.analysis.attention_table.attention_table`.
+    key : keeps scroll position and pinned cell across reruns.
+    full_scale : colour from 0 to 1 instead of 0 to the largest value shown.
+
+    Values travel as float32, 4 bytes a cell.
+    """
+    settings = {
+        "displays": table.displays,
+        "labels": table.labels,
+        "special": table.special,
+        "segments": table.segments,
+        "where": table.where,
+        "kind": table.kind,
+        "fullScale": full_scale,
+    }
+    _table(
+        key=key,
+        data=pack(
+            settings,
+            values=table.values,
+            rowSums=table.row_sums,
+            columnSums=table.column_sums,
+        ),
+    )

@@ -1,0 +1,84 @@
+"""The attention table as a picture."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import plotly.graph_objects as go
+
+from core.figures.labels import literal
+from core.figures.palette import scale
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from core.figures.palette import Palette
+    from core.model.trace import Array
+
+MOST_TICKS = 64  # labels a side before they overlap
+_LEAST_HEIGHT, _MOST_HEIGHT, _PER_TOKEN = 430, 820, 30  # pixels
+
+
+def heatmap_figure(
+    values: Array,
+    labels: Sequence[str],
+    where: str,
+    colours: Palette,
+    *,
+    signed: bool = False,
+    full_scale: bool = False,
+) -> go.Figure:
+    """A square heatmap, queries down and keys across, read on hover.
+
+    Parameters
+    ----------
+    values : (row, column); what is not finite stays empty.
+    labels : one a row and column, each different.
+    where : layer and head, shown on hover.
+    colours : of the theme.
+    signed : scores around 0 instead of strengths from 0.
+    full_scale : colours run from 0 to 1 instead of 0 to the largest value.
+    """
+    top = colour_limit(values, full_scale and not signed)
+    names = [literal(label) for label in labels]
+    few = len(names) <= MOST_TICKS
+    heat = go.Heatmap(
+        z=np.where(np.isfinite(values), values, np.nan).astype(np.float32),
+        x=names,
+        y=names,
+        zmin=-top if signed else 0.0,
+        zmax=top,
+        colorscale=scale(colours.diverging if signed else colours.sequential),
+        colorbar={"title": {"text": "score" if signed else "attention"}, "thickness": 14},
+        xgap=1 if few else 0,
+        ygap=1 if few else 0,
+        hoverongaps=False,
+        hovertemplate=f"%{{y}} → %{{x}}  <b>%{{z:.3f}}</b>, {where}<extra></extra>",
+    )
+    figure = go.Figure(heat)
+    axis = {
+        "type": "category",
+        "tickmode": "linear",
+        "dtick": -(-len(names) // MOST_TICKS),
+        "showgrid": False,
+        "zeroline": False,
+        "constrain": "domain",
+        "ticks": "",
+    }
+    turned = -60 if len(names) > 8 else 0
+    figure.update_xaxes(title_text="to (key)", side="top", tickangle=turned, **axis)
+    figure.update_yaxes(title_text="from (query)", autorange="reversed", scaleanchor="x", **axis)
+    figure.update_layout(
+        height=max(_LEAST_HEIGHT, min(_MOST_HEIGHT, 190 + _PER_TOKEN * len(names))),
+        margin={"l": 8, "r": 8, "t": 8, "b": 8},
+    )
+    return figure
+
+
+def colour_limit(values: Array, full_scale: bool) -> float:
+    """Where the colour scale ends: 1, or the largest finite magnitude (1 if that is zero)."""
+    finite = values[np.isfinite(values)]
+    if full_scale or not finite.size:
+        return 1.0
+    return float(np.abs(finite).max()) or 1.0

@@ -1,0 +1,106 @@
+"""The address bar holds the whole state, so that its address opens the very picture.
+
+Values of a link are untrusted: each is checked against what is possible before it becomes the
+state of a widget; what is not possible is told and replaced. State lives in ``st.session_state``
+under the name of the link parameter, which is also the widget's key. Streamlit's own
+``bind="query-params"`` leaves values out that equal a default and drops impossible ones in
+silence; a link handed out in a class should neither depend on a default nor fail silently.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import streamlit as st
+from streamlit.runtime.scriptrunner import get_script_run_ctx
+
+from core.ui.messages import notice, quote
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+MAX_TEXT = 10_000  # characters of a text; about four times what the longest page can show
+MAX_LINK = 30_000  # bytes of an address; servers refuse longer ones, most at about 64,000
+_LINK = "_link"
+
+
+def open_link() -> None:
+    """Take the parameters of a link in: on a visitor's first run, and on back and forward."""
+    context = get_script_run_ctx()
+    moved = context is not None and getattr(context, "is_history_navigation", False)
+    if _LINK not in st.session_state or moved:
+        st.session_state[_LINK] = st.query_params.to_dict()
+
+
+def restore_text(key: str, default: str) -> None:
+    """Set a text from the link, cut to what the pages take; else keep it, else the default."""
+    value = st.session_state[_LINK].pop(key, None)
+    if value is not None:
+        if len(value) > MAX_TEXT:
+            notice(
+                f"The text in this link has {len(value):,} characters;"
+                f" the first {MAX_TEXT:,} are used."
+            )
+        st.session_state[key] = value[:MAX_TEXT]
+    st.session_state.setdefault(key, default)
+
+
+def restore_choice(key: str, options: Sequence[str], default: str, subject: str) -> None:
+    """Set a choice from the link if it is one of `options`; else say so and use the default.
+
+    Parameters
+    ----------
+    subject : what has these options, for the message, e.g. "This model's layers".
+    """
+    value = st.session_state[_LINK].pop(key, None)
+    if value is not None and value not in options:
+        notice(
+            f"This link asks for {key} {quote(value)}. {subject}: {_spoken(options)}."
+            f" {quote(default)} is shown instead."
+        )
+        value = default
+    if value is not None:
+        st.session_state[key] = value
+    elif st.session_state.get(key) not in options:
+        st.session_state[key] = default
+
+
+def restore_flag(key: str, default: bool = False) -> None:
+    """Set a switch from the link ("1" or "0"); else keep it, else the default."""
+    value = st.session_state[_LINK].pop(key, None)
+    if value is not None and value not in {"0", "1"}:
+        notice(f"This link asks for {key} {quote(value)}; a switch is 0 or 1.")
+    elif value is not None:
+        st.session_state[key] = value == "1"
+    st.session_state.setdefault(key, default)
+
+
+def publish(*keys: str) -> None:
+    """Write the state into the address: model and texts, and the page's own keys.
+
+    Switches that are off are left out. A text too long for a link is left out, and said.
+    """
+    shared = ("model", "text", "pair") if st.session_state.get("two") else ("model", "text")
+    state = {key: _written(st.session_state.get(key)) for key in (*shared, *keys)}
+    state = {key: value for key, value in state.items() if value is not None}
+    if sum(len(value.encode()) * 3 for value in state.values()) > MAX_LINK:
+        state.pop("text", None)
+        state.pop("pair", None)
+        st.sidebar.caption("The text is too long for a link: the link will not carry it.")
+    if st.query_params.to_dict() != state:
+        st.query_params.from_dict(state)
+
+
+def _written(value: object) -> str | None:
+    if value is None or value is False:
+        return None
+    return "1" if value is True else str(value)
+
+
+def _spoken(options: Sequence[str]) -> str:
+    few = 8
+    if len(options) <= few:
+        return ", ".join(options)
+    return f"{', '.join(options[:3])} … {options[-1]}"
+
+

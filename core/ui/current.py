@@ -1,0 +1,86 @@
+"""What this visitor looks at: the model and the trace, or a message and the way out."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from core.model import LoadedModel, ModelError, Trace, load
+from core.model.errors import NotDownloadedError, NotOfferedError
+from core.ui import cache, sidebar
+from core.ui.messages import quote, show_model_error, show_notices, show_trace_limits
+
+_LAST_GOOD = "_last_good_model"
+_FAILED = "_failed_model"
+
+
+def current_trace() -> Trace:
+    """The trace of what is typed, by the model that is picked; ends the page if there is none.
+
+    A model that cannot be used is told, and the last one that could be is used instead, so that
+    the page stays usable.
+    """
+    show_notices()
+    model = current_model()
+    sidebar.show_model_facts(model)
+    text = st.session_state["text"]
+    pair = st.session_state["pair"] if st.session_state["two"] else ""
+    if not text.strip():
+        st.info("**Type a sentence** in the sidebar, or pick one of the examples there.")
+        st.stop()
+    try:
+        trace = cache.trace(model.name, text, pair.strip() or None)
+    except ModelError as error:
+        show_model_error(error)
+        st.stop()
+    show_trace_limits(trace)
+    return trace
+
+
+def current_model() -> LoadedModel:
+    """The model that is picked, or, with a message, the last one that worked."""
+    name = st.session_state["model"].strip()
+    try:
+        model = _load(name)
+    except ModelError as error:
+        st.session_state[_FAILED] = (name, error)
+        show_model_error(error)
+        _offer_way_out(name, error)
+        fallback = st.session_state.get(_LAST_GOOD, sidebar.default_model())
+        if fallback == name:
+            st.stop()
+        st.markdown(f"Until then the page shows {quote(fallback)}.")
+        return cache.model(fallback)
+    st.session_state[_LAST_GOOD] = name
+    return model
+
+
+def _load(name: str) -> LoadedModel:
+    """The cached model; a failure is remembered, so that the hub is not asked at every click."""
+    allowed = sidebar.offered_models()
+    if allowed is not None and name not in allowed:
+        raise NotOfferedError(
+            f"This site does not offer {name!r}.", f"It offers: {', '.join(allowed)}."
+        )
+    failed_name, error = st.session_state.get(_FAILED, (None, None))
+    if failed_name == name and error is not None:
+        raise error
+    return cache.model(name)
+
+
+def _offer_way_out(name: str, error: ModelError) -> None:
+    if isinstance(error, NotOfferedError):
+        return
+    missing = isinstance(error, NotDownloadedError)
+    if st.button("Download" if missing else "Try again", key="model_way_out", type="primary"):
+        st.session_state.pop(_FAILED, None)
+        if missing:
+            _download(name)
+        st.rerun()
+
+
+def _download(name: str) -> None:
+    try:
+        with st.spinner("Downloading the model; this takes a few minutes …"):
+            load(name, download=True)
+    except ModelError as error:
+        st.session_state[_FAILED] = (name, error)

@@ -1,0 +1,163 @@
+"""What the heatmap page says: how to read it, examples that set its controls, the mathematics."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import streamlit as st
+
+from core.analysis.head_patterns import attention_at_offset
+from core.analysis.strongest_link import strongest_link
+from core.ui.messages import quote
+
+if TYPE_CHECKING:
+    from core.analysis.attention_table import AttentionTable
+    from core.model import Trace
+
+
+@dataclass(frozen=True)
+class Preset:
+    """A setting of the controls and a sentence (Markdown) that says what it shows."""
+
+    title: str
+    sentence: str
+    state: dict[str, str | bool]
+
+
+def explain(table: AttentionTable, *, max_over_heads: bool) -> str:
+    """How to read the table, true for what is on the screen."""
+    if table.kind == "scores":
+        return (
+            "Scores are the scaled dot products of queries and keys; softmax turns each row into"
+            " attention. They add up to nothing in particular; a dash is a pair the model does not"
+            " permit."
+        )
+    meaning = "a column says how much a token is attended to."
+    if table.rows_sum_to_one:
+        sentence = f"Rows add up to 1, columns do not: {meaning}"
+    elif max_over_heads:
+        sentence = (
+            "Each cell is the largest value of any head, so rows add up to more than 1;" f" {meaning}"
+        )
+    else:
+        sentence = f"Rows add up to less than 1: the rest went to hidden tokens; {meaning}"
+    return f"{sentence} {table.hidden} special tokens are hidden." if table.hidden else sentence
+
+
+def show_presets(trace: Trace) -> None:
+    """"Try this": buttons that set the controls, each with what it shows."""
+    with st.expander("Try this"):
+        for index, preset in enumerate(_presets(trace)):
+            with st.container(horizontal=True, vertical_alignment="center"):
+                st.button(
+                    preset.title,
+                    key=f"heatmap_preset_{index}",
+                    on_click=_apply,
+                    args=(preset.state,),
+                    width=250,
+                )
+                st.markdown(preset.sentence, width="stretch")
+
+
+def show_mathematics() -> None:
+    """The definitions behind the table."""
+    with st.expander("The mathematics"):
+        st.markdown(
+            r"""
+For a head with queries $q_i$, keys $k_j$ (vectors of $d$ numbers each), scaling $s$ (usually
+$1/\sqrt{d}$) and mask $m$, the **score** and the **attention** of token $i$ to token $j$ are
+
+$$
+z_{ij} = s \, \langle q_i, k_j \rangle + m_{ij},
+\qquad
+a_{ij} = \frac{e^{z_{ij}}}{\sum_{j'} e^{z_{ij'}}},
+\qquad
+\sum_j a_{ij} = 1 .
+$$
+
+A row belongs to the token that attends (query), a column to the token that is attended to (key).
+*Mean* and *maximum* are taken over the heads of a layer; the mean over layers is taken last.
+Merging a word of pieces $w$ and a word of pieces $v$ gives
+$\frac{1}{|w|}\sum_{i \in w} \sum_{j \in v} a_{ij}$, which keeps rows at 1
+(Clark et al. 2019, section 4.1).
+
+What attention shows is where information **may** flow, not what is done with it: the value vectors
+and everything after them decide that.
+"""
+        )
+
+
+def _presets(trace: Trace) -> list[Preset]:
+    """Settings worth seeing on this text; heads are found by measuring, not by a list."""
+    layers, heads = trace.shape[:2]
+    middle = layers // 2  # from 0
+    presets = [
+        Preset(
+            "Mean of the last layer",
+            f"What layer {layers} attends to on average over its {heads} heads. Averages hide"
+            " specialists: compare with a single head.",
+            _state(layer=layers, head="mean"),
+        )
+    ]
+    link = strongest_link(trace, layers=(middle,))
+    if link is not None:
+        query, key = trace.tokens[link.query].display, trace.tokens[link.key].display
+        presets.append(
+            Preset(
+                "One head of a middle layer",
+                f"L{middle + 1} H{link.head + 1} gives {link.weight:.2f} of {quote(query)} to"
+                f" {quote(key)}, the strongest link between two words in this layer.",
+                _state(layer=middle + 1, head=link.head + 1),
+            )
+        )
+    previous = attention_at_offset(trace, -1)
+    layer, head = (int(i) for i in np.unravel_index(int(previous.argmax()), previous.shape))
+    presets.append(
+        Preset(
+            "The token before",
+            f"L{layer + 1} H{head + 1} looks back by one: on average {previous[layer, head]:.2f}"
+            " goes to the previous token. Watch the line beside the diagonal.",
+            _state(layer=layer + 1, head=head + 1),
+        )
+    )
+    presets.append(
+        Preset(
+            "Only words",
+            "The mean of the last layer without special tokens, word pieces merged, rows"
+            " renormalised: what is left when the resting places are taken away.",
+            _state(layer=layers, head="mean", hide=True, renorm=True, words=True),
+        )
+    )
+    presets.append(
+        Preset(
+            "Before softmax",
+            f"The raw scores of L{layer + 1} H{head + 1}: what softmax turns into attention.",
+            _state(layer=layer + 1, head=head + 1, values="scores"),
+        )
+    )
+    return presets
+
+
+def _state(
+    layer: int,
+    head: int | str,
+    values: str = "attention",
+    *,
+    hide: bool = False,
+    renorm: bool = False,
+    words: bool = False,
+) -> dict[str, str | bool]:
+    return {
+        "layer": str(layer),
+        "head": str(head),
+        "values": values,
+        "hide": hide,
+        "renorm": renorm,
+        "words": words,
+    }
+
+
+def _apply(state: dict[str, str | bool]) -> None:
+    st.session_state.update(state)

@@ -1,0 +1,83 @@
+"""The page registry, and the guard every page calls first."""
+
+from __future__ import annotations
+
+from contextvars import ContextVar
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import streamlit as st
+
+if TYPE_CHECKING:
+    from streamlit.navigation.page import StreamlitPage
+
+
+@dataclass(frozen=True)
+class Page:
+    """One page: its file (and address) ``pages/<name>.py``, and the question it answers."""
+
+    name: str
+    title: str
+    question: str
+    section: str
+
+    @property
+    def path(self) -> str:
+        """The file, relative to app.py."""
+        return f"pages/{self.name}.py"
+
+
+PAGES: tuple[Page, ...] = (
+    Page("home", "Attention Atlas", "See how a transformer pays attention to your sentence.", ""),
+    Page(
+        "heatmap",
+        "Heatmap table",
+        "How much does each token attend to each other token?",
+        "One sentence",
+    ),
+)
+
+_app_is_running: ContextVar[bool] = ContextVar("attention_atlas_app_is_running", default=False)
+
+
+def find(name: str) -> Page:
+    """The page of that name. Raises KeyError for a name that is not registered."""
+    pages = {page.name: page for page in PAGES}
+    return pages[name]
+
+
+def register_pages() -> StreamlitPage:
+    """Tell Streamlit the pages by section; returns the one the address asks for."""
+    sections: dict[str, list[StreamlitPage]] = {}
+    for page in PAGES:
+        home = page.name == "home"
+        sections.setdefault(page.section, []).append(
+            st.Page(
+                page.path, title="Home" if home else page.title, help=page.question, default=home
+            )
+        )
+    return st.navigation(sections)
+
+
+def run(page: StreamlitPage) -> None:
+    """Run the page inside app.py."""
+    token = _app_is_running.set(True)
+    try:
+        page.run()
+    finally:
+        _app_is_running.reset(token)
+
+
+def open_page(name: str) -> None:
+    """First line of every page: make sure that app.py runs around it, then title and question.
+
+    On a cold server Streamlit takes ``pages/`` for its older automatic discovery and runs a page
+    that is opened by its own link without app.py. Registering the navigation ends that; the rerun
+    then goes through app.py.
+    """
+    if not _app_is_running.get():
+        register_pages()
+        st.rerun()
+    page = find(name)
+    st.title(page.title, anchor=False)
+    st.markdown(page.question)

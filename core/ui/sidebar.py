@@ -1,0 +1,129 @@
+"""The sidebar: text, model, second sentence, examples, sharing, and what was loaded."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+import streamlit as st
+
+from core.components.copy_link import show_copy_link
+from core.model import CATALOG, DEFAULT_MODEL
+from core.model.catalog import find, is_here, offered
+from core.ui import address
+
+if TYPE_CHECKING:
+    from core.model import LoadedModel
+
+EXAMPLES: tuple[tuple[str, str | None], ...] = (
+    ("Oh, this book? I've enjoyed it.", None),
+    ("My friend told me about this class and I love it so far! She was right.", None),
+    ("The brown capybara is sleeping now.", None),
+    ("leaves fall in autumn", "autumn is marked by colorful foliage"),
+    ("astronomers discovered a new planet", None),
+)
+_FACTS = "_model_facts"
+_DEVICES = {"cuda": "graphics card (CUDA)", "mps": "graphics processor (MPS)", "cpu": "processor"}
+
+
+def offered_models() -> tuple[str, ...] | None:
+    """Names this deployment is restricted to, from the environment or the secrets; None if free."""
+    restriction = os.environ.get("ATTENTION_ATLAS_MODELS")
+    if restriction is None:
+        try:
+            restriction = st.secrets.get("ATTENTION_ATLAS_MODELS")
+        except FileNotFoundError:
+            restriction = None
+    return offered(restriction)
+
+
+def default_model() -> str:
+    """The model shown when a link names none."""
+    allowed = offered_models()
+    return DEFAULT_MODEL if allowed is None or DEFAULT_MODEL in allowed else allowed[0]
+
+
+def draw() -> None:
+    """Draw the controls that all pages share. Nothing here needs the model to be loaded."""
+    address.restore_text("text", EXAMPLES[0][0])
+    address.restore_text("pair", "")
+    address.restore_text("model", default_model())
+    st.session_state.setdefault("two", bool(st.session_state["pair"].strip()))
+    with st.sidebar:
+        st.text_area(
+            "Text", key="text", height=88, max_chars=address.MAX_TEXT, persist_state="session"
+        )
+        if st.toggle("Second sentence", key="two", persist_state="session"):
+            st.text_area(
+                "Second sentence",
+                key="pair",
+                height=68,
+                max_chars=address.MAX_TEXT,
+                persist_state="session",
+                label_visibility="collapsed",
+                placeholder="The sentence to pair with the first",
+            )
+        st.menu_button(
+            "Examples",
+            range(len(EXAMPLES)),
+            format_func=_example_label,
+            key="example",
+            on_click=_use_example,
+            width="stretch",
+        )
+        _draw_model_choice()
+        st.session_state[_FACTS] = st.container()
+        show_copy_link(key="copy_link")
+
+
+def show_model_facts(model: LoadedModel) -> None:
+    """Say what was loaded, in the place the sidebar keeps for it."""
+    spec = find(model.name)
+    shared = f" ({model.kv_heads} key heads)" if model.kv_heads != model.heads else ""
+    with st.session_state[_FACTS]:
+        if spec is not None:
+            st.caption(f"**{spec.title}.** {spec.good_for}")
+        st.caption(
+            f"{model.layers} layers × {model.heads} heads{shared} × {model.dim} dims ·"
+            f" {model.parameters / 1e6:,.1f} M parameters · on the {_DEVICES[model.device]}"
+        )
+        st.caption(
+            f"**Checked:** attention reproduced to {model.probe_error:.0e}",
+            help="When a model is loaded, a short sentence is run twice: once as the model computes"
+            " it, once from the queries and keys recorded here. This is the largest difference of"
+            " any attention weight in any layer; above 1e-05 the model is refused.",
+        )
+
+
+def _draw_model_choice() -> None:
+    allowed = offered_models()
+    names = allowed if allowed is not None else tuple(spec.name for spec in CATALOG)
+    typed = st.session_state["model"]
+    st.selectbox(
+        "Model",
+        names if allowed is not None or typed in names else (*names, typed),
+        key="model",
+        format_func=_model_label,
+        accept_new_options=allowed is None,
+        persist_state="session",
+        help=None
+        if allowed is not None
+        else "Pick one, or type any Hugging Face id (owner/name) or a local folder.",
+    )
+
+
+def _model_label(name: str) -> str:
+    spec = find(name)
+    if spec is None or spec.bundled:
+        return name
+    return f"{name} · {'here' if is_here(spec) else f'{spec.size_mb} MB to download'}"
+
+
+def _example_label(index: int) -> str:
+    text, pair = EXAMPLES[index]
+    return f"{text} / {pair}" if pair else text
+
+
+def _use_example() -> None:
+    text, pair = EXAMPLES[st.session_state["example"]]
+    st.session_state.update(text=text, pair=pair or "", two=pair is not None)

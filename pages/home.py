@@ -1,0 +1,57 @@
+"""What this is, the current sentence as tokens, and one picture of real attention."""
+
+import streamlit as st
+
+from core.ui.navigation import open_page
+
+open_page("home")
+
+from core.analysis.strongest_link import arcs_around, strongest_link
+from core.components.chips import show_chips
+from core.figures.links import links_figure
+from core.figures.palette import palette
+from core.ui import address
+from core.ui.cards import show_cards
+from core.ui.current import current_trace
+from core.ui.messages import quote
+
+st.markdown(
+    "A transformer reads a sentence by letting every token look at others; how much it looks is"
+    " called **attention**. Here you see that attention as the model computes it, for your own"
+    " words and the model you pick. Every page tells you how to read its picture, and how far to"
+    " trust it."
+)
+address.publish()
+trace = current_trace()
+link = strongest_link(trace)
+
+st.subheader("One head at work", anchor=False)
+if link is None:
+    st.info("No two different words of this text are linked: type a longer sentence.")
+else:
+    query, key = trace.tokens[link.query].display, trace.tokens[link.key].display
+    head = f"L{link.layer + 1} H{link.head + 1}"
+    st.markdown(
+        f"Layer {link.layer + 1}, head {link.head + 1} gives **{link.weight:.2f}** of"
+        f" {quote(query)}'s attention to {quote(key)}: the strongest link between two words in"
+        f" all {trace.shape[0] * trace.shape[1]} heads."
+    )
+    arcs = arcs_around(trace, link)
+    figure = links_figure(
+        arcs.values, arcs.words, arcs.targets, arcs.strongest, palette(st.context.theme.type)
+    )
+    st.plotly_chart(figure, key="home_arcs", config={"displayModeBar": False})
+    st.caption(
+        f"Each arc leads from a token to the other token it attends to most in {head}; the thicker,"
+        f" the more. Special tokens are left out."
+        + (f" {arcs.left_out} more tokens do not fit here." if arcs.left_out else "")
+    )
+
+st.subheader("Your sentence as the model gets it", anchor=False)
+show_chips(trace.tokens, key="home_chips")
+st.caption(
+    f"{len(trace.tokens)} tokens with their numbers in the vocabulary. Pieces of one word touch;"
+    " dashed tokens were added by the model's tokenizer."
+)
+st.subheader("Pages", anchor=False)
+show_cards()

@@ -1,0 +1,38 @@
+"""A graphics card changes the speed, not the attention."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+from numpy.testing import assert_allclose
+
+from core.model import load, trace_corpus, trace_text
+from tests.model.conftest import FolderOf, OracleOf
+from tests.model.families import SENTENCES
+
+TOLERANCE = 1e-4  # the card sums in another order
+
+pytestmark = pytest.mark.skipif(not torch.cuda.is_available(), reason="no CUDA device here")
+
+NAMES = ["bert", "roberta", "modernbert", "gpt2", "llama", "mistral", "gemma2"]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_attention_on_the_card_agrees_with_the_cpu(
+    name: str, folder_of: FolderOf, oracle_of: OracleOf
+) -> None:
+    model = load(str(folder_of(name)))
+    assert next(model.network.parameters()).is_cuda
+    attention = trace_text(model, SENTENCES[1]).attention()
+    assert_allclose(attention, oracle_of(name).attention(SENTENCES[1]), rtol=0, atol=TOLERANCE)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_padded_batches_on_the_card_agree_with_the_cpu(
+    name: str, folder_of: FolderOf, oracle_of: OracleOf
+) -> None:
+    model = load(str(folder_of(name)))
+    assert next(model.network.parameters()).is_cuda
+    for sentence, trace in zip(SENTENCES, trace_corpus(model, list(SENTENCES)), strict=True):
+        expected = oracle_of(name).attention(sentence)
+        assert_allclose(trace.attention(), expected, rtol=0, atol=TOLERANCE)

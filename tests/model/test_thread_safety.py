@@ -1,0 +1,118 @@
+"""Pages of several people run one model at once; nobody may see another's text or vectors."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from threading import Barrier
+from typing import TypeAlias
+
+import numpy as np
+import pytest
+
+from core.model import load, trace_corpus, trace_text
+from core.model.trace import Trace
+from tests.model.conftest import FolderOf, ModelOf
+from tests.model.families import PAIR, SENTENCES
+
+THREADS = 8
+ROUNDS = 12
+LONG = "The cat said that it was not money, " * 12  # is cut; its neighbours must not be
+
+Work: TypeAlias = Callable[[], list[Trace]]
+
+
+def at_once(works: list[Work]) -> list[list[list[Trace]]]:
+    """Run the works in eight threads, each many times; results by thread and round."""
+    barrier = Barrier(THREADS)
+
+    def run(work: Work) -> list[list[Trace]]:
+        results = []
+        for _ in range(ROUNDS):
+            barrier.wait(timeout=30)
+            results.append(work())
+        return results
+
+    with ThreadPoolExecutor(THREADS) as pool:
+        return list(pool.map(run, [works[index % len(works)] for index in range(THREADS)]))
+
+
+def assert_same(actual: Trace, alone: Trace) -> None:
+    """The same tokens, and the same numbers within rounding."""
+    assert actual.tokens == alone.tokens
+    assert actual.dropped == alone.dropped
+    for name in ("queries", "keys", "values"):
+        vectors, expected = getattr(actual, name), getattr(alone, name)
+        assert vectors.shape == expected.shape
+        assert np.abs(vectors - expected).max() <= 1e-6 * max(1, np.abs(expected).max())
+    assert np.abs(actual.attention() - alone.attention()).max() <= 1e-6
+
+
+def assert_threads_do_not_disturb(works: list[Work]) -> None:
+    """Every result among eight threads is the one the same work gives alone."""
+    alone = [work() for work in works]
+    for thread, rounds in enumerate(at_once(works)):
+        for traces in rounds:
+            for actual, expected in zip(traces, alone[thread % len(works)], strict=True):
+                assert_same(actual, expected)
+
+
+@pytest.mark.parametrize("name", ["bert", "albert", "gpt2", "llama"])
+def test_two_sentences_at_once_are_each_traced_as_alone(name: str, model_of: ModelOf) -> None:
+    model = model_of(name)
+    assert_threads_do_not_disturb(
+        [
+            lambda: [trace_text(model, SENTENCES[0])],
+            lambda: [trace_text(model, SENTENCES[4])],
+        ]
+    )
+
+
+def test_texts_of_one_length_do_not_swap_their_tokens(model_of: ModelOf) -> None:
+    model = model_of("bert")
+    assert_threads_do_not_disturb(
+        [
+            lambda: [trace_text(model, "the cat sat on the mat")],
+            lambda: [trace_text(model, "it was the long walk home")],
+        ]
+    )
+
+
+@pytest.mark.parametrize("name", ["bert", "gpt2 padded left"])
+def test_short_long_paired_and_padded_texts_do_not_disturb_each_other(
+    name: str, model_of: ModelOf
+) -> None:
+    """A fast tokenizer keeps its padding and truncation in itself, and threads share it."""
+    model = model_of(name)
+    assert_threads_do_not_disturb(
+        [
+            lambda: [trace_text(model, SENTENCES[2])],
+            lambda: [trace_text(model, LONG)],
+            lambda: [trace_text(model, *PAIR)],
+            lambda: list(trace_corpus(model, list(SENTENCES), batch_size=3)),
+        ]
+    )
+
+
+def test_two_models_at_once_do_not_record_each_other(model_of: ModelOf) -> None:
+    bert, gpt2 = model_of("bert"), model_of("gpt2")
+    assert_threads_do_not_disturb(
+        [
+            lambda: [trace_text(bert, SENTENCES[1])],
+            lambda: [trace_text(gpt2, SENTENCES[1])],
+        ]
+    )
+
+
+def test_a_model_may_be_loaded_while_another_is_traced(
+    model_of: ModelOf, folder_of: FolderOf
+) -> None:
+    bert = model_of("bert")
+    assert_threads_do_not_disturb(
+        [
+            lambda: [trace_text(bert, SENTENCES[1])],
+            lambda: [trace_text(bert, SENTENCES[3])],
+            lambda: [trace_text(bert, SENTENCES[4])],
+            lambda: [trace_text(load(str(folder_of("gpt2"))), SENTENCES[1])],
+        ]
+    )
