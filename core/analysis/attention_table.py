@@ -148,7 +148,8 @@ def merge_words(matrix: Array, groups: list[list[int]]) -> Array:
     starts = [group[0] for group in groups]
     sizes = np.array([len(group) for group in groups], dtype=np.float32)
     columns = np.add.reduceat(matrix, starts, axis=1)
-    return np.add.reduceat(columns, starts, axis=0) / sizes[:, None]
+    merged = np.add.reduceat(columns, starts, axis=0) / sizes[:, None]
+    return merged.astype(np.float32, copy=False)
 
 
 def renormalise_rows(matrix: Array) -> Array:
@@ -164,7 +165,11 @@ def join_pieces(pieces: list[Token]) -> str:
 
 
 def unique_labels(displays: tuple[str, ...]) -> tuple[str, ...]:
-    """Labels that tell repeated tokens apart: ``("it", "is", "it")`` -> ``("it", "is", "it (2)")``."""
+    """Labels that tell repeated tokens apart.
+
+    >>> unique_labels(("it", "is", "it"))
+    ('it', 'is', 'it (2)')
+    """
     taken = set(displays)
     seen: Counter[str] = Counter()
     labels = []

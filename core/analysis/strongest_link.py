@@ -31,8 +31,9 @@ class Link:
 def strongest_link(trace: Trace, layers: Iterable[int] | None = None) -> Link | None:
     """The largest attention weight between two different, not adjacent, ordinary words.
 
-    Looks at all layers, or at those given (from 0). Special tokens, punctuation and repetitions of the same word are passed over: heads that rest
-    on them are common and say little about the sentence. None when no such pair exists.
+    Looks at all layers, or at those given (from 0). Special tokens, punctuation and repetitions
+    of the same word are passed over: heads that rest on them are common and say little about the
+    sentence. None when no such pair exists.
     """
     pairs = _candidates(trace.tokens)
     if not pairs.any():
@@ -92,7 +93,9 @@ def arcs_around(trace: Trace, link: Link, most: int = 26) -> Arcs:
 def _candidates(tokens: tuple[Token, ...]) -> Array:
     """Boolean (token, token): pairs that may be called a link."""
     words = np.array([token.word for token in tokens])
-    wordlike = np.array([not token.special and any(map(str.isalpha, token.display)) for token in tokens])
+    wordlike = np.array(
+        [not token.special and any(map(str.isalpha, token.display)) for token in tokens]
+    )
     names = np.array([token.display.casefold() for token in tokens])
     far = np.abs(words[:, None] - words[None, :]) >= _LEAST_DISTANCE
     return wordlike[:, None] & wordlike[None, :] & far & (names[:, None] != names[None, :])

@@ -20,7 +20,9 @@ _ALIGNMENT = 4  # bytes of a float32
 
 def pack(settings: dict[str, Any], **arrays: Array) -> bytes:
     """Settings (JSON values) and float arrays (any shape, sent row by row) as bytes."""
-    flat = {name: np.ascontiguousarray(array, dtype="<f4").ravel() for name, array in arrays.items()}
+    flat = {
+        name: np.ascontiguousarray(array, dtype="<f4").ravel() for name, array in arrays.items()
+    }
     lengths = {name: array.size for name, array in flat.items()}
     header = json.dumps({**settings, "arrays": lengths}, ensure_ascii=False).encode()
     header += b" " * (-len(header) % _ALIGNMENT)

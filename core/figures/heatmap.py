@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from core.model.trace import Array
 
 MOST_TICKS = 64  # labels a side before they overlap
-_LEAST_HEIGHT, _MOST_HEIGHT, _PER_TOKEN = 430, 820, 30  # pixels
+_LEAST_HEIGHT, _MOST_HEIGHT, _PER_TOKEN = 400, 760, 24  # pixels
 
 
 def heatmap_figure(
@@ -29,7 +29,7 @@ def heatmap_figure(
     signed: bool = False,
     full_scale: bool = False,
 ) -> go.Figure:
-    """A square heatmap, queries down and keys across, read on hover.
+    """A heatmap, queries down and keys across, read on hover.
 
     Parameters
     ----------
@@ -63,14 +63,13 @@ def heatmap_figure(
         "dtick": -(-len(names) // MOST_TICKS),
         "showgrid": False,
         "zeroline": False,
-        "constrain": "domain",
         "ticks": "",
     }
     turned = -60 if len(names) > 8 else 0
     figure.update_xaxes(title_text="to (key)", side="top", tickangle=turned, **axis)
-    figure.update_yaxes(title_text="from (query)", autorange="reversed", scaleanchor="x", **axis)
+    figure.update_yaxes(title_text="from (query)", autorange="reversed", **axis)
     figure.update_layout(
-        height=max(_LEAST_HEIGHT, min(_MOST_HEIGHT, 190 + _PER_TOKEN * len(names))),
+        height=max(_LEAST_HEIGHT, min(_MOST_HEIGHT, 150 + _PER_TOKEN * len(names))),
         margin={"l": 8, "r": 8, "t": 8, "b": 8},
     )
     return figure

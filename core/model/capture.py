@@ -79,7 +79,7 @@ def _attend(
     is_causal: bool | None = None,
     position_bias: torch.Tensor | None = None,
     softcap: float | None = None,
-    **kwargs: Any,
+    **kwargs: Any,  # noqa: ANN401 - whatever a model hands to its attention is handed on
 ) -> tuple[torch.Tensor, None]:
     """Record the call, then compute it as transformers' own SDPA function does."""
     from transformers.integrations.sdpa_attention import sdpa_attention_forward
@@ -130,7 +130,8 @@ def _attend_softcapped(call: Call) -> torch.Tensor:
     mask = _additive_mask(call)
     if mask is not None:
         logits = logits + mask
-    weights = torch.softmax(logits, dim=-1, dtype=torch.float32).to(value.dtype)
+    # A padding position may see nothing at all; its row is 0/0, and 0 as in the stock function.
+    weights = torch.softmax(logits, dim=-1, dtype=torch.float32).nan_to_num().to(value.dtype)
     return (weights @ value).transpose(1, 2).contiguous()
 
 
@@ -208,7 +209,7 @@ def layer_rules(calls: list[Call], row: int, keep: Positions) -> tuple[Layer, ..
 
 
 def _mask_of_text(call: Call, row: int, keep: Positions) -> Array | None:
-    """Additive mask (token, token) or (head, token, token) of one text; None if nothing is masked."""
+    """Additive mask of one text, (token, token) or (head, token, token); None where none is."""
     mask = _additive_mask(call)
     if mask is None:
         return None

@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+_LONGEST_NAME = 200  # characters of a name in a message
+
 
 class ModelError(Exception):
     """A model or a text cannot be used.
 
     Parameters
     ----------
-    found : one sentence that names the model and what was found.
+    name : the model as it was asked for: anything a person, or a link, may have typed.
+    found : one sentence that says what was found; ``{name}`` stands for the model.
     way_out : one sentence that says what to do instead.
     """
 
-    def __init__(self, found: str, way_out: str) -> None:
-        super().__init__(f"{found} {way_out}")
+    def __init__(self, name: str, found: str, way_out: str) -> None:
+        self.name = name
         self.found = found
         self.way_out = way_out
+        super().__init__(f"{found.replace('{name}', repr(name[:_LONGEST_NAME]))} {way_out}")
 
 
 class UnknownModelError(ModelError):
@@ -23,7 +27,7 @@ class UnknownModelError(ModelError):
 
 
 class NotOfferedError(ModelError):
-    """This deployment does not offer the model."""
+    """The model is not among those that a deployment offers."""
 
 
 class NotDownloadedError(ModelError):

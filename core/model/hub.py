@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TypeVar
 
 from core.model.errors import (
     HubUnreachableError,
@@ -16,6 +16,10 @@ from core.model.errors import (
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from huggingface_hub import ModelInfo
+
+T = TypeVar("T")
 
 ASK_SECONDS = 4.0  # a person waits at most this long to hear that the hub is out of reach
 _WANTED = ("*.json", "*.txt", "*.model", "*.safetensors")  # never pickle, never code
@@ -60,7 +64,8 @@ def ask(repo: str) -> HubModel:
     answer = _within(ASK_SECONDS, lambda: _model_info(repo))
     if answer is None:
         raise HubUnreachableError(
-            f"The model hub did not answer within {ASK_SECONDS:.0f} seconds about {repo!r}.",
+            repo,
+            f"The model hub did not answer within {ASK_SECONDS:.0f} seconds about {{name}}.",
             f"Check the internet connection and try again. {_LOCAL_WAY_OUT}",
         )
     if isinstance(answer, ModelError):
@@ -83,12 +88,13 @@ def download(repo: str) -> Path:
         return Path(snapshot_download(repo, allow_patterns=list(_WANTED)))
     except (HfHubHTTPError, OSError) as error:
         raise HubUnreachableError(
-            f"The download of {repo!r} broke off ({type(error).__name__}).",
+            repo,
+            f"The download of {{name}} broke off ({type(error).__name__}).",
             f"Try again: what has arrived is kept. {_LOCAL_WAY_OUT}",
         ) from error
 
 
-def _model_info(repo: str) -> Any:
+def _model_info(repo: str) -> ModelInfo | ModelError:
     """The hub's model record, or the error to raise in the asking thread."""
     from huggingface_hub import HfApi
     from huggingface_hub.errors import (
@@ -102,22 +108,25 @@ def _model_info(repo: str) -> Any:
         return HfApi().model_info(repo, timeout=ASK_SECONDS, files_metadata=True)
     except (RepositoryNotFoundError, GatedRepoError, HFValidationError):
         return UnknownModelError(
-            f"There is no public model called {repo!r}, neither as a folder here nor on the hub.",
+            repo,
+            "There is no public model called {name}, neither as a folder here nor on the hub.",
             "Check the spelling (owner/name), or pick a model from the list.",
         )
     except OfflineModeIsEnabled:
         return HubUnreachableError(
-            f"{repo!r} is not on this machine, and the hub client is set to offline mode.",
+            repo,
+            "{name} is not on this machine, and the hub client is set to offline mode.",
             _LOCAL_WAY_OUT,
         )
     except Exception as error:  # noqa: BLE001 - every way a network can fail is the same to a person
         return HubUnreachableError(
-            f"The model hub could not be reached about {repo!r} ({type(error).__name__}).",
+            repo,
+            f"The model hub could not be reached about {{name}} ({type(error).__name__}).",
             f"Check the internet connection and try again. {_LOCAL_WAY_OUT}",
         )
 
 
-def _read_info(repo: str, info: Any) -> HubModel:
+def _read_info(repo: str, info: ModelInfo) -> HubModel:
     files = {file.rfilename: file.size or 0 for file in info.siblings or ()}
     # Top level only: subfolders hold other formats of the same weights.
     weights = {
@@ -127,18 +136,19 @@ def _read_info(repo: str, info: Any) -> HubModel:
     }
     if not weights:
         raise NoWeightsError(
-            f"{repo!r} has no weights in the safetensors format, and other formats can run code.",
+            repo,
+            "{name} has no weights in the safetensors format, and other formats can run code.",
             "Pick another model, or convert its weights with save_pretrained and open the folder.",
         )
     return HubModel(repo, round(sum(weights.values()) / 1e6))
 
 
-def _within(seconds: float, work: Callable[[], Any]) -> Any:
+def _within(seconds: float, work: Callable[[], T]) -> T | None:
     """The result of `work`, or None after `seconds`; the abandoned thread ends on its own.
 
     The client's own time-out does not cover name resolution nor its retries.
     """
-    results: list[Any] = []
+    results: list[T] = []
     thread = threading.Thread(target=lambda: results.append(work()), daemon=True)
     thread.start()
     thread.join(seconds)

@@ -84,7 +84,8 @@ def load(name: str, download: bool = True) -> LoadedModel:
         except Exception as error:
             if memory.is_out_of_memory(error):
                 raise OutOfMemoryError(
-                    f"There is not enough memory to load {name!r}.",
+                    name,
+                    "There is not enough memory to load {name}.",
                     "Pick a smaller model, or close other programs and try again.",
                 ) from error
             raise
@@ -104,8 +105,9 @@ def _locate(name: str, download: bool) -> Path:
     found = hub.ask(repos[0])
     if not download:
         raise NotDownloadedError(
-            f"{name!r} is not on this machine yet: {found.size_mb} MB must be downloaded.",
-            "Press Download in the sidebar, or pick a model that is here.",
+            name,
+            f"{{name}} is not on this machine yet: {found.size_mb} MB must be downloaded.",
+            "Download it, or pick a model that is here.",
         )
     return hub.download(found.repo)
 
@@ -119,7 +121,7 @@ def _as_folder(name: str) -> Path | None:
     except (OSError, ValueError, RuntimeError):
         pass  # too long, a NUL byte, no such user: no folder either
     if not name or name.startswith(("/", ".", "~", "\\")) or name.count("/") > 1 or "\0" in name:
-        raise UnknownModelError(f"There is no folder {name[:200]!r} on this machine.", _PICK_ANOTHER)
+        raise UnknownModelError(name, "There is no folder {name} on this machine.", _PICK_ANOTHER)
     return None
 
 
@@ -128,7 +130,8 @@ def _read_config(name: str, folder: Path) -> PreTrainedConfig:
 
     if not (folder / "config.json").is_file():
         raise UnknownModelError(
-            f"The folder {name!r} holds no model: it has no config.json.",
+            name,
+            "The folder {name} holds no model: it has no config.json.",
             "Choose the folder that save_pretrained wrote.",
         )
     try:
@@ -137,13 +140,15 @@ def _read_config(name: str, folder: Path) -> PreTrainedConfig:
         )
     except (ValueError, OSError, KeyError, TypeError, json.JSONDecodeError) as error:
         raise UnsupportedModelError(
-            f"The settings of {name!r} cannot be read without running code from its folder,"
+            name,
+            "The settings of {name} cannot be read without running code from its folder,"
             f" which this app never does ({type(error).__name__}).",
             _PICK_ANOTHER,
         ) from error
     if config.is_encoder_decoder:
         raise UnsupportedModelError(
-            f"{name!r} is an encoder-decoder model ({config.model_type}):"
+            name,
+            f"{{name}} is an encoder-decoder model ({config.model_type}):"
             " it has three kinds of attention, and the pages here show one.",
             "Pick an encoder (BERT family) or a decoder (GPT family).",
         )
@@ -156,11 +161,13 @@ def _check_weights(name: str, folder: Path) -> None:
     pickled = [path.name for path in folder.iterdir() if path.suffix in {".bin", ".pt", ".pth"}]
     if pickled:
         raise NoWeightsError(
-            f"{name!r} has its weights only in pickle form ({pickled[0]}), which can run code.",
+            name,
+            f"{{name}} has its weights only in pickle form ({pickled[0]}), which can run code.",
             "Convert them with save_pretrained, which writes safetensors, and open that folder.",
         )
     raise NoWeightsError(
-        f"The folder of {name!r} has settings but no weights (no .safetensors file).",
+        name,
+        "The folder of {name} has settings but no weights (no .safetensors file).",
         "Choose the folder that save_pretrained wrote.",
     )
 
@@ -174,11 +181,14 @@ def _read_tokenizer(name: str, folder: Path) -> PreTrainedTokenizerFast:
         )
     except Exception as error:
         raise UnsupportedModelError(
-            f"{name!r} has no tokenizer that can be read ({type(error).__name__}).", _PICK_ANOTHER
+            name,
+            f"{{name}} has no tokenizer that can be read ({type(error).__name__}).",
+            _PICK_ANOTHER,
         ) from error
     if not getattr(tokenizer, "is_fast", False):
         raise UnsupportedModelError(
-            f"{name!r} has no fast tokenizer, which is needed to tell words from word pieces.",
+            name,
+            "{name} has no fast tokenizer, which is needed to tell words from word pieces.",
             _PICK_ANOTHER,
         )
     return tokenizer  # type: ignore[no-any-return]
@@ -229,7 +239,8 @@ def _read_network(name: str, folder: Path) -> PreTrainedModel:
         )
     except ValueError as error:
         raise UnsupportedModelError(
-            f"The attention of {name!r} cannot be captured: transformers does not let it be"
+            name,
+            "The attention of {name} cannot be captured: transformers does not let it be"
             f" replaced ({_first_line(error)}).",
             _PICK_ANOTHER,
         ) from error
@@ -237,7 +248,8 @@ def _read_network(name: str, folder: Path) -> PreTrainedModel:
     missing = [key for key in report["missing_keys"] if "pooler" not in key]
     if missing:
         raise NoWeightsError(
-            f"The weights of {name!r} are not complete: {len(missing)} tensors are missing,"
+            name,
+            f"The weights of {{name}} are not complete: {len(missing)} tensors are missing,"
             f" for example {missing[0]}.",
             "Choose the folder that save_pretrained wrote.",
         )

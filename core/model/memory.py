@@ -24,7 +24,8 @@ def check_fits(name: str, folder: Path) -> None:
     needed = int(count_weights(folder) * _BYTES_PER_WEIGHT * _HEADROOM)
     if free is not None and needed > free:
         raise OutOfMemoryError(
-            f"{name!r} needs about {needed / 1e6:.0f} MB of memory,"
+            name,
+            f"{{name}} needs about {needed / 1e6:.0f} MB of memory,"
             f" and {free / 1e6:.0f} MB are free.",
             "Pick a smaller model, or close other programs and try again.",
         )
@@ -59,9 +60,7 @@ def _count_in_file(path: Path) -> int:
             header = json.loads(file.read(length))
         except ValueError:
             return 0
-    return sum(
-        _product(entry["shape"]) for key, entry in header.items() if key != "__metadata__"
-    )
+    return sum(_product(entry["shape"]) for key, entry in header.items() if key != "__metadata__")
 
 
 def _product(shape: list[int]) -> int:

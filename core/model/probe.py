@@ -54,7 +54,8 @@ def probe(name: str, network: PreTrainedModel, tokenizer: PreTrainedTokenizerFas
         network(**inputs)
     if not calls:
         raise UnsupportedModelError(
-            f"The attention of {name!r} ({network.config.model_type}) cannot be captured:"
+            name,
+            f"The attention of {{name}} ({network.config.model_type}) cannot be captured:"
             " the model computes it without asking transformers' attention interface.",
             _PICK_ANOTHER,
         )
@@ -63,7 +64,8 @@ def probe(name: str, network: PreTrainedModel, tokenizer: PreTrainedTokenizerFas
     error = _largest_difference(name, trace, eager)
     if not error <= PROBE_TOLERANCE:  # also when it is not a number
         raise UnsupportedModelError(
-            f"The attention of {name!r} ({network.config.model_type}) recomputed from its queries"
+            name,
+            f"The attention of {{name}} ({network.config.model_type}) recomputed from its queries"
             f" and keys differs from the model's own by {error:.1g}"
             f" (at most {PROBE_TOLERANCE:.0e} is accepted).",
             _PICK_ANOTHER,
@@ -79,7 +81,7 @@ def _trace_of(name: str, calls: list[Call]) -> Trace:
         queries, keys, values = stack_call_arrays(calls, 0, keep)
     except ValueError as error:
         raise UnsupportedModelError(
-            f"{name!r} cannot be shown: its {error}.", _PICK_ANOTHER
+            name, f"{{name}} cannot be shown: its {error}.", _PICK_ANOTHER
         ) from error
     return Trace(name, (), queries, keys, values, layer_rules(calls, 0, keep), causal=False)
 
@@ -97,8 +99,8 @@ def _eager_attentions(
         return [weights[0].float().cpu().numpy() for weights in output.attentions]
     except (ValueError, TypeError, AttributeError) as error:
         raise UnsupportedModelError(
-            f"{name!r} does not return its own attention to compare with"
-            f" ({type(error).__name__}).",
+            name,
+            f"{{name}} does not return its own attention to compare with ({type(error).__name__}).",
             _PICK_ANOTHER,
         ) from error
     finally:
@@ -109,10 +111,9 @@ def _largest_difference(name: str, trace: Trace, eager: list[Array]) -> float:
     layers, heads, tokens, _ = trace.shape
     if len(eager) != layers or any(each.shape != (heads, tokens, tokens) for each in eager):
         raise UnsupportedModelError(
-            f"{name!r} records {layers} layers of {heads} heads but returns the attention of"
+            name,
+            f"{{name}} records {layers} layers of {heads} heads but returns the attention of"
             f" {len(eager)} layers of another shape.",
             _PICK_ANOTHER,
         )
-    return max(
-        float(np.abs(trace.attention(layer) - own).max()) for layer, own in enumerate(eager)
-    )
+    return max(float(np.abs(trace.attention(layer) - own).max()) for layer, own in enumerate(eager))

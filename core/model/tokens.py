@@ -19,7 +19,9 @@ _JOINERS = frozenset("\u200c\u200d\ufe0e\ufe0f")  # kept inside a token: they sh
 _BLANKS = {" ": "␣", "\n": "↵", "\r": "␍", "\t": "⇥", "\u00a0": "⍽"}
 
 
-def read_tokens(tokenizer: PreTrainedTokenizerFast, encoding: Encoding, text: str, pair: str | None) -> tuple[Token, ...]:
+def read_tokens(
+    tokenizer: PreTrainedTokenizerFast, encoding: Encoding, text: str, pair: str | None
+) -> tuple[Token, ...]:
     """Describe every position of an encoded text (or pair of texts).
 
     Parameters

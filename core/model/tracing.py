@@ -83,7 +83,7 @@ def _encode(model: LoadedModel, text: str, pair: str | None, max_tokens: int | N
         tokens = read_tokens(model.tokenizer, encoding, text, pair)
     if all(token.special for token in tokens):
         raise EmptyTextError(
-            "There is nothing to look at: the text has no token.", "Type a sentence."
+            model.name, "There is nothing to look at: the text has no token.", "Type a sentence."
         )
     segments = encoded.get("token_type_ids", [0] * len(tokens))
     return _Input(encoding.ids, segments, tokens, max(0, length - len(tokens)))
@@ -103,7 +103,8 @@ def _trace_batch(model: LoadedModel, batch: list[_Input]) -> list[Trace]:
             raise
         longest = max(len(item.ids) for item in batch)
         raise OutOfMemoryError(
-            f"There is not enough memory to run {longest} tokens through {model.name!r}.",
+            model.name,
+            f"There is not enough memory to run {longest} tokens through {{name}}.",
             "Use a shorter text or a smaller model.",
         ) from error
 

@@ -10,11 +10,12 @@ silence; a link handed out in a class should neither depend on a default nor fai
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
+from urllib.parse import urlencode
 
 import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
-from core.ui.messages import notice, quote
+from core.ui.messages import notice, quote, start_notices
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -26,6 +27,7 @@ _LINK = "_link"
 
 def open_link() -> None:
     """Take the parameters of a link in: on a visitor's first run, and on back and forward."""
+    start_notices()
     context = get_script_run_ctx()
     moved = context is not None and getattr(context, "is_history_navigation", False)
     if _LINK not in st.session_state or moved:
@@ -81,9 +83,9 @@ def publish(*keys: str) -> None:
     Switches that are off are left out. A text too long for a link is left out, and said.
     """
     shared = ("model", "text", "pair") if st.session_state.get("two") else ("model", "text")
-    state = {key: _written(st.session_state.get(key)) for key in (*shared, *keys)}
-    state = {key: value for key, value in state.items() if value is not None}
-    if sum(len(value.encode()) * 3 for value in state.values()) > MAX_LINK:
+    written = {key: _written(st.session_state.get(key)) for key in (*shared, *keys)}
+    state = {key: value for key, value in written.items() if value is not None}
+    if len(urlencode(state)) > MAX_LINK:
         state.pop("text", None)
         state.pop("pair", None)
         st.sidebar.caption("The text is too long for a link: the link will not carry it.")
@@ -102,5 +104,3 @@ def _spoken(options: Sequence[str]) -> str:
     if len(options) <= few:
         return ", ".join(options)
     return f"{', '.join(options[:3])} … {options[-1]}"
-
-

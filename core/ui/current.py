@@ -7,7 +7,7 @@ import streamlit as st
 from core.model import LoadedModel, ModelError, Trace, load
 from core.model.errors import NotDownloadedError, NotOfferedError
 from core.ui import cache, sidebar
-from core.ui.messages import quote, show_model_error, show_notices, show_trace_limits
+from core.ui.messages import quote, show_model_error, show_trace_limits
 
 _LAST_GOOD = "_last_good_model"
 _FAILED = "_failed_model"
@@ -19,7 +19,6 @@ def current_trace() -> Trace:
     A model that cannot be used is told, and the last one that could be is used instead, so that
     the page stays usable.
     """
-    show_notices()
     model = current_model()
     sidebar.show_model_facts(model)
     text = st.session_state["text"]
@@ -44,11 +43,12 @@ def current_model() -> LoadedModel:
     except ModelError as error:
         st.session_state[_FAILED] = (name, error)
         show_model_error(error)
-        _offer_way_out(name, error)
         fallback = st.session_state.get(_LAST_GOOD, sidebar.default_model())
-        if fallback == name:
-            st.stop()
-        st.markdown(f"Until then the page shows {quote(fallback)}.")
+        with st.container(horizontal=True, vertical_alignment="center"):
+            _offer_way_out(name, error)
+            if fallback == name:
+                st.stop()
+            st.markdown(f"Until then the page shows {quote(fallback)}.")
         return cache.model(fallback)
     st.session_state[_LAST_GOOD] = name
     return model
@@ -59,7 +59,7 @@ def _load(name: str) -> LoadedModel:
     allowed = sidebar.offered_models()
     if allowed is not None and name not in allowed:
         raise NotOfferedError(
-            f"This site does not offer {name!r}.", f"It offers: {', '.join(allowed)}."
+            name, "This site does not offer {name}.", f"It offers: {', '.join(allowed)}."
         )
     failed_name, error = st.session_state.get(_FAILED, (None, None))
     if failed_name == name and error is not None:

@@ -39,7 +39,7 @@ def explain(table: AttentionTable, *, max_over_heads: bool) -> str:
         sentence = f"Rows add up to 1, columns do not: {meaning}"
     elif max_over_heads:
         sentence = (
-            "Each cell is the largest value of any head, so rows add up to more than 1;" f" {meaning}"
+            f"Each cell is the largest value of any head, so rows add up to more than 1; {meaning}"
         )
     else:
         sentence = f"Rows add up to less than 1: the rest went to hidden tokens; {meaning}"
@@ -47,7 +47,7 @@ def explain(table: AttentionTable, *, max_over_heads: bool) -> str:
 
 
 def show_presets(trace: Trace) -> None:
-    """"Try this": buttons that set the controls, each with what it shows."""
+    """Buttons that set the controls, each with what it shows."""
     with st.expander("Try this"):
         for index, preset in enumerate(_presets(trace)):
             with st.container(horizontal=True, vertical_alignment="center"):

@@ -10,8 +10,9 @@ import streamlit as st
 if TYPE_CHECKING:
     from core.model import ModelError, Trace
 
-_NOTICES = "_notices"
+_SLOT, _WAITING = "_notice_slot", "_notices_waiting"
 _LONGEST_QUOTE = 60  # characters
+_MARKDOWN = re.compile(r"([\\`*_{}\[\]()#+\-.!|<>~$:])")
 
 
 def quote(text: str) -> str:
@@ -25,32 +26,43 @@ def quote(text: str) -> str:
     return f"{fence}{gap}{flat}{gap}{fence}"
 
 
-def plain(text: str) -> str:
-    """A sentence with values in Python quotes, those set as inline code."""
-    return re.sub(r"'([^']*)'", lambda found: quote(found[1]), text)
+def escape(text: str) -> str:
+    """`text` with every character that Markdown gives a meaning to escaped."""
+    return _MARKDOWN.sub(r"\\\1", text)
+
+
+def start_notices() -> None:
+    """Forget the place of the run before; what is said until the page opens waits."""
+    st.session_state.pop(_SLOT, None)
+
+
+def place_notices() -> None:
+    """Notices of this run appear here, those that wait and those to come."""
+    st.session_state[_SLOT] = st.container()
+    for text in st.session_state.pop(_WAITING, []):
+        notice(text)
 
 
 def notice(text: str) -> None:
-    """Remember something to tell at the top of the page (Markdown; quote what people typed)."""
-    st.session_state.setdefault(_NOTICES, []).append(text)
-
-
-def show_notices() -> None:
-    """Tell what was remembered, once."""
-    for text in st.session_state.pop(_NOTICES, []):
-        st.warning(text)
+    """Tell something odd at the top of the page (Markdown; quote what people typed)."""
+    slot = st.session_state.get(_SLOT)
+    if slot is None:
+        st.session_state.setdefault(_WAITING, []).append(text)
+    else:
+        slot.warning(text)
 
 
 def show_model_error(error: ModelError) -> None:
     """What was found, and the way out."""
-    st.error(f"{plain(error.found)}\n\n{plain(error.way_out)}")
+    before, *after = error.found.split("{name}")
+    found = quote(error.name).join(escape(part) for part in (before, *after))
+    st.error(f"{found}\n\n{escape(error.way_out)}")
 
 
 def show_trace_limits(trace: Trace) -> None:
     """Say how many tokens were cut, if any."""
     if trace.dropped:
-        kept = len(trace.tokens)
         st.info(
-            f"The text is longer than this model takes: the first {kept} tokens are shown,"
-            f" **{trace.dropped} tokens were cut**."
+            f"The text is longer than this page takes: the first {len(trace.tokens)} tokens are"
+            f" shown, **{trace.dropped} tokens were cut**."
         )

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
+from core.ui.messages import place_notices
+
 if TYPE_CHECKING:
     from streamlit.navigation.page import StreamlitPage
 
@@ -81,3 +83,4 @@ def open_page(name: str) -> None:
     page = find(name)
     st.title(page.title, anchor=False)
     st.markdown(page.question)
+    place_notices()

@@ -407,7 +407,8 @@ def build(family: Family, folder: Path) -> Path:
     """Save the family's tiny network and its tokenizer into the folder; returns the folder."""
     tokenizer = family.tokenizer()
     network = _network(family)
-    network.to(dtype=family.dtype).save_pretrained(folder)
+    network.to(family.dtype)  # type: ignore[arg-type]
+    network.save_pretrained(folder)
     tokenizer.save_pretrained(folder)
     return folder
 

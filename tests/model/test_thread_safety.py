@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from threading import Barrier
+from threading import Barrier, BrokenBarrierError
 from typing import TypeAlias
 
 import numpy as np
@@ -22,19 +23,36 @@ LONG = "The cat said that it was not money, " * 12  # is cut; its neighbours mus
 Work: TypeAlias = Callable[[], list[Trace]]
 
 
+@pytest.fixture(autouse=True)
+def _threads_take_turns_often() -> Iterator[None]:
+    """Switch threads a thousand times as often as usual, so that races show."""
+    usual = sys.getswitchinterval()
+    sys.setswitchinterval(usual / 1000)
+    yield
+    sys.setswitchinterval(usual)
+
+
 def at_once(works: list[Work]) -> list[list[list[Trace]]]:
     """Run the works in eight threads, each many times; results by thread and round."""
     barrier = Barrier(THREADS)
 
     def run(work: Work) -> list[list[Trace]]:
         results = []
-        for _ in range(ROUNDS):
-            barrier.wait(timeout=30)
-            results.append(work())
+        try:
+            for _ in range(ROUNDS):
+                barrier.wait(timeout=30)
+                results.append(work())
+        except Exception:
+            barrier.abort()  # so that the others fail at once instead of waiting
+            raise
         return results
 
     with ThreadPoolExecutor(THREADS) as pool:
-        return list(pool.map(run, [works[index % len(works)] for index in range(THREADS)]))
+        threads = [pool.submit(run, works[index % len(works)]) for index in range(THREADS)]
+    errors = [error for thread in threads if (error := thread.exception()) is not None]
+    for error in sorted(errors, key=lambda error: isinstance(error, BrokenBarrierError)):
+        raise error
+    return [thread.result() for thread in threads]
 
 
 def assert_same(actual: Trace, alone: Trace) -> None:

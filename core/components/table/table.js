@@ -153,7 +153,7 @@ function widestLabel(root, displays) {
   const pen = document.createElement("canvas").getContext("2d")
   const style = getComputedStyle(root)
   pen.font = `italic ${style.fontSize} ${style.fontFamily}`
-  return displays.reduce((widest, text) => Math.max(widest, pen.measureText(text).width), 0)
+  return displays.reduce((widest, text) => Math.max(widest, pen.measureText(text).width), 0) + 8
 }
 
 function drawCorners({ parts }, { table, layout }) {
@@ -222,6 +222,13 @@ function place(node, left, top, width, height) {
 
 function drawLabel(parent, { table, layout }, index, isColumn) {
   const node = element(parent, "label", table.displays[index])
+  // Repeated words carry their number, as in the file that is saved.
+  const nth = table.labels[index].slice(table.displays[index].length).match(/\d+/)
+  if (nth) {
+    const mark = document.createElement("sup")
+    mark.textContent = nth[0]
+    node.append(mark)
+  }
   node.title = `${table.labels[index]} · position ${index + 1}`
   node.dir = "auto"
   node.setAttribute("role", isColumn ? "columnheader" : "rowheader")
