@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-ASK_SECONDS = 4.0  # a person waits at most this long to hear that the hub is out of reach
+ASK_SECONDS = 3.0  # a person waits at most this long to hear that the hub is out of reach
 _WANTED = ("*.json", "*.txt", "*.model", "*.safetensors")  # never pickle, never code
 _LOCAL_WAY_OUT = "Pick a bundled model, a model downloaded before, or a local folder."
 

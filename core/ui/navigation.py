@@ -16,12 +16,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Page:
-    """One page: its file (and address) ``pages/<name>.py``, and the question it answers."""
+    """One page: its file ``pages/<name>.py``, whose name is its address, and its question."""
 
     name: str
     title: str
     question: str
     section: str
+    menu_title: str = ""
 
     @property
     def path(self) -> str:
@@ -30,7 +31,13 @@ class Page:
 
 
 PAGES: tuple[Page, ...] = (
-    Page("home", "Attention Atlas", "See how a transformer pays attention to your sentence.", ""),
+    Page(
+        "home",
+        "Attention Atlas",
+        "See how a transformer pays attention to your sentence.",
+        section="",
+        menu_title="Home",
+    ),
     Page(
         "heatmap",
         "Heatmap table",
@@ -49,16 +56,22 @@ def find(name: str) -> Page:
 
 
 def register_pages() -> StreamlitPage:
-    """Tell Streamlit the pages by section; returns the one the address asks for."""
-    sections: dict[str, list[StreamlitPage]] = {}
+    """Tell Streamlit the pages by section; returns the one the address asks for.
+
+    Streamlit takes the name out of its default page's address, so that a link to ``/home`` would
+    fail; a hidden default page that leads there keeps every page's file name its address.
+    """
+    front_door = st.Page(_go_home, title="Attention Atlas", default=True, visibility="hidden")
+    sections: dict[str, list[StreamlitPage]] = {"": [front_door]}
     for page in PAGES:
-        home = page.name == "home"
         sections.setdefault(page.section, []).append(
-            st.Page(
-                page.path, title="Home" if home else page.title, help=page.question, default=home
-            )
+            st.Page(page.path, title=page.menu_title or page.title, help=page.question)
         )
     return st.navigation(sections)
+
+
+def _go_home() -> None:
+    st.switch_page(find("home").path)
 
 
 def run(page: StreamlitPage) -> None:

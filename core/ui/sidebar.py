@@ -47,7 +47,11 @@ def draw() -> None:
     """Draw the controls that all pages share. Nothing here needs the model to be loaded."""
     address.restore_text("text", EXAMPLES[0][0])
     address.restore_text("pair", "")
-    address.restore_text("model", default_model())
+    allowed = offered_models()
+    if allowed is None:
+        address.restore_text("model", default_model())
+    else:
+        address.restore_choice("model", allowed, default_model(), "This site offers")
     st.session_state.setdefault("two", bool(st.session_state["pair"].strip()))
     with st.sidebar:
         st.text_area(

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
 import pytest
+import torch
 
 from tests.model.families import FAMILIES, Oracle, build, oracle
 
@@ -17,6 +18,15 @@ if TYPE_CHECKING:
 FolderOf: TypeAlias = Callable[[str], Path]
 OracleOf: TypeAlias = Callable[[str], Oracle]
 ModelOf: TypeAlias = "Callable[[str], LoadedModel]"
+
+
+@pytest.fixture(scope="package", autouse=True)
+def _one_core_a_model() -> Iterator[None]:
+    """Tiny matrices gain nothing from several cores and lose much where others use them."""
+    usual = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(usual)
 
 
 @pytest.fixture(scope="session")

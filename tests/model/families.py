@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import numpy as np
 import torch
 import transformers
 from tokenizers import (
@@ -21,6 +18,12 @@ from tokenizers import (
     trainers,
 )
 from transformers import AutoModel, PreTrainedConfig, PreTrainedModel, PreTrainedTokenizerFast
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    import numpy as np
 
 SENTENCES = (
     "Oh, this book? I've enjoyed it.",

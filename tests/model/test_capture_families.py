@@ -7,6 +7,7 @@ that come straight from tokenizer.json.
 from __future__ import annotations
 
 from itertools import zip_longest
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
@@ -18,9 +19,11 @@ from tokenizers import Tokenizer
 
 from core.model import trace_corpus, trace_text
 from core.model.errors import ModelError
-from core.model.trace import Trace
-from tests.model.conftest import FolderOf, ModelOf, OracleOf
 from tests.model.families import CAPTURED, FAMILIES, HEADS, LAYERS, PAIR, SENTENCES, WINDOW
+
+if TYPE_CHECKING:
+    from core.model.trace import Trace
+    from tests.model.conftest import FolderOf, ModelOf, OracleOf
 
 TOLERANCE = 1e-5
 SENTENCE = SENTENCES[1]  # longer than every window

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 import torch
@@ -12,8 +13,10 @@ from safetensors.torch import load_file, save_file
 
 from core.model import load, trace_text
 from core.model.errors import ModelError
-from tests.model.conftest import FolderOf, ModelOf, OracleOf
 from tests.model.families import ENCODER_DECODERS, SENTENCES, UNCAPTURABLE, WITH_SINKS
+
+if TYPE_CHECKING:
+    from tests.model.conftest import FolderOf, ModelOf, OracleOf
 
 WEIGHTS = "model.safetensors"
 

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import pytest
 import torch
 from numpy.testing import assert_allclose
 
 from core.model import load, trace_corpus, trace_text
-from tests.model.conftest import FolderOf, OracleOf
 from tests.model.families import SENTENCES
+
+if TYPE_CHECKING:
+    from tests.model.conftest import FolderOf, OracleOf
 
 TOLERANCE = 1e-4  # the card sums in another order
 

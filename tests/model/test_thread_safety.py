@@ -6,15 +6,17 @@ import sys
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from threading import Barrier, BrokenBarrierError
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 import pytest
 
 from core.model import load, trace_corpus, trace_text
 from core.model.trace import Trace
-from tests.model.conftest import FolderOf, ModelOf
 from tests.model.families import PAIR, SENTENCES
+
+if TYPE_CHECKING:
+    from tests.model.conftest import FolderOf, ModelOf
 
 THREADS = 8
 ROUNDS = 12

@@ -1,0 +1,82 @@
+"""The strongest link of a text is the one that was planted."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from core.analysis.head_patterns import attention_at_offset
+from core.analysis.strongest_link import arcs_around, strongest_link
+from tests.analysis.traces import plain_tokens, token, trace_with_attention
+
+UNIFORM = np.full((2, 3, 6, 6), 1 / 6, dtype=np.float32)
+
+
+def planted(layer: int, head: int, query: int, key: int, weight: float) -> np.ndarray:
+    weights = UNIFORM.copy()
+    weights[layer, head, query] = (1 - weight) / 5
+    weights[layer, head, query, key] = weight
+    return weights
+
+
+def test_a_planted_link_is_found_with_its_head_and_weight() -> None:
+    tokens = plain_tokens("oh", "this", "book", "we", "enjoyed", "it")
+    link = strongest_link(trace_with_attention(planted(1, 2, 5, 2, 0.9), tokens))
+    assert link is not None
+    assert (link.layer, link.head, link.query, link.key) == (1, 2, 5, 2)
+    assert abs(link.weight - 0.9) < 1e-5
+
+
+def test_neighbours_punctuation_repeats_and_special_tokens_are_no_news() -> None:
+    tokens = (
+        token("[CLS]", 0, -1, special=True),
+        token("it", 1, 0),
+        token("was", 2, 1),
+        token(",", 3, 2),
+        token("and", 4, 3),
+        token("it", 5, 4),
+    )
+    for query, key in ((5, 0), (5, 4), (5, 3), (5, 1)):
+        link = strongest_link(trace_with_attention(planted(0, 0, query, key, 0.9), tokens))
+        assert link is not None
+        assert (link.query, link.key) != (query, key)
+        assert link.weight < 0.2
+
+
+def test_a_text_of_one_word_has_no_link() -> None:
+    trace = trace_with_attention(np.ones((1, 1, 1, 1), np.float32), plain_tokens("x"))
+    assert strongest_link(trace) is None
+
+
+def test_only_the_layers_asked_for_are_searched() -> None:
+    tokens = plain_tokens("a", "b", "c", "d", "e", "f")
+    link = strongest_link(trace_with_attention(planted(0, 1, 4, 0, 0.9), tokens), layers=(1,))
+    assert link is not None
+    assert link.layer == 1
+
+
+def test_arcs_of_a_long_text_still_show_both_ends_of_the_link() -> None:
+    size = 60
+    weights = np.full((1, 1, size, size), 1 / size, dtype=np.float32)
+    weights[0, 0, 58] = 0.2 / (size - 1)
+    weights[0, 0, 58, 1] = 0.8
+    weights[0, 0, 58] /= weights[0, 0, 58].sum()
+    trace = trace_with_attention(weights, plain_tokens(*(f"w{i}x" for i in range(size))))
+    link = strongest_link(trace)
+    assert link is not None
+    arcs = arcs_around(trace, link, most=20)
+    assert len(arcs.words) == 20
+    assert arcs.words[arcs.strongest] == "w58x"
+    assert arcs.words[arcs.targets[arcs.strongest]] == "w1x"
+    assert arcs.left_out == 40
+
+
+def test_attention_at_an_offset_is_the_mean_of_a_diagonal() -> None:
+    weights = planted(1, 0, 3, 2, 0.6)
+    by_hand = [(1 / 6) * 4 / 5 + 0.6 / 5, 1 / 6]
+    found = attention_at_offset(trace_with_attention(weights), -1)
+    assert found.shape == (2, 3)
+    np.testing.assert_allclose([found[1, 0], found[0, 0]], by_hand, atol=1e-5)
+
+
+def test_an_offset_longer_than_the_text_gives_zero() -> None:
+    assert not attention_at_offset(trace_with_attention(UNIFORM), 6).any()

@@ -1,0 +1,132 @@
+"""A browser, the app, and pages that report what must not happen."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+from typing import TYPE_CHECKING
+
+import pytest
+from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
+
+from tests.server import running_app
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+    from playwright.sync_api import ConsoleMessage, Request
+
+ARGUMENTS = [
+    "--no-sandbox",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--use-gl=angle",
+    "--use-angle=swiftshader",
+    "--enable-unsafe-swiftshader",
+]
+# Streamlit's client looks for its server under the page's own address first.
+_PROBED = re.compile(r"/[a-z_]+/_stcore/(health|host-config)$")
+_BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+
+Goto = "Callable[..., Page]"
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Everything in this folder needs a browser."""
+    for item in items:
+        if "tests/browser" in item.path.as_posix():
+            item.add_marker(pytest.mark.browser)
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    path = os.environ.get("ATLAS_CHROMIUM") or next(filter(None, map(shutil.which, _BROWSERS)), "")
+    if not path:
+        message = "no Chromium on this machine (bash tests/run installs one)"
+        if os.environ.get("ATLAS_REQUIRE_BROWSER"):
+            pytest.fail(message)
+        pytest.skip(message)
+    with sync_playwright() as playwright:
+        chromium = playwright.chromium.launch(executable_path=path, args=ARGUMENTS)
+        yield chromium
+        chromium.close()
+
+
+@pytest.fixture(scope="session")
+def log(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("server") / "log.txt"
+
+
+@pytest.fixture(scope="session")
+def app(log: Path) -> Iterator[str]:
+    """Address of one app for all tests that do not need a cold one; no hub can be reached."""
+    with running_app(log, HF_ENDPOINT="http://127.0.0.1:9") as address:
+        yield address
+
+
+@pytest.fixture
+def open_context(browser: Browser) -> Iterator[Callable[..., BrowserContext]]:
+    contexts: list[BrowserContext] = []
+
+    def make(scheme: str = "light", width: int = 1400, height: int = 900) -> BrowserContext:
+        context = browser.new_context(
+            viewport={"width": width, "height": height},
+            color_scheme="dark" if scheme == "dark" else "light",
+            permissions=["clipboard-read", "clipboard-write"],
+        )
+        context.set_default_timeout(30_000)
+        contexts.append(context)
+        return context
+
+    yield make
+    for context in contexts:
+        context.close()
+
+
+@pytest.fixture
+def goto(app: str, open_context: Callable[..., BrowserContext]) -> Iterator[Callable[..., Page]]:
+    """Open a path of the app; at the end nothing may have gone wrong in any page opened so."""
+    troubles: list[str] = []
+
+    def visit(
+        path: str, *, scheme: str = "light", width: int = 1400, height: int = 900, base: str = app
+    ) -> Page:
+        page = open_context(scheme, width, height).new_page()
+        watch(page, base, troubles)
+        page.goto(base + path)
+        settle(page)
+        return page
+
+    yield visit
+    assert troubles == []
+
+
+def watch(page: Page, base: str, troubles: list[str]) -> None:
+    """Note console errors, script errors, dialogs, and requests that leave the machine."""
+
+    def on_console(message: ConsoleMessage) -> None:
+        probed = _PROBED.search(message.location.get("url", ""))
+        if message.type == "error" and not probed:
+            troubles.append(f"console: {message.text}")
+
+    def on_request(request: Request) -> None:
+        if not request.url.startswith((base, "data:", "blob:")):
+            troubles.append(f"request: {request.url}")
+
+    page.on("console", on_console)
+    page.on("request", on_request)
+    page.on("pageerror", lambda error: troubles.append(f"script: {error}"))
+    page.on("dialog", lambda dialog: (troubles.append("a dialog opened"), dialog.dismiss()))
+
+
+def settle(page: Page) -> None:
+    """Wait until the app has finished its run and its last elements are drawn."""
+    page.wait_for_selector('[data-testid="stApp"][data-test-script-state="notRunning"]')
+    page.wait_for_function(
+        '() => !document.querySelector(\'[data-stale="true"], [data-testid="stSpinner"]\')'
+    )

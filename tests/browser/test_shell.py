@@ -1,0 +1,161 @@
+"""The shell in the browser: cold links, themes, phones, hostile text, odd links, failures."""
+
+from __future__ import annotations
+
+import re
+import socket
+import time
+from typing import TYPE_CHECKING
+from urllib.parse import quote
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from core.ui.navigation import PAGES
+from tests.browser.conftest import settle
+from tests.server import running_app
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+HOSTILE = (
+    "<b>x</b> $x$ :red[x] 😀 مرحبا `code` <script>alert(1)</script> ![](http://a.b/c.png) it it"
+)
+
+
+@pytest.mark.parametrize("name", [page.name for page in PAGES])
+def test_a_cold_server_opens_every_page_by_its_own_link(
+    goto: Callable[..., Page], tmp_path: Path, name: str
+) -> None:
+    with running_app(tmp_path / "log.txt") as cold:
+        page = goto(f"/{name}?text=astronomers%20discovered%20a%20new%20planet", base=cold)
+        title = next(each.title for each in PAGES if each.name == name)
+        expect(page.get_by_role("heading", name=title, level=1)).to_be_visible()
+        expect(page.get_by_test_id("stSidebarNav")).to_contain_text("Heatmap table")
+        expect(page.get_by_label("Text", exact=True)).to_have_value(
+            "astronomers discovered a new planet"
+        )
+        expect(page.get_by_text("attention reproduced to")).to_be_visible()
+        page.context.close()
+    log = (tmp_path / "log.txt").read_text()
+    assert "Traceback" not in log
+    assert "Warning" not in log
+
+
+def test_home_shows_tokens_and_a_real_link(goto: Callable[..., Page]) -> None:
+    page = goto("/")
+    expect(page.locator(".chip").first).to_contain_text("[CLS]")
+    expect(page.locator(".chip")).to_have_count(13)
+    expect(page.get_by_text("Layer 4, head 2 gives")).to_be_visible()
+    expect(page.locator(".js-plotly-plot")).to_contain_text("0.93")
+
+
+@pytest.mark.parametrize("path", ["/", "/heatmap", "/heatmap?view=picture"])
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_each_theme_paints_its_own_colours(
+    goto: Callable[..., Page], path: str, scheme: str
+) -> None:
+    page = goto(path, scheme=scheme)
+    background = page.locator('[data-testid="stApp"]').evaluate(
+        "node => getComputedStyle(node).backgroundColor"
+    )
+    assert background == {"light": "rgb(255, 255, 255)", "dark": "rgb(16, 19, 28)"}[scheme]
+
+
+@pytest.mark.parametrize("path", ["/", "/heatmap", "/heatmap?view=picture"])
+def test_a_phone_scrolls_only_down(goto: Callable[..., Page], path: str) -> None:
+    page = goto(path, width=390, height=844)
+    widest = page.evaluate("document.documentElement.scrollWidth")
+    main = page.get_by_test_id("stMain").evaluate("node => node.scrollWidth - node.clientWidth")
+    assert widest <= 390
+    assert main <= 0
+
+
+@pytest.mark.parametrize("path", ["/", "/heatmap", "/heatmap?view=picture"])
+def test_hostile_text_stays_text(goto: Callable[..., Page], path: str) -> None:
+    page = goto(f"{path}{'&' if '?' in path else '?'}text={quote(HOSTILE)}")
+    expect(page.get_by_label("Text", exact=True)).to_have_value(HOSTILE)
+    drawn = page.locator(".js-plotly-plot" if "picture" in path else ".chips, .world").first
+    for token in ("<", "script", "$", "😀", "[", "`"):
+        expect(drawn.get_by_text(token, exact=True).first).to_be_attached()
+    for inside in (".js-plotly-plot", ".chips", ".world", '[data-testid="stMarkdown"] p'):
+        assert page.locator(f"{inside} :is(img, script, b, .katex)").count() == 0
+
+
+@pytest.mark.parametrize(
+    ("query", "said"),
+    [
+        ("layer=999", "This link asks for layer 999."),
+        ("head=<script>alert(1)</script>", "This link asks for head <script>alert(1)</script>."),
+        ("view=![](http://a.b/c.png)", "This link asks for view ![](http://a.b/c.png)."),
+        ("hide=maybe", "This link asks for hide maybe;"),
+        ("model=/no/such/folder", "There is no folder /no/such/folder on this machine."),
+        ("model=<img src=x onerror=alert(1)>", "There is no public model called <img src=x"),
+        ("text=" + "word " * 4000, "The text in this link has 20,000 characters"),
+    ],
+)
+def test_an_impossible_link_is_told_and_the_page_works(
+    goto: Callable[..., Page], query: str, said: str
+) -> None:
+    name, value = query.split("=", 1)
+    page = goto(f"/heatmap?{name}={quote(value)}")
+    expect(page.get_by_test_id("stAlert").first).to_contain_text(said)
+    expect(page.get_by_role("grid")).to_be_visible()
+    assert page.locator("main img, main script").count() == 0
+
+
+def test_empty_text_is_a_hint(goto: Callable[..., Page]) -> None:
+    page = goto("/heatmap")
+    page.get_by_label("Text", exact=True).fill("   ")
+    page.get_by_label("Text", exact=True).press("Control+Enter")
+    expect(page.get_by_test_id("stAlert")).to_contain_text("Type a sentence")
+    page.get_by_label("Text", exact=True).fill("Back again.")
+    page.get_by_label("Text", exact=True).press("Control+Enter")
+    expect(page.get_by_role("grid")).to_be_visible()
+
+
+def test_an_example_with_a_pair_fills_both_fields(goto: Callable[..., Page]) -> None:
+    page = goto("/heatmap")
+    page.get_by_role("button", name="Examples").click()
+    page.get_by_text("leaves fall in autumn / autumn is marked").click()
+    settle(page)
+    expect(page.get_by_placeholder("The sentence to pair with the first")).to_have_value(
+        "autumn is marked by colorful foliage"
+    )
+    page.wait_for_url(re.compile("pair=autumn"))
+    expect(page.locator(".boundary")).to_have_count(2)
+
+
+def test_copy_link_copies_the_address(goto: Callable[..., Page]) -> None:
+    page = goto("/heatmap?layer=2&head=3")
+    page.get_by_role("button", name="Copy link to this view").click()
+    expect(page.get_by_role("button", name="Link copied")).to_be_visible()
+    assert page.evaluate("navigator.clipboard.readText()") == page.url
+    assert "layer=2&head=3" in page.url
+
+
+def test_a_hub_that_does_not_answer_is_told_within_five_seconds(
+    goto: Callable[..., Page], tmp_path: Path
+) -> None:
+    with socket.socket() as silent:  # accepts, and never says a word
+        silent.bind(("127.0.0.1", 0))
+        silent.listen()
+        endpoint = f"http://127.0.0.1:{silent.getsockname()[1]}"
+        with running_app(tmp_path / "log.txt", HF_ENDPOINT=endpoint) as cold:
+            page = goto("/heatmap", base=cold)
+            started = time.monotonic()
+            page.get_by_label("Model", exact=True).fill("somebody/some-model")
+            page.keyboard.press("Enter")
+            expect(page.get_by_test_id("stAlert")).to_contain_text("did not answer within 3 s")
+            assert time.monotonic() - started < 5.5
+            expect(page.get_by_role("grid")).to_be_visible()
+            page.context.close()
+
+
+def test_the_server_says_nothing(log: Path, app: str) -> None:
+    lines = log.read_text().splitlines()
+    odd = [
+        line for line in lines if re.search(r"warn|error|Traceback|exception", line, re.IGNORECASE)
+    ]
+    assert odd == []

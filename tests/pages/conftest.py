@@ -1,0 +1,42 @@
+"""The app in process, always started at app.py."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+APP = Path(__file__).parents[2] / "app.py"
+
+
+@pytest.fixture(autouse=True)
+def _no_hub(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No test asks a hub outside this machine."""
+    monkeypatch.setattr("core.model.hub.ASK_SECONDS", 0.5)
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    monkeypatch.delenv("ATTENTION_ATLAS_MODELS", raising=False)
+
+
+@pytest.fixture
+def open_app() -> Callable[..., AppTest]:
+    """Open a page with link parameters, as a visitor who follows a link."""
+
+    def start(page: str = "home", **parameters: str) -> AppTest:
+        app = AppTest.from_file(str(APP), default_timeout=120)
+        app.switch_page(f"pages/{page}.py")
+        for key, value in parameters.items():
+            app.query_params[key] = value
+        return app.run()
+
+    return start
+
+
+def alerts(app: AppTest) -> str:
+    """Everything said in boxes, in one string."""
+    boxes = [*app.error, *app.warning, *app.info]
+    return "\n".join(str(box.value) for box in boxes)

@@ -1,0 +1,108 @@
+"""Choosing a model: what is offered, what is refused, what stays usable."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from core.model import hub
+from core.model.errors import NotDownloadedError, OutOfMemoryError
+from core.ui import cache
+from tests.pages.conftest import alerts
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from streamlit.testing.v1 import AppTest
+
+
+def shown_model(app: AppTest) -> str:
+    return " ".join(caption.value for caption in app.sidebar.caption)
+
+
+def test_the_sidebar_states_what_was_loaded(open_app: Callable[..., AppTest]) -> None:
+    facts = shown_model(open_app())
+    assert "6 layers × 12 heads × 32 dims" in facts
+    assert "22.7 M parameters" in facts
+    assert "attention reproduced to 1e-06" in facts
+
+
+def test_a_hub_out_of_reach_is_told_and_the_picture_stays(
+    open_app: Callable[..., AppTest],
+) -> None:
+    app = open_app("heatmap", model="somebody/some-model")
+    assert not app.exception
+    assert "offline mode" in alerts(app)
+    assert "6 layers × 12 heads" in shown_model(app)
+
+
+def test_a_model_that_must_be_downloaded_is_not_fetched_by_a_link(
+    open_app: Callable[..., AppTest], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(hub, "ask", lambda repo: hub.HubModel(repo, 440))
+    monkeypatch.setattr(hub, "download", lambda _repo: pytest.fail("a link started a download"))
+    app = open_app("heatmap", model="bert-base-uncased")
+    if not app.error:
+        pytest.skip("bert-base-uncased is in the local cache")
+    assert "440 MB must be downloaded" in alerts(app)
+    assert [button.label for button in app.button if button.key == "model_way_out"] == ["Download"]
+
+
+def test_memory_that_runs_out_while_loading_is_told(
+    open_app: Callable[..., AppTest], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fails(name: str) -> None:
+        raise OutOfMemoryError(name, "{name} needs about 9000 MB of memory.", "Pick a smaller one.")
+
+    working = cache.model
+    monkeypatch.setattr(
+        cache, "model", lambda name: fails(name) if name == "large" else working(name)
+    )
+    app = open_app("heatmap", model="large")
+    assert not app.exception
+    assert "needs about 9000 MB of memory" in alerts(app)
+    assert "6 layers × 12 heads" in shown_model(app)
+
+
+def test_a_failure_is_remembered_until_someone_tries_again(
+    open_app: Callable[..., AppTest], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[str] = []
+    working = cache.model
+
+    def counted(name: str) -> object:
+        if name != "gone/model":
+            return working(name)
+        asked.append(name)
+        raise NotDownloadedError(name, "{name} is not here.", "Download it.")
+
+    monkeypatch.setattr(cache, "model", counted)
+    app = open_app("heatmap", model="gone/model")
+    app.selectbox(key="layer").set_value("2").run()
+    app.selectbox(key="layer").set_value("3").run()
+    assert asked == ["gone/model"]
+
+
+def test_a_restricted_site_offers_only_its_models(
+    open_app: Callable[..., AppTest], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ATTENTION_ATLAS_MODELS", "bundled/minilm")
+    app = open_app("heatmap", model="gpt2")
+    assert "asks for model `gpt2`. This site offers: bundled/minilm." in alerts(app)
+    assert app.sidebar.selectbox(key="model").options == ["bundled/minilm"]
+    assert "6 layers × 12 heads" in shown_model(app)
+
+
+def test_a_restricted_site_opens_no_folder(
+    open_app: Callable[..., AppTest], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ATTENTION_ATLAS_MODELS", "bundled/minilm")
+    opened: list[str] = []
+    working = cache.model
+    monkeypatch.setattr(cache, "model", lambda name: (opened.append(name), working(name))[1])
+    app = open_app("home", model="/etc")
+    app.session_state["model"] = "/tmp"  # noqa: S108 - what a forged widget message would set
+    app.run()
+    assert not app.exception
+    assert set(opened) == {"bundled/minilm"}

@@ -1,0 +1,60 @@
+"""The real app as a process of its own, for tests that need a browser."""
+
+from __future__ import annotations
+
+import os
+import socket
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+ROOT = Path(__file__).parents[1]
+_START_SECONDS = 60
+
+
+@contextmanager
+def running_app(log: Path, **environment: str) -> Iterator[str]:
+    """Start ``streamlit run app.py`` on a free port; gives its address, writes what it logs."""
+    port = free_port()
+    command = [sys.executable, "-m", "streamlit", "run", "app.py"]
+    command += ["--server.headless=true", f"--server.port={port}", "--server.address=127.0.0.1"]
+    with log.open("wb") as output:
+        process = subprocess.Popen(
+            command, cwd=ROOT, env=os.environ | environment, stdout=output, stderr=output
+        )
+        try:
+            address = f"http://127.0.0.1:{port}"
+            _wait_for(f"{address}/_stcore/health", process)
+            yield address
+        finally:
+            process.terminate()
+            process.wait(timeout=20)
+
+
+def free_port() -> int:
+    """A port that nothing listens on."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port
+
+
+def _wait_for(address: str, process: subprocess.Popen[bytes]) -> None:
+    deadline = time.monotonic() + _START_SECONDS
+    while time.monotonic() < deadline:
+        if process.poll() is not None:
+            raise RuntimeError(f"the server ended with status {process.returncode}")
+        try:
+            with urllib.request.urlopen(address, timeout=1):
+                return
+        except (urllib.error.URLError, OSError):
+            time.sleep(0.05)
+    raise TimeoutError(f"no answer from {address}")
