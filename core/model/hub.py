@@ -94,6 +94,11 @@ def download(repo: str) -> Path:
         ) from error
 
 
+def _endpoint() -> str | None:
+    """Address of the hub; None for the client's own default (``HF_ENDPOINT``)."""
+    return None
+
+
 def _model_info(repo: str) -> ModelInfo | ModelError:
     """The hub's model record, or the error to raise in the asking thread."""
     from huggingface_hub import HfApi
@@ -105,7 +110,9 @@ def _model_info(repo: str) -> ModelInfo | ModelError:
     )
 
     try:
-        return HfApi().model_info(repo, timeout=ASK_SECONDS, files_metadata=True)
+        return HfApi(endpoint=_endpoint()).model_info(
+            repo, timeout=ASK_SECONDS, files_metadata=True
+        )
     except (RepositoryNotFoundError, GatedRepoError, HFValidationError):
         return UnknownModelError(
             repo,

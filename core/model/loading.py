@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from transformers import PreTrainedConfig, PreTrainedModel, PreTrainedTokenizerFast
 
 _LOAD_LOCK = threading.Lock()  # one load at a time: loading needs the most memory
+_VOCABULARIES = ("tokenizer.json", "vocab.txt", "vocab.json", "tokenizer.model", "spiece.model")
 _PICK_ANOTHER = "Pick a model from the list, for example bundled/minilm."
 
 
@@ -175,6 +176,12 @@ def _check_weights(name: str, folder: Path) -> None:
 def _read_tokenizer(name: str, folder: Path) -> PreTrainedTokenizerFast:
     from transformers import AutoTokenizer
 
+    if not any((folder / file).is_file() for file in _VOCABULARIES):
+        raise UnsupportedModelError(
+            name,
+            "{name} has no tokenizer: its folder holds no vocabulary.",
+            "Save the tokenizer into the same folder with save_pretrained.",
+        )
     try:
         tokenizer = AutoTokenizer.from_pretrained(
             folder, local_files_only=True, trust_remote_code=False
@@ -222,6 +229,7 @@ def _assemble(
 def _read_network(name: str, folder: Path) -> PreTrainedModel:
     """The network in float32 and evaluation mode, with the recording attention."""
     import torch
+    from safetensors import SafetensorError
     from transformers import AutoModel
 
     from core.model import capture
@@ -237,6 +245,13 @@ def _read_network(name: str, folder: Path) -> PreTrainedModel:
             trust_remote_code=False,
             output_loading_info=True,
         )
+    except (SafetensorError, OSError) as error:
+        raise NoWeightsError(
+            name,
+            f"The weights of {{name}} cannot be read ({type(error).__name__}): a file is damaged or"
+            " missing.",
+            "Download or save the model again.",
+        ) from error
     except ValueError as error:
         raise UnsupportedModelError(
             name,

@@ -22,7 +22,7 @@ def trace_with_attention(weights: Array, tokens: tuple[Token, ...] | None = None
     Queries are the logarithms of the weights, keys the unit vectors: the dot product of query i and
     key j is then the logarithm of the weight, and softmax gives the weight back.
     """
-    layers, heads, size, _ = weights.shape
+    layers, _, size, _ = weights.shape
     with np.errstate(divide="ignore"):
         logits = np.maximum(np.log(weights), -80).astype(np.float32)
     keys = np.broadcast_to(np.eye(size, dtype=np.float32), weights.shape).copy()

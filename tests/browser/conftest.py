@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
-    from playwright.sync_api import ConsoleMessage, Request
+    from playwright.sync_api import ConsoleMessage, Dialog, Request
 
 ARGUMENTS = [
     "--no-sandbox",
@@ -118,10 +118,14 @@ def watch(page: Page, base: str, troubles: list[str]) -> None:
         if not request.url.startswith((base, "data:", "blob:")):
             troubles.append(f"request: {request.url}")
 
+    def on_dialog(dialog: Dialog) -> None:
+        troubles.append(f"dialog: {dialog.message}")
+        dialog.dismiss()
+
     page.on("console", on_console)
     page.on("request", on_request)
     page.on("pageerror", lambda error: troubles.append(f"script: {error}"))
-    page.on("dialog", lambda dialog: (troubles.append("a dialog opened"), dialog.dismiss()))
+    page.on("dialog", on_dialog)
 
 
 def settle(page: Page) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import re
-from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import parse_qs, quote, urlsplit
 
@@ -15,11 +14,14 @@ from tests.browser.conftest import settle
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
+
+    from playwright.sync_api import Locator
 
 IT_BOOK = "/heatmap?text=Oh%2C%20this%20book%3F%20I%27ve%20enjoyed%20it.&layer=4&head=2"
 
 
-def cell(page: Page, row: int, column: int) -> object:
+def cell(page: Page, row: int, column: int) -> Locator:
     return page.locator(f'[role=gridcell][aria-rowindex="{row}"][aria-colindex="{column}"]')
 
 

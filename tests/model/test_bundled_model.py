@@ -1,0 +1,81 @@
+"""Facts of the bundled model, and of published ones where their weights are in the cache."""
+
+from __future__ import annotations
+
+import hashlib
+
+import numpy as np
+import pytest
+
+from core.model import LoadedModel, load, trace_text
+from core.model.catalog import bundled_folder, find, is_here
+
+BOOK = "Oh, this book? I've enjoyed it."
+CLASS = "My friend told me about this class and I love it so far! She was right."
+# Mean over the heads of the last layer of bert-base-uncased, row [CLS] of CLASS; published.
+BERT_CLS_ROW = (
+    "0.092 0.028 0.019 0.011 0.012 0.022 0.05 0.087 0.031 0.023"
+    " 0.023 0.031 0.007 0.028 0.067 0.057 0.065 0.124 0.104 0.12"
+)
+
+
+@pytest.fixture(scope="module")
+def minilm() -> LoadedModel:
+    return load("bundled/minilm")
+
+
+def published(name: str) -> LoadedModel:
+    spec = find(name)
+    assert spec is not None
+    if not is_here(spec):
+        pytest.skip(f"the weights of {name} are not in the local cache")
+    return load(name)
+
+
+def test_the_bundled_weights_are_the_published_file() -> None:
+    digest = hashlib.sha256((bundled_folder() / "model.safetensors").read_bytes()).hexdigest()
+    assert digest == "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
+
+
+def test_the_bundled_model_has_six_layers_of_twelve_heads(minilm: LoadedModel) -> None:
+    assert (minilm.layers, minilm.heads, minilm.dim, minilm.max_tokens) == (6, 12, 32, 512)
+    assert not minilm.causal
+    assert minilm.probe_error < 1e-5
+
+
+def test_one_head_links_it_to_book(minilm: LoadedModel) -> None:
+    trace = trace_text(minilm, BOOK)
+    names = [token.text for token in trace.tokens]
+    assert trace.attention(3, 1)[names.index("it"), names.index("book")] > 0.9
+
+
+def test_one_head_looks_at_the_previous_token(minilm: LoadedModel) -> None:
+    attention = trace_text(minilm, BOOK).attention(0, 2)
+    assert np.diagonal(attention, -1).mean() > 0.99
+
+
+def test_the_second_sentence_is_a_segment_of_its_own(minilm: LoadedModel) -> None:
+    trace = trace_text(minilm, "leaves fall in autumn", "autumn is colorful")
+    names = [token.text for token in trace.tokens]
+    assert " ".join(names) == "[CLS] leaves fall in autumn [SEP] autumn is colorful [SEP]"
+    assert [token.segment for token in trace.tokens] == [0] * 6 + [1] * 4
+    assert [token.special for token in trace.tokens] == [
+        name in {"[CLS]", "[SEP]"} for name in names
+    ]
+
+
+@pytest.mark.hub
+def test_bert_attends_as_published() -> None:
+    trace = trace_text(published("bert-base-uncased"), CLASS)
+    names = [token.text for token in trace.tokens]
+    row = trace.attention(11).mean(axis=0)[0]
+    np.testing.assert_allclose(row, np.array(BERT_CLS_ROW.split(), dtype=float), atol=6e-4)
+    link = trace.attention(7, 9)[names.index("me"), names.index("told")]
+    assert link == pytest.approx(0.683, abs=6e-4)
+
+
+@pytest.mark.hub
+def test_gpt2_never_looks_ahead() -> None:
+    trace = trace_text(published("gpt2"), BOOK)
+    assert trace.causal
+    assert not np.triu(trace.attention(), 1).any()
