@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 
 _ARC_POINTS = 41
 _WIDEST = 7.0  # pixels, at a weight of 1
+_MOST_LEVEL_WORDS = 7  # more would overlap on a phone
+_LEVEL = {"textangle": 0, "xanchor": "center"}
+_TILTED = {"textangle": -40, "xanchor": "right", "xshift": 5}
 
 
 def links_figure(
@@ -61,8 +64,8 @@ def links_figure(
             showarrow=False,
             yanchor="top",
             yshift=-4,
-            textangle=0 if len(words) <= 14 else -50,
-            font={"color": colour, "size": 15 if len(words) <= 14 else 12},
+            **_LEVEL if len(words) <= _MOST_LEVEL_WORDS else _TILTED,
+            font={"color": colour, "size": 15 if len(words) <= _MOST_LEVEL_WORDS else 13},
         )
     tallest = max(_height(row, target) for row, target in enumerate(targets))
     figure.update_xaxes(visible=False, range=[-0.7, len(words) - 0.3], fixedrange=True)

@@ -10,7 +10,7 @@ import streamlit as st
 if TYPE_CHECKING:
     from core.model import ModelError, Trace
 
-_SLOT, _WAITING = "_notice_slot", "_notices_waiting"
+_SLOT, _BOX, _NOTICES = "_notice_slot", "_notice_box", "_notices"
 _LONGEST_QUOTE = 60  # characters
 _MARKDOWN = re.compile(r"([\\`*_{}\[\]()#+\-.!|<>~$:])")
 
@@ -32,24 +32,33 @@ def escape(text: str) -> str:
 
 
 def start_notices() -> None:
-    """Forget the place of the run before; what is said until the page opens waits."""
+    """Forget what the run before said, and where."""
     st.session_state.pop(_SLOT, None)
+    st.session_state.pop(_BOX, None)
+    st.session_state[_NOTICES] = []
 
 
 def place_notices() -> None:
-    """Notices of this run appear here, those that wait and those to come."""
+    """Notices of this run appear here: those that were waiting, and those to come."""
     st.session_state[_SLOT] = st.container()
-    for text in st.session_state.pop(_WAITING, []):
-        notice(text)
+    _draw_notices()
 
 
 def notice(text: str) -> None:
     """Tell something odd at the top of the page (Markdown; quote what people typed)."""
-    slot = st.session_state.get(_SLOT)
-    if slot is None:
-        st.session_state.setdefault(_WAITING, []).append(text)
-    else:
-        slot.warning(text)
+    st.session_state[_NOTICES].append(text)
+    _draw_notices()
+
+
+def _draw_notices() -> None:
+    slot, texts = st.session_state.get(_SLOT), st.session_state[_NOTICES]
+    if slot is None or not texts:
+        return
+    if _BOX not in st.session_state:
+        st.session_state[_BOX] = slot.empty()
+    st.session_state[_BOX].warning(
+        texts[0] if len(texts) == 1 else "\n".join(f"- {text}" for text in texts)
+    )
 
 
 def show_model_error(error: ModelError) -> None:

@@ -126,7 +126,7 @@ function layOut(ui, state) {
   const { table } = state
   const { root, world, parts, scroller } = ui
   const phone = root.clientWidth < 560
-  const longest = widestLabel(root, table.displays)
+  const longest = widestLabel(root, table)
   const rowHead = Math.max(64, Math.min(phone ? 96 : 160, Math.ceil(longest) + 16))
   const free = root.clientWidth - rowHead - SUM_WIDTH - 20
   const width = Math.max(CELL.least, Math.min(CELL.most, Math.floor(free / table.size)))
@@ -149,11 +149,14 @@ function layOut(ui, state) {
 }
 
 // Width in pixels of the widest label, as the page's font draws it.
-function widestLabel(root, displays) {
+function widestLabel(root, { displays, labels }) {
   const pen = document.createElement("canvas").getContext("2d")
   const style = getComputedStyle(root)
   pen.font = `italic ${style.fontSize} ${style.fontFamily}`
-  return displays.reduce((widest, text) => Math.max(widest, pen.measureText(text).width), 0) + 8
+  const numbered = 8 // room for the number of a repeated word
+  return displays.reduce(
+    (widest, text, i) => Math.max(widest, pen.measureText(text).width + (text === labels[i] ? 0 : numbered)), 0,
+  )
 }
 
 function drawCorners({ parts }, { table, layout }) {
