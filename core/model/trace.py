@@ -71,6 +71,8 @@ class Trace:
     layers : scaling, mask and soft cap of each layer.
     causal : whether no token of this model attends to a later one.
     dropped : how many tokens were cut off because the text is longer than the model takes.
+    hidden_states : float32 (layer + 1, token, width), read-only: what each layer receives, from 0
+        the embeddings, and what the last one gives; None where the model does not tell.
     """
 
     model: str
@@ -81,10 +83,12 @@ class Trace:
     layers: tuple[Layer, ...]
     causal: bool
     dropped: int = 0
+    hidden_states: Array | None = None
 
     def __post_init__(self) -> None:
-        for array in (self.queries, self.kv_keys, self.kv_values):
-            array.setflags(write=False)
+        for array in (self.queries, self.kv_keys, self.kv_values, self.hidden_states):
+            if array is not None:
+                array.setflags(write=False)
 
     @property
     def shape(self) -> tuple[int, int, int, int]:

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     from core.model.capture import Call
     from core.model.loading import LoadedModel
+    from core.model.trace import Array
 
 
 @dataclass(frozen=True)
@@ -96,8 +97,8 @@ def _clean(text: str) -> str:
 
 def _trace_batch(model: LoadedModel, batch: list[_Input]) -> list[Trace]:
     try:
-        calls = _forward(model, batch)
-        return [_read_trace(model, calls, row, item) for row, item in enumerate(batch)]
+        calls, hidden = _forward(model, batch)
+        return [_read_trace(model, calls, hidden, row, item) for row, item in enumerate(batch)]
     except (MemoryError, RuntimeError) as error:
         if not memory.is_out_of_memory(error):
             raise
@@ -109,7 +110,10 @@ def _trace_batch(model: LoadedModel, batch: list[_Input]) -> list[Trace]:
         ) from error
 
 
-def _forward(model: LoadedModel, batch: list[_Input]) -> list[Call]:
+def _forward(
+    model: LoadedModel, batch: list[_Input]
+) -> tuple[list[Call], tuple[torch.Tensor, ...] | None]:
+    """The attention calls of a batch, and the hidden states, each (batch, token, width)."""
     import torch
 
     length = max(len(item.ids) for item in batch)
@@ -122,8 +126,11 @@ def _forward(model: LoadedModel, batch: list[_Input]) -> list[Call]:
     if "token_type_ids" in accepted and "token_type_ids" in model.tokenizer.model_input_names:
         inputs["token_type_ids"] = _padded([item.segments for item in batch], length, 0)
     with torch.inference_mode(), recording() as calls:
-        model.network(**{key: value.to(model.device) for key, value in inputs.items()})
-    return calls
+        output = model.network(
+            **{key: value.to(model.device) for key, value in inputs.items()},
+            output_hidden_states=True,
+        )
+    return calls, output.hidden_states
 
 
 def _padded(rows: list[list[int]], length: int, filler: int) -> torch.Tensor:
@@ -132,8 +139,15 @@ def _padded(rows: list[list[int]], length: int, filler: int) -> torch.Tensor:
     return torch.tensor([row + [filler] * (length - len(row)) for row in rows])
 
 
-def _read_trace(model: LoadedModel, calls: list[Call], row: int, item: _Input) -> Trace:
-    keep = np.arange(len(item.ids))  # padding is on the right
+def _read_trace(
+    model: LoadedModel,
+    calls: list[Call],
+    hidden: tuple[torch.Tensor, ...] | None,
+    row: int,
+    item: _Input,
+) -> Trace:
+    length = len(item.ids)  # padding is on the right
+    keep = np.arange(length)
     queries, keys, values = stack_call_arrays(calls, row, keep)
     return Trace(
         model=model.name,
@@ -144,4 +158,14 @@ def _read_trace(model: LoadedModel, calls: list[Call], row: int, item: _Input) -
         layers=layer_rules(calls, row, keep),
         causal=model.causal,
         dropped=item.dropped,
+        hidden_states=None if hidden is None else _stack_states(hidden, row, length),
     )
+
+
+def _stack_states(hidden: tuple[torch.Tensor, ...], row: int, length: int) -> Array:
+    """Float32 (layer + 1, token, width) of one text of the batch."""
+    import torch
+
+    states = torch.stack([state[row, :length] for state in hidden])
+    stacked: Array = states.float().cpu().numpy()
+    return stacked

@@ -1,0 +1,191 @@
+"""Tokens as vectors: attention rows reduced to a plane, and one vector projected on another.
+
+After a workshop chapter on attention in vector space: the scores of all heads are averaged, the
+rows of each layer's token x token matrix are reduced to two dimensions by PCA, and each token is an
+arrow from the origin.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+
+from core.model.trace import softmax
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+    from core.model.trace import Trace
+
+Summary = Literal["mean", "median", "max"] | int
+Source = Literal["attention", "queries", "keys", "values", "hidden states"]
+
+_NOTHING = 1e-12  # lengths below this are zero
+
+
+@dataclass(frozen=True, eq=False)
+class Planes:
+    """One plane (or space) a layer.
+
+    Attributes
+    ----------
+    coordinates : float64 (layer, token, component).
+    explained : share of the variance each component keeps, float64 (layer, component).
+    positions : position in the text of each token shown.
+    """
+
+    coordinates: NDArray[np.float64]
+    explained: NDArray[np.float64]
+    positions: tuple[int, ...]
+
+
+def to_xy_coords(
+    scores: ArrayLike, summary: Summary = "mean", normalize: bool = True
+) -> NDArray[np.float64]:
+    """The rows of a layer's attention as points in a plane.
+
+    Parameters
+    ----------
+    scores : (head, token, token), the attention of one layer.
+    summary : "mean", "median" or "max" over heads, or the number of one head, from 0.
+    normalize : divide the whole matrix of coordinates by its Frobenius norm.
+
+    Returns
+    -------
+    Float64 (token, 2): PCA of the rows. The sign of each component is arbitrary.
+
+    Raises
+    ------
+    ValueError
+        When `scores` is not (head, token, token).
+    """
+    stack = np.asarray(scores, dtype=np.float64)
+    if stack.ndim != 3 or stack.shape[1] != stack.shape[2]:
+        raise ValueError(f"scores must be (head, token, token), not {stack.shape}")
+    coordinates, _ = principal_components(summarise_heads(stack, summary))
+    return normalize_plane(coordinates) if normalize else coordinates
+
+
+def summarise_heads(stack: NDArray[np.float64], summary: Summary) -> NDArray[np.float64]:
+    """(head, token, token) -> (token, token)."""
+    if isinstance(summary, int):
+        return stack[summary]
+    if summary == "median":
+        return np.asarray(np.median(stack, axis=0))
+    return stack.mean(axis=0) if summary == "mean" else stack.max(axis=0)
+
+
+def principal_components(
+    rows: NDArray[np.float64], components: int = 2
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Coordinates of the rows along their principal components, and the variance each keeps.
+
+    Rows that are fewer, or less spread out, than there are components get zeros there.
+
+    Returns
+    -------
+    Float64 (row, component), and shares of the variance (component,) that add up to at most 1.
+    """
+    from sklearn.decomposition import PCA
+
+    count = min(components, *rows.shape)
+    coordinates = np.zeros((rows.shape[0], components))
+    explained = np.zeros(components)
+    centred = rows - rows.mean(axis=0)
+    if np.linalg.norm(centred) > _NOTHING:
+        pca = PCA(n_components=count, svd_solver="full")
+        coordinates[:, :count] = pca.fit_transform(rows)
+        explained[:count] = pca.explained_variance_ratio_
+    return coordinates, explained
+
+
+def normalize_plane(coordinates: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Coordinates divided by their Frobenius norm; a plane of zeros stays one."""
+    norm = np.linalg.norm(coordinates)
+    return coordinates / norm if norm > _NOTHING else coordinates
+
+
+def vector_projection(a: ArrayLike, b: ArrayLike) -> NDArray[np.float64]:
+    """The part of `a` along `b`: (a.b / |b|^2) b.
+
+    `a` and `b` are vectors of the same length, float64 out. A zero-length `b` has no direction: the
+    projection is the zero vector.
+    """
+    a, b = np.asarray(a, dtype=np.float64), np.asarray(b, dtype=np.float64)
+    squared = float(b @ b)
+    return np.zeros_like(b) if squared < _NOTHING**2 else (a @ b / squared) * b
+
+
+def layer_planes(
+    trace: Trace,
+    source: Source = "attention",
+    summary: Summary = "mean",
+    *,
+    keep_special: bool = False,
+    normalize: bool = True,
+    align: bool = False,
+    components: int = 2,
+) -> Planes:
+    """A plane for every layer of a trace.
+
+    Parameters
+    ----------
+    source : attention rows, or the vectors the layer computes: queries, keys or values (those of
+        all heads side by side, or of the one head that `summary` names), or the hidden states that
+        the layer receives.
+    summary : over heads, for attention rows; a number picks one head for any source but hidden
+        states.
+    keep_special : also show the tokens that the tokenizer added, as rows and columns.
+    normalize : divide each plane by its Frobenius norm.
+    align : turn each plane onto the one before (orthogonal Procrustes): distances stay.
+    """
+    positions = [token.position for token in trace.tokens if keep_special or not token.special]
+    planes, shares = [], []
+    for layer in range(trace.shape[0]):
+        rows = layer_rows(trace, layer, source, summary, positions)
+        coordinates, explained = principal_components(rows, components)
+        planes.append(normalize_plane(coordinates) if normalize else coordinates)
+        shares.append(explained)
+    stacked = np.stack(planes)
+    return Planes(
+        coordinates=align_planes(stacked) if align else stacked,
+        explained=np.stack(shares),
+        positions=tuple(positions),
+    )
+
+
+def layer_rows(
+    trace: Trace, layer: int, source: Source, summary: Summary, positions: list[int]
+) -> NDArray[np.float64]:
+    """The vectors of one layer before they are reduced, float64 (token, length)."""
+    if source == "attention":
+        stack = softmax(trace.scores(layer)).astype(np.float64)
+        return summarise_heads(stack, summary)[np.ix_(positions, positions)]
+    if source == "hidden states":
+        if trace.hidden_states is None:
+            raise ValueError("this trace holds no hidden states")
+        return trace.hidden_states[layer, positions].astype(np.float64)
+    vectors = getattr(trace, source)[layer][:, positions].astype(np.float64)  # (head, token, dim)
+    if isinstance(summary, int):
+        return np.asarray(vectors[summary])
+    return np.asarray(vectors.transpose(1, 0, 2).reshape(len(positions), -1))
+
+
+def align_planes(coordinates: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Turn and mirror each layer's points onto those of the layer before.
+
+    The orthogonal Procrustes problem (Schonemann 1966): no distance and no angle changes.
+
+    Parameters
+    ----------
+    coordinates : (layer, token, component).
+    """
+    from scipy.linalg import orthogonal_procrustes
+
+    aligned = [coordinates[0]]
+    for plane in coordinates[1:]:
+        turn, _ = orthogonal_procrustes(plane, aligned[-1])
+        aligned.append(plane @ turn)
+    return np.stack(aligned)
