@@ -11,10 +11,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
+import pandas as pd
 
 from core.model.trace import softmax
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import ArrayLike, NDArray
 
     from core.model.trace import Trace
@@ -153,6 +156,23 @@ def layer_planes(
         coordinates=align_planes(stacked) if align else stacked,
         explained=np.stack(shares),
         positions=tuple(positions),
+    )
+
+
+def planes_frame(planes: Planes, labels: Sequence[str]) -> pd.DataFrame:
+    """All coordinates as a table: layer and position from 1, token, x, y (and z).
+
+    `labels` has one entry a token shown.
+    """
+    layers, tokens, components = planes.coordinates.shape
+    flat = planes.coordinates.reshape(layers * tokens, components)
+    return pd.DataFrame(
+        {
+            "layer": np.repeat(np.arange(1, layers + 1), tokens),
+            "position": np.tile(np.array(planes.positions) + 1, layers),
+            "token": np.tile(np.array(labels, dtype=object), layers),
+            **dict(zip("xyz", flat.T, strict=False)),
+        }
     )
 
 

@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 if TYPE_CHECKING:
-    from core.model.trace import Array
+    from numpy.typing import NDArray
 
 _ALIGNMENT = 4  # bytes of a float32
 
 
-def pack(settings: dict[str, Any], **arrays: Array) -> bytes:
+def pack(settings: dict[str, Any], **arrays: NDArray[np.floating[Any]]) -> bytes:
     """Settings (JSON values) and float arrays (any shape, sent row by row) as bytes."""
     flat = {
         name: np.ascontiguousarray(array, dtype="<f4").ravel() for name, array in arrays.items()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import tomllib
 from dataclasses import dataclass
 from functools import cache
@@ -18,6 +19,7 @@ class Palette:
     ----------
     query, key : green and pink, in every view.
     accent : emphasis that is neither query nor key.
+    alert : what a picture is about when green and pink are taken.
     ink, paper, line : text, background, borders.
     sequential : attention strength, weak to strong.
     diverging : signed scores, negative to positive.
@@ -26,6 +28,7 @@ class Palette:
     query: str
     key: str
     accent: str
+    alert: str
     ink: str
     paper: str
     line: str
@@ -43,6 +46,7 @@ def palette(theme: str | None) -> Palette:
         query=query,
         key=key,
         accent=accent,
+        alert=colours["redColor"],
         ink=colours["textColor"],
         paper=colours["backgroundColor"],
         line=colours["borderColor"],
@@ -55,3 +59,38 @@ def scale(colours: tuple[str, ...]) -> list[list[float | str]]:
     """Colours as a plotly colour scale, evenly spaced from 0 to 1."""
     last = len(colours) - 1
     return [[index / last, colour] for index, colour in enumerate(colours)]
+
+
+def token_colours(count: int, theme: str | None) -> list[str]:
+    """`count` colours that stay apart, light enough or dark enough for the theme, ``#rrggbb``.
+
+    Hues are a golden angle apart, so that neighbours differ however many there are; lightness
+    alternates in three steps (CIE LCh, so that equal numbers look equally strong).
+    """
+    levels = (72.0, 60.0, 82.0) if theme == "dark" else (45.0, 56.0, 35.0)
+    return [
+        _lch_to_hex(levels[index % 3], 52.0, (25.0 + 137.508 * index) % 360)
+        for index in range(count)
+    ]
+
+
+def _lch_to_hex(lightness: float, chroma: float, hue: float) -> str:
+    """CIE LCh(ab) under D65 to sRGB, clipped to what a screen shows."""
+    radians = math.radians(hue)
+    fy = (lightness + 16) / 116
+    fx, fz = fy + chroma * math.cos(radians) / 500, fy - chroma * math.sin(radians) / 200
+    x, y, z = (
+        white * (f**3 if f > 6 / 29 else 3 * (6 / 29) ** 2 * (f - 4 / 29))
+        for f, white in ((fx, 0.95047), (fy, 1.0), (fz, 1.08883))
+    )
+    linear = (
+        3.2406 * x - 1.5372 * y - 0.4986 * z,
+        -0.9689 * x + 1.8758 * y + 0.0415 * z,
+        0.0557 * x - 0.2040 * y + 1.0570 * z,
+    )
+    return "#" + "".join(f"{round(255 * _to_srgb(channel)):02x}" for channel in linear)
+
+
+def _to_srgb(channel: float) -> float:
+    bounded = min(1.0, max(0.0, channel))
+    return 12.92 * bounded if bounded <= 0.0031308 else 1.055 * bounded ** (1 / 2.4) - 0.055

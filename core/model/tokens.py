@@ -53,8 +53,9 @@ def read_tokens(
         typed = (text, pair or "")[source or 0][start:end]
         unknown = id_ == tokenizer.unk_token_id and not special and typed
         display = visible(typed) if unknown else display_name(name, byte_level)
+        index = -1 if special else word
         tokens.append(
-            Token(name, display, id_, special, segment, position, -1 if special else word)
+            Token(name, display, id_, special, segment, position, index, span=(start, end))
         )
     return tuple(tokens)
 

@@ -29,6 +29,7 @@ class Token:
     segment : 0 for the first sentence, 1 for the second.
     position : index in the sequence, from 0.
     word : index of the word it belongs to, counted over the whole sequence; -1 for special tokens.
+    span : first character and the one after the last, in its own sentence as it was typed.
     """
 
     text: str
@@ -38,6 +39,7 @@ class Token:
     segment: int
     position: int
     word: int
+    span: tuple[int, int] = (0, 0)
 
 
 @dataclass(frozen=True)

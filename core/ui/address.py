@@ -77,6 +77,19 @@ def restore_flag(key: str, default: bool = False) -> None:
     st.session_state.setdefault(key, default)
 
 
+def restore_numbers(key: str, allowed: Sequence[int]) -> None:
+    """Set a list of numbers from the link ("3,5"), without those that are not `allowed`."""
+    value = st.session_state[_LINK].pop(key, None)
+    if value is not None:
+        wanted = [part.strip() for part in value.split(",") if part.strip()]
+        possible = {str(number): number for number in allowed}
+        if not set(wanted) <= set(possible):
+            notice(f"This link asks for {key} {quote(value)}; some of it is not in this text.")
+        st.session_state[key] = [possible[part] for part in wanted if part in possible]
+    kept = st.session_state.get(key, [])
+    st.session_state[key] = [number for number in kept if number in allowed]
+
+
 def publish(*keys: str) -> None:
     """Write the state into the address: model and texts, and the page's own keys.
 
@@ -96,6 +109,8 @@ def publish(*keys: str) -> None:
 def _written(value: object) -> str | None:
     if value is None or value is False:
         return None
+    if isinstance(value, list):
+        return ",".join(map(str, value)) or None
     return "1" if value is True else str(value)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -11,19 +10,11 @@ import streamlit as st
 from core.analysis.head_patterns import attention_at_offset
 from core.analysis.strongest_link import strongest_link
 from core.ui.messages import quote
+from core.ui.presets import Preset, show
 
 if TYPE_CHECKING:
     from core.analysis.attention_table import AttentionTable
     from core.model import Trace
-
-
-@dataclass(frozen=True)
-class Preset:
-    """A setting of the controls and a sentence (Markdown) that says what it shows."""
-
-    title: str
-    sentence: str
-    state: dict[str, str | bool]
 
 
 def explain(table: AttentionTable, *, max_over_heads: bool) -> str:
@@ -48,17 +39,7 @@ def explain(table: AttentionTable, *, max_over_heads: bool) -> str:
 
 def show_presets(trace: Trace) -> None:
     """Buttons that set the controls, each with what it shows."""
-    with st.expander("Try this"):
-        for index, preset in enumerate(_presets(trace)):
-            with st.container(horizontal=True, vertical_alignment="center"):
-                st.button(
-                    preset.title,
-                    key=f"heatmap_preset_{index}",
-                    on_click=_apply,
-                    args=(preset.state,),
-                    width=250,
-                )
-                st.markdown(preset.sentence, width="stretch")
+    show("heatmap", _presets(trace))
 
 
 def show_mathematics() -> None:
@@ -157,7 +138,3 @@ def _state(
         "renorm": renorm,
         "words": words,
     }
-
-
-def _apply(state: dict[str, str | bool]) -> None:
-    st.session_state.update(state)

@@ -44,6 +44,18 @@ PAGES: tuple[Page, ...] = (
         "How much does each token attend to each other token?",
         "One sentence",
     ),
+    Page(
+        "vectors",
+        "Vector grid",
+        "Which tokens attend in the same way, layer by layer?",
+        "One sentence",
+    ),
+    Page(
+        "projection",
+        "Projection",
+        'At which layer does one token point along another, as "it" along "book"?',
+        "One sentence",
+    ),
 )
 
 _app_is_running: ContextVar[bool] = ContextVar("attention_atlas_app_is_running", default=False)

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal, cast
 
 import streamlit as st
 
 from core.ui.address import restore_choice
 
 if TYPE_CHECKING:
-    from core.analysis.attention_table import Head, Layer
+    from collections.abc import Sequence
+
     from core.model import Trace
+
+Layer = int | Literal["mean"]
+Head = int | Literal["mean", "median", "max"]
+_HEAD_LABELS = {"mean": "mean of heads", "median": "median of heads", "max": "maximum of heads"}
 
 
 def pick_layer(trace: Trace, *, mean: bool = False) -> Layer:
@@ -25,16 +30,28 @@ def pick_layer(trace: Trace, *, mean: bool = False) -> Layer:
 
 
 def pick_head(trace: Trace, *, summaries: tuple[str, ...] = ()) -> Head:
-    """A head picker; returns the head from 0, or one of `summaries` ("mean", "max")."""
+    """A head picker; returns the head from 0, or one of `summaries` ("mean", "median", "max")."""
     heads = trace.shape[1]
     options = [*summaries, *map(str, range(1, heads + 1))]
     restore_choice("head", options, options[0], f"{trace.model} has {heads} heads a layer")
     picked = st.selectbox(
         "Head", options, key="head", format_func=_head_label, persist_state="session"
     )
-    if picked == "mean":
-        return "mean"
-    return "max" if picked == "max" else int(picked) - 1
+    return cast("Head", picked if picked in _HEAD_LABELS else int(picked) - 1)
+
+
+def pick_token(label: str, key: str, trace: Trace, labels: Sequence[str], default: int) -> int:
+    """A picker for one token that is not special; returns its position.
+
+    `labels` has one entry a position, each different; links carry the label, as people read it.
+    """
+    ordinary = [token.position for token in trace.tokens if not token.special]
+    options = [labels[position] for position in ordinary]
+    if not st.session_state.get(key):
+        st.session_state.pop(key, None)
+    restore_choice(key, options, labels[default], "The tokens of this text are")
+    picked = st.selectbox(label, options, key=key, persist_state="session")
+    return ordinary[options.index(picked)]
 
 
 def _layer_label(option: str) -> str:
@@ -42,4 +59,4 @@ def _layer_label(option: str) -> str:
 
 
 def _head_label(option: str) -> str:
-    return {"mean": "mean of heads", "max": "maximum of heads"}.get(option, f"head {option}")
+    return _HEAD_LABELS.get(option, f"head {option}")

@@ -1,0 +1,69 @@
+"""Small planes side by side, each with the same arrows from its origin."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import streamlit as st
+
+from core.components.packing import pack
+from core.components.registry import register
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    import numpy as np
+    from numpy.typing import NDArray
+
+_planes = register("planes", "packed")
+
+
+@dataclass(frozen=True)
+class Arrow:
+    """One arrow of every plane: its label, its colour, and a word on hover."""
+
+    label: str
+    colour: str
+    name: str
+
+
+def show_planes(
+    coordinates: NDArray[np.float64],
+    arrows: Sequence[Arrow],
+    titles: Sequence[str],
+    notes: Sequence[str],
+    *,
+    key: str,
+    picked: Sequence[int] = (),
+    own_scale: bool = False,
+    right_angle: bool = False,
+    on_pick: Callable[[list[int]], None] | None = None,
+) -> None:
+    """Draw the planes in a grid that fits the width; axes are equal, arrows start at the origin.
+
+    Parameters
+    ----------
+    coordinates : (plane, arrow, 2).
+    arrows : one for each entry of the second axis.
+    titles, notes : one a plane; the note stands under the title.
+    picked : arrows that stay coloured while the others fade; none picked, none faded.
+    own_scale : each plane is as large as its longest arrow, instead of one scale for all.
+    right_angle : mark that the last arrow is the foot of the one before it on the first.
+    on_pick : called with the new picks when an arrow is clicked; without it, clicks do nothing.
+    """
+
+    def picked_changed() -> None:
+        if on_pick is not None:
+            on_pick([int(index) for index in st.session_state[key]["picked"] or []])
+
+    settings = {
+        "titles": list(titles),
+        "notes": list(notes),
+        "arrows": [{"label": a.label, "colour": a.colour, "name": a.name} for a in arrows],
+        "picked": list(picked),
+        "ownScale": own_scale,
+        "rightAngle": right_angle,
+        "canPick": on_pick is not None,
+    }
+    _planes(key=key, data=pack(settings, points=coordinates), on_picked_change=picked_changed)

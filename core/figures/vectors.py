@@ -1,0 +1,250 @@
+"""One layer's tokens as arrows: in a large plane, in space, or moving from layer to layer."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import plotly.graph_objects as go
+
+from core.figures.labels import literal
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from core.figures.palette import Palette
+
+_FADED = 0.13
+_HEIGHT = 500  # pixels
+_FRAME_MS, _TURN_MS = 900, 600
+
+
+def plane_figure(
+    points: NDArray[np.float64],
+    labels: Sequence[str],
+    token_colours: Sequence[str],
+    colours: Palette,
+    explained: NDArray[np.float64],
+    picked: Sequence[int] = (),
+) -> go.Figure:
+    """Arrows from the origin in a plane with equal axes.
+
+    Parameters
+    ----------
+    points : (token, 2).
+    explained : shares of the variance, (2,), named on the axes.
+    picked : tokens that stay coloured; none picked, none faded.
+    """
+    figure = go.Figure(_arrows(points, labels, token_colours, picked))
+    _frame(figure, points, colours)
+    figure.update_xaxes(title_text=f"first component ({explained[0]:.0%} of the variance)")
+    figure.update_yaxes(title_text=f"second component ({explained[1]:.0%})")
+    return figure
+
+
+def space_figure(
+    points: NDArray[np.float64],
+    labels: Sequence[str],
+    token_colours: Sequence[str],
+    colours: Palette,
+    explained: NDArray[np.float64],
+    picked: Sequence[int] = (),
+) -> go.Figure:
+    """The same with three components, to be turned by hand; cones are the arrows' heads."""
+    figure = go.Figure()
+    reach = float(np.abs(points).max()) or 1.0
+    for index, (x, y, z) in enumerate(points):
+        opacity = _FADED if picked and index not in picked else 1.0
+        figure.add_scatter3d(
+            x=[0, x],
+            y=[0, y],
+            z=[0, z],
+            mode="lines+text",
+            text=["", literal(labels[index])],
+            line={"width": 5, "color": token_colours[index]},
+            textfont={"color": token_colours[index], "size": 13},
+            opacity=opacity,
+            hovertemplate=(
+                f"{literal(labels[index])} (%{{x:.3f}}, %{{y:.3f}}, %{{z:.3f}})<extra></extra>"
+            ),
+        )
+        figure.add_cone(
+            x=[x],
+            y=[y],
+            z=[z],
+            u=[x],
+            v=[y],
+            w=[z],
+            anchor="tip",
+            sizemode="absolute",
+            sizeref=0.09 * reach,
+            showscale=False,
+            colorscale=[[0, token_colours[index]], [1, token_colours[index]]],
+            opacity=opacity,
+            hoverinfo="skip",
+        )
+    axis = {"showbackground": False, "gridcolor": colours.line, "zerolinecolor": colours.ink}
+    figure.update_layout(
+        height=_HEIGHT,
+        showlegend=False,
+        margin={"l": 0, "r": 0, "t": 0, "b": 0},
+        scene={
+            "aspectmode": "cube",
+            **{
+                f"{name}axis": {
+                    **axis,
+                    "title": {"text": f"{name} ({share:.0%})"},
+                    "range": [-1.1 * reach, 1.1 * reach],
+                }
+                for name, share in zip("xyz", explained, strict=True)
+            },
+        },
+    )
+    return figure
+
+
+def moving_figure(
+    coordinates: NDArray[np.float64],
+    labels: Sequence[str],
+    token_colours: Sequence[str],
+    colours: Palette,
+    picked: Sequence[int] = (),
+) -> go.Figure:
+    """One large plane that plays through the layers, with a slider and a play button.
+
+    Parameters
+    ----------
+    coordinates : (layer, token, 2), aligned so that a token can be followed.
+    """
+    names = [f"layer {layer + 1}" for layer in range(len(coordinates))]
+    figure = go.Figure(
+        data=_arrows(coordinates[0], labels, token_colours, picked),
+        frames=[
+            go.Frame(data=_arrows(points, labels, token_colours, picked), name=name)
+            for points, name in zip(coordinates, names, strict=True)
+        ],
+    )
+    _frame(figure, coordinates.reshape(-1, 2), colours)
+    motion = {
+        "frame": {"duration": _FRAME_MS, "redraw": False},
+        "transition": {"duration": _TURN_MS, "easing": "cubic-in-out"},
+    }
+    still = {"mode": "immediate", **motion}
+    figure.update_layout(
+        sliders=[
+            {
+                "steps": [
+                    {
+                        "method": "animate",
+                        "label": name.removeprefix("layer "),
+                        "args": [[name], still],
+                    }
+                    for name in names
+                ],
+                "currentvalue": {"prefix": "layer ", "font": {"size": 15}},
+                "x": 0.14,
+                "len": 0.86,
+                "pad": {"t": 34},
+            }
+        ],
+        updatemenus=[
+            {
+                "type": "buttons",
+                "direction": "left",
+                "x": 0,
+                "y": 0,
+                "xanchor": "left",
+                "yanchor": "top",
+                "pad": {"t": 50},
+                "showactive": False,
+                "bgcolor": colours.paper,
+                "font": {"color": colours.ink},
+                "buttons": [
+                    {
+                        "label": "Play",
+                        "method": "animate",
+                        "args": [None, {"fromcurrent": True, **motion}],
+                    },
+                    {
+                        "label": "Stop",
+                        "method": "animate",
+                        "args": [[None], {"mode": "immediate", "frame": {"duration": 0}}],
+                    },
+                ],
+            }
+        ],
+    )
+    figure.update_layout(height=_HEIGHT + 60)
+    return figure
+
+
+def _arrows(
+    points: NDArray[np.float64],
+    labels: Sequence[str],
+    token_colours: Sequence[str],
+    picked: Sequence[int],
+) -> list[go.Scatter]:
+    reach = float(np.abs(points).max()) or 1.0
+    shown = set(labels_that_fit(points / reach, labels))
+    return [
+        go.Scatter(
+            x=[0, x],
+            y=[0, y],
+            mode="lines+markers+text",
+            text=["", literal(labels[index]) if index in shown else ""],
+            textposition=f"{'top' if y >= 0 else 'bottom'} {'right' if x >= 0 else 'left'}",
+            textfont={"color": token_colours[index], "size": 14},
+            line={"width": 2.5, "color": token_colours[index]},
+            marker={
+                "symbol": ["circle", "arrow"],
+                "size": [1, 14],
+                "angleref": "previous",
+                "color": token_colours[index],
+            },
+            opacity=_FADED if picked and index not in picked else 1.0,
+            hovertemplate=f"{literal(labels[index])} (%{{x:.3f}}, %{{y:.3f}})<extra></extra>",
+        )
+        for index, (x, y) in enumerate(points)
+    ]
+
+
+def labels_that_fit(points: NDArray[np.float64], labels: Sequence[str]) -> list[int]:
+    """Which labels can stand beside their tips without overlap, longest arrows first.
+
+    `points` is (token, 2), scaled to [-1, 1]; a letter is taken to be 0.027 wide and 0.066 high,
+    as in a plane of 500 pixels.
+    """
+    letter, height = 0.027, 0.066
+    taken: list[tuple[float, float, float, float]] = []
+    fitting = []
+    for index in np.argsort(-np.linalg.norm(points, axis=1)):
+        x, y = points[index]
+        width = letter * len(labels[index])
+        box = (x if x >= 0 else x - width, y if y >= 0 else y - height, width, height)
+        if not any(_overlap(box, other) for other in taken):
+            taken.append(box)
+            fitting.append(int(index))
+    return fitting
+
+
+def _overlap(a: tuple[float, ...], b: tuple[float, ...]) -> bool:
+    return a[0] < b[0] + b[2] and b[0] < a[0] + a[2] and a[1] < b[1] + b[3] and b[1] < a[1] + a[3]
+
+
+def _frame(figure: go.Figure, points: NDArray[np.float64], colours: Palette) -> None:
+    """Equal axes through the origin, wide enough for the longest arrow and its label."""
+    reach = 1.25 * (float(np.abs(points).max()) or 1.0)
+    axis = {
+        "range": [-reach, reach],
+        "zeroline": True,
+        "zerolinecolor": colours.line,
+        "zerolinewidth": 2,
+        "showgrid": False,
+    }
+    figure.update_xaxes(**axis)
+    figure.update_yaxes(**axis, scaleanchor="x", scaleratio=1)
+    figure.update_layout(
+        height=_HEIGHT, showlegend=False, margin={"l": 8, "r": 8, "t": 8, "b": 8}, dragmode="pan"
+    )

@@ -1,0 +1,35 @@
+"""The expander "Try this": buttons that set a page's controls, each with what it shows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import streamlit as st
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+
+@dataclass(frozen=True)
+class Preset:
+    """A setting of the controls and a sentence (Markdown) that says what it shows."""
+
+    title: str
+    sentence: str
+    state: dict[str, str | bool]
+
+
+def show(page: str, presets: Sequence[Preset]) -> None:
+    """Draw the expander; a button sets the state of the page's widgets before the next run."""
+    with st.expander("Try this"):
+        for index, preset in enumerate(presets):
+            with st.container(horizontal=True, vertical_alignment="center"):
+                st.button(
+                    preset.title,
+                    key=f"{page}_preset_{index}",
+                    on_click=st.session_state.update,
+                    kwargs=dict(preset.state),
+                    width=250,
+                )
+                st.markdown(preset.sentence, width="stretch")

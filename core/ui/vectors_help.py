@@ -1,0 +1,124 @@
+"""What the vector grid says: how to read it, examples that set its controls, the mathematics."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import streamlit as st
+
+from core.ui.presets import Preset, show
+
+if TYPE_CHECKING:
+    from core.analysis.vectors import Source, Summary
+    from core.model import Trace
+
+_CHAPTER = "As in the workshop chapter: "
+_OTHER = "Not the chapter's choice: "
+
+
+def set_picks(positions: list[int]) -> None:
+    """Make these tokens, by position from 1, the picked ones."""
+    st.session_state["pick"] = positions
+
+
+def explain(source: Source, summary: Summary, *, view: str, special: bool) -> str:
+    """How to read the planes, true for what is drawn."""
+    if source == "attention":
+        heads = f"head {summary + 1}" if isinstance(summary, int) else f"{summary} over heads"
+        chapter = summary == "mean" and not special and view != "play"
+        drawn = (
+            f"{_CHAPTER if chapter else _OTHER}each arrow is a token's row of the attention table"
+            f" ({heads}{', special tokens kept' if special else ''}), reduced to two dimensions."
+            " Arrows that point the same way attend in the same way."
+        )
+    elif source == "hidden states":
+        drawn = (
+            f"{_OTHER}each arrow is the hidden state a token brings into the layer: what the layer"
+            " sees, whichever head is chosen."
+        )
+    else:
+        heads = f"of head {summary + 1}" if isinstance(summary, int) else "of all heads together"
+        drawn = f"{_OTHER}each arrow is a token's {source} {heads}."
+    notes = {
+        "all layers": "The two numbers are the shares of the variance that the plane keeps. Signs"
+        " and turns of a plane are arbitrary unless layers are aligned.",
+        "one layer": "The camera in the chart's bar saves a picture.",
+        "play": "Each layer is aligned to the one before: turned and mirrored, not stretched.",
+    }
+    return f"{drawn} {notes[view]}"
+
+
+def show_presets(trace: Trace) -> None:
+    """Buttons that set the controls, each with what it shows."""
+    last = str(trace.shape[0])
+    show(
+        "vectors",
+        [
+            Preset(
+                "The chapter's picture",
+                "Mean attention of all heads, special tokens dropped, planes normalised.",
+                _state(),
+            ),
+            Preset(
+                "Follow a token",
+                "Layers aligned: watch which words move together, and where they part.",
+                _state(align=True),
+            ),
+            Preset(
+                "What attention sees",
+                "Hidden states instead of attention rows: tokens of one kind lie together here even"
+                " where they attend differently.",
+                _state(draw="hidden states", align=True),
+            ),
+            Preset(
+                "The last layer, large",
+                "One plane with room for every label, and a camera to save it.",
+                _state(show="one layer", layer=last),
+            ),
+            Preset("Play", "From the first layer to the last in one plane.", _state(show="play")),
+        ],
+    )
+
+
+def show_mathematics() -> None:
+    """The definitions behind the planes."""
+    with st.expander("The mathematics"):
+        st.markdown(
+            r"""
+Let $A^{(\ell)}$ be the token × token table of layer $\ell$, its heads summarised (mean, median,
+maximum, or one of them), special tokens left out of rows and columns. Its rows are centred,
+$\tilde a_i = a_i - \bar a$, and written in the two orthogonal directions $u_1, u_2$ in which they
+vary most (principal component analysis):
+
+$$
+x_i = \bigl(\langle \tilde a_i, u_1\rangle,\ \langle \tilde a_i, u_2\rangle\bigr),
+\qquad
+\text{share kept} = \frac{\sigma_1^2 + \sigma_2^2}{\sum_k \sigma_k^2},
+\qquad
+X \leftarrow \frac{X}{\lVert X \rVert_F} \ \text{when normalised.}
+$$
+
+The sign of each component is arbitrary. *Align layers* turns each plane onto the one before by the
+orthogonal matrix $R$ that minimises $\lVert X^{(\ell)} R - X^{(\ell-1)} \rVert_F$ (Procrustes); no
+distance changes.
+
+Two tokens that point the same way **attend in the same way**. That is not the same as meaning the
+same, and a plane that keeps 60 % of the variance hides the other 40 %.
+"""
+        )
+
+
+def _state(
+    show: str = "all layers", *, draw: str = "attention", layer: str = "1", align: bool = False
+) -> dict[str, str | bool]:
+    return {
+        "show": show,
+        "draw": draw,
+        "layer": layer,
+        "head": "mean",
+        "align": align,
+        "special": False,
+        "norm": True,
+        "space": False,
+        "scale": False,
+    }

@@ -1,0 +1,86 @@
+"""How much of one token lies along another, layer by layer."""
+
+import streamlit as st
+
+from core.ui.navigation import open_page
+
+open_page("projection")
+
+from core.analysis.attention_table import unique_labels
+from core.analysis.pair_projection import default_pair, describe_pair, project_pair
+from core.components.planes import Arrow, show_planes
+from core.figures.palette import palette
+from core.figures.projection import heads_figure, layers_figure
+from core.ui import address
+from core.ui.current import current_trace
+from core.ui.messages import quote
+from core.ui.projection_help import compare_sentences, show_mathematics, show_presets, titles
+from core.ui.selectors import pick_token
+
+trace = current_trace()
+colours = palette(st.context.theme.type)
+pair = default_pair(trace)
+if pair is None:
+    address.publish()
+    st.info("This page compares two tokens: type a sentence with at least two.")
+    st.stop()
+
+labels = unique_labels(tuple(token.display for token in trace.tokens))
+with st.container(horizontal=True, vertical_alignment="bottom"):
+    with st.container(width=210):
+        a = pick_token("A, the token projected", "a", trace, labels, pair[0])
+    with st.container(width=210):
+        b = pick_token("B, the token projected on", "b", trace, labels, pair[1])
+address.publish("a", "b", "lines")
+name_a, name_b = labels[a], labels[b]
+with st.spinner("Reducing every layer to a plane …"):
+    projection = project_pair(trace, a, b)
+
+st.markdown(f"**{describe_pair(projection, quote(name_a), quote(name_b))}**")
+st.plotly_chart(layers_figure(projection, name_a, name_b, colours), key="projection_layers")
+st.caption(
+    "Along: the signed length of A on B, both of length 1; 1 is the same direction, 0 a right"
+    " angle, -1 the opposite. In the plane: two principal components. In full space: the attention"
+    " rows before PCA, because two dimensions can lie. The same way means 0.71 or more (within"
+    " 45°)."
+)
+
+st.subheader("A along B in each layer's plane", anchor=False)
+blue, green, red = colours.accent, colours.query, colours.alert
+show_planes(
+    projection.vectors,
+    [
+        Arrow("B", blue, f"B: {name_b}"),
+        Arrow("A", green, f"A: {name_a}"),
+        Arrow("", red, f"{name_a} along {name_b}"),
+    ],
+    *titles(projection),
+    key="projection_planes",
+    right_angle=True,
+)
+st.caption(
+    f"B ({quote(name_b)}) blue, A ({quote(name_a)}) green, A along B red; the dashed line meets B"
+    " at a right angle. The number is the signed length."
+)
+
+st.subheader("Which heads link these two words?", anchor=False)
+chosen = st.plotly_chart(
+    heads_figure(projection.a_to_b, f"{name_a} → {name_b}", colours),
+    key="projection_heads",
+    on_select="rerun",
+    selection_mode="points",
+    config={"displayModeBar": False},
+)
+st.caption(
+    f"Attention of {quote(name_a)} to {quote(name_b)} in every head; click a square to open that"
+    " head's table."
+)
+if chosen.selection.points:
+    layer, head = chosen.selection.points[0]["customdata"][:2]
+    st.session_state.update(layer=str(layer), head=str(head))
+    st.session_state.pop("projection_heads", None)
+    st.switch_page("pages/heatmap.py")
+
+compare_sentences(trace.model, colours)
+show_presets()
+show_mathematics()
