@@ -115,7 +115,8 @@ def _written(value: object) -> str | None:
 
 
 def _spoken(options: Sequence[str]) -> str:
+    quoted = [quote(option) for option in options]
     few = 8
-    if len(options) <= few:
-        return ", ".join(options)
-    return f"{', '.join(options[:3])} … {options[-1]}"
+    if len(quoted) <= few:
+        return ", ".join(quoted)
+    return f"{', '.join(quoted[:3])} … {quoted[-1]}"

@@ -66,7 +66,7 @@ def compare_sentences(model_name: str, colours: Palette) -> None:
 
 
 def _measure(model_name: str, lines: str) -> tuple[list[str], list[NDArray[np.float64]]]:
-    """Names and signed lengths (layer,) of the sentences that can be measured; says which cannot."""
+    """Names and signed lengths (layer,) of the sentences; says which cannot be measured."""
     names: list[str] = []
     lengths: list[NDArray[np.float64]] = []
     written = [line.strip() for line in lines.splitlines() if line.strip()]

@@ -47,11 +47,11 @@ def test_the_sentence_under_the_table_is_true_for_what_is_shown(
 @pytest.mark.parametrize(
     ("key", "value", "said"),
     [
-        ("layer", "999", "bundled/minilm has 6 layers: mean, 1, 2, 3, 4, 5, 6"),
+        ("layer", "999", "bundled/minilm has 6 layers: `mean`, `1`, `2`, `3`, `4`, `5`, `6`"),
         ("layer", "0", "asks for layer"),
         ("head", "13", "bundled/minilm has 12 heads a layer"),
         ("head", "-1", "asks for head"),
-        ("view", "<script>", "The views are: table, picture"),
+        ("view", "<script>", "The views are: `table`, `picture`"),
         ("words", "yes", "a switch is 0 or 1"),
     ],
 )

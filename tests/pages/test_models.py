@@ -89,7 +89,7 @@ def test_a_restricted_site_offers_only_its_models(
 ) -> None:
     monkeypatch.setenv("ATTENTION_ATLAS_MODELS", "bundled/minilm")
     app = open_app("heatmap", model="gpt2")
-    assert "asks for model `gpt2`. This site offers: bundled/minilm." in alerts(app)
+    assert "asks for model `gpt2`. This site offers: `bundled/minilm`." in alerts(app)
     assert app.sidebar.selectbox(key="model").options == ["bundled/minilm"]
     assert "6 layers × 12 heads" in shown_model(app)
 

@@ -1,0 +1,131 @@
+"""Arrows in the browser: heads, labels, picks, motion, and the way to a head's table."""
+
+from __future__ import annotations
+
+import re
+from itertools import combinations
+from typing import TYPE_CHECKING
+from urllib.parse import quote
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.browser.conftest import settle
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from playwright.sync_api import FloatRect
+
+BOOK = quote("Oh, this book? I've enjoyed it.")
+
+
+def apart(a: FloatRect, b: FloatRect) -> bool:
+    return (
+        a["x"] + a["width"] <= b["x"] + 1
+        or b["x"] + b["width"] <= a["x"] + 1
+        or a["y"] + a["height"] <= b["y"] + 3  # a text's box has room above its letters
+        or b["y"] + b["height"] <= a["y"] + 3
+    )
+
+
+@pytest.mark.parametrize("width", [390, 1400])
+def test_every_arrow_has_a_head_at_any_width(goto: Callable[..., Page], width: int) -> None:
+    page = goto(f"/vectors?text={BOOK}&special=1", width=width)
+    expect(page.locator("figure")).to_have_count(6)
+    expect(page.locator("figure .arrow")).to_have_count(6 * 13)
+    heads = page.locator("figure .head").count() + page.locator("figure .dot").count()
+    assert heads == 6 * 13
+    box = page.locator("figure .head").first.bounding_box()
+    assert box is not None
+    assert min(box["width"], box["height"]) > 2
+
+
+@pytest.mark.parametrize("width", [390, 1400])
+def test_labels_of_thirteen_tokens_do_not_overlap(goto: Callable[..., Page], width: int) -> None:
+    page = goto(f"/vectors?text={BOOK}&special=1", width=width)
+    expect(page.locator("figure")).to_have_count(6)
+    for index in range(6):
+        tile = page.locator("figure").nth(index)
+        labels = tile.locator("text.label").all()
+        boxes = [box for label in labels if (box := label.bounding_box())]
+        assert len(boxes) >= 6
+        assert all(apart(a, b) for a, b in combinations(boxes, 2))
+
+
+def test_a_clicked_arrow_stays_coloured_in_every_layer(goto: Callable[..., Page]) -> None:
+    page = goto(f"/vectors?text={BOOK}")
+    it = page.locator('figure:nth-of-type(3) .arrow[data-index="9"] .hit')
+    it.click(force=True)
+    settle(page)
+    expect(page.locator(".arrow.faded")).to_have_count(6 * 10)
+    expect(page.locator('.arrow[data-index="9"]:not(.faded)')).to_have_count(6)
+    page.wait_for_url(re.compile(r"pick=11"))
+    expect(page.locator(".stMultiSelect")).to_contain_text("it")
+
+
+def test_hovering_an_arrow_names_its_token(goto: Callable[..., Page]) -> None:
+    page = goto(f"/vectors?text={BOOK}&pick=11")
+    page.locator('figure:nth-of-type(4) .arrow[data-index="9"] .hit').hover(force=True)
+    expect(page.locator(".tip")).to_contain_text("it · Layer 4")
+
+
+def test_a_link_restores_the_grid(goto: Callable[..., Page]) -> None:
+    page = goto(f"/vectors?text={BOOK}&head=2&draw=queries&pick=5,11&align=1")
+    expect(page.locator(".arrow.faded")).to_have_count(6 * 9)
+    expect(page.get_by_text("each arrow is a token's queries of head 2")).to_be_visible()
+    expect(page.get_by_role("switch", name="Align layers")).to_be_checked()
+
+
+def test_the_animation_plays_through_the_layers(goto: Callable[..., Page]) -> None:
+    page = goto(f"/vectors?text={BOOK}&show=play")
+    expect(page.locator(".slider-label")).to_contain_text("layer 1")
+    page.locator(".updatemenu-button", has_text="Play").click()
+    expect(page.locator(".slider-label")).to_contain_text("layer 6", timeout=20_000)
+
+
+def test_a_picture_of_one_layer_names_its_components(goto: Callable[..., Page]) -> None:
+    page = goto(f"/vectors?text={BOOK}&show=one%20layer&layer=4")
+    expect(page.locator(".js-plotly-plot")).to_contain_text("of the variance")
+    assert page.locator('.modebar-btn[data-title*="ownload"]').count() == 1
+
+
+def test_the_projection_page_begins_with_it_on_book(goto: Callable[..., Page]) -> None:
+    page = goto(f"/projection?text={BOOK}")
+    expect(page.get_by_text("Strongest in layer 4: head 2 gives 0.93 of")).to_be_visible()
+    expect(page.locator("figure .arrow")).to_have_count(6 * 3)
+    expect(page.locator("figure .square").first).to_be_attached()
+    expect(page.locator("figcaption").first).to_contain_text(re.compile(r"[+-]0\.\d\d"))
+
+
+def test_a_link_restores_the_pair(goto: Callable[..., Page]) -> None:
+    text = quote("the cat saw the dog and the bird")
+    page = goto(f"/projection?text={text}&a=the%20(3)&b=dog")
+    expect(page.get_by_text(re.compile("head .* gives .* of"))).to_contain_text("the (3)")
+    assert "a=the+%283%29&b=dog" in page.url
+
+
+def test_a_clicked_square_opens_that_heads_table(goto: Callable[..., Page]) -> None:
+    page = goto(f"/projection?text={BOOK}")
+    chart = page.locator(".st-key-projection_heads .nsewdrag")
+    chart.scroll_into_view_if_needed()
+    box = chart.bounding_box()
+    assert box is not None
+    # Heads run from 0.4 to 12.6 across, layers from 0.4 to 6.6 down: this is L4 H2.
+    x = box["x"] + box["width"] * (2 - 0.4) / 12.2
+    y = box["y"] + box["height"] * (4 - 0.4) / 6.2
+    page.mouse.move(x, y, steps=3)
+    page.mouse.click(x, y)
+    page.wait_for_url(re.compile("/heatmap"))
+    settle(page)
+    expect(page.get_by_role("grid")).to_have_attribute("aria-label", re.compile("of L4 H2,"))
+
+
+def test_several_sentences_are_compared_and_a_wrong_line_is_told(
+    goto: Callable[..., Page],
+) -> None:
+    lines = quote("The [dog] barked because [it] was hungry.\nno marks here")
+    page = goto(f"/projection?text={BOOK}&lines={lines}")
+    expect(page.get_by_test_id("stAlert")).to_contain_text("mark exactly two words")
+    expect(page.locator(".st-key-projection_sentences")).to_contain_text("1. it on dog")
+    expect(page.locator(".st-key-projection_sentences")).to_contain_text("mean")

@@ -1,0 +1,109 @@
+"""The vector grid and the projection page in process."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.pages.conftest import alerts
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from streamlit.testing.v1 import AppTest
+
+
+def captions(app: AppTest) -> str:
+    return "\n".join(caption.value for caption in app.main.caption)
+
+
+def test_the_grid_begins_with_the_chapters_picture(open_app: Callable[..., AppTest]) -> None:
+    app = open_app("vectors")
+    assert "As in the workshop chapter: each arrow" in captions(app)
+
+
+@pytest.mark.parametrize(
+    ("state", "sentence"),
+    [
+        ({"head": "median"}, "Not the chapter's choice: each arrow is a token's row"),
+        ({"head": "5"}, "(head 5)"),
+        ({"draw": "keys"}, "a token's keys of all heads together"),
+        ({"draw": "values", "head": "3"}, "a token's values of head 3"),
+        ({"draw": "hidden states"}, "hidden state a token brings into the layer"),
+        ({"special": "1"}, "special tokens kept"),
+        ({"show": "play"}, "Each layer is aligned to the one before"),
+    ],
+)
+def test_the_grid_says_what_is_drawn(
+    open_app: Callable[..., AppTest], state: dict[str, str], sentence: str
+) -> None:
+    app = open_app("vectors", **state)
+    assert not app.exception
+    assert sentence in captions(app)
+
+
+@pytest.mark.parametrize("draw", ["attention", "queries", "keys", "values", "hidden states"])
+@pytest.mark.parametrize("show", ["all layers", "one layer", "play"])
+@pytest.mark.parametrize("text", ["x", "it it it", "Oh, this book? I've enjoyed it."])
+def test_every_source_and_view_takes_every_text(
+    open_app: Callable[..., AppTest], draw: str, show: str, text: str
+) -> None:
+    app = open_app("vectors", draw=draw, show=show, text=text)
+    assert not app.exception
+
+
+def test_three_dimensions_are_drawn_also_for_two_tokens(open_app: Callable[..., AppTest]) -> None:
+    app = open_app("vectors", show="one layer", space="1", text="two words")
+    assert not app.exception
+
+
+def test_picks_that_are_not_in_the_text_are_told(open_app: Callable[..., AppTest]) -> None:
+    app = open_app("vectors", pick="5,99,<b>")
+    assert "some of it is not in this text" in alerts(app)
+    assert app.multiselect(key="pick").value == [5]
+
+
+def test_picks_go_when_their_tokens_go(open_app: Callable[..., AppTest]) -> None:
+    app = open_app("vectors", pick="5,11")
+    app.text_area(key="text").set_value("one two").run()
+    assert not app.exception
+    assert app.multiselect(key="pick").value == []
+
+
+def test_the_answer_comes_first_on_the_projection_page(open_app: Callable[..., AppTest]) -> None:
+    app = open_app("projection")
+    answer = next(text.value for text in app.markdown if "Strongest in layer 4" in text.value)
+    assert "head 2 gives 0.93 of `it` to `book`" in answer
+    assert "point the same way in layer 6 only" in answer
+
+
+def test_another_text_gets_a_pair_of_its_own(open_app: Callable[..., AppTest]) -> None:
+    app = open_app("projection")
+    app.text_area(key="text").set_value("The brown capybara is sleeping now.").run()
+    assert not app.exception
+    assert app.selectbox(key="a").value != app.selectbox(key="b").value
+    assert alerts(app) == ""
+
+
+def test_one_token_is_no_pair(open_app: Callable[..., AppTest]) -> None:
+    app = open_app("projection", text="x")
+    assert not app.exception
+    assert "type a sentence with at least two" in alerts(app)
+
+
+def test_a_token_on_itself_is_measured(open_app: Callable[..., AppTest]) -> None:
+    app = open_app("projection", a="book", b="book")
+    assert not app.exception
+    assert "point the same way in every layer" in " ".join(text.value for text in app.markdown)
+
+
+def test_a_token_that_is_not_in_the_text_is_told(open_app: Callable[..., AppTest]) -> None:
+    app = open_app("projection", a="<script>", b="book")
+    assert "This link asks for a `<script>`" in alerts(app)
+    assert app.selectbox(key="a").value == "it"
+
+
+def test_more_sentences_than_fit_are_said(open_app: Callable[..., AppTest]) -> None:
+    app = open_app("projection", lines="\n".join(["the [dog] and [it]"] * 10))
+    assert "2 more lines are not shown" in alerts(app)
