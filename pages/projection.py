@@ -76,9 +76,8 @@ st.caption(
     " head's table."
 )
 if chosen.selection.points:
-    layer, head = chosen.selection.points[0]["customdata"][:2]
-    st.session_state.update(layer=str(layer), head=str(head))
-    st.session_state.pop("projection_heads", None)
+    point = chosen.selection.points[0]
+    st.session_state.update(layer=str(point["y"]), head=str(point["x"]))
     st.switch_page("pages/heatmap.py")
 
 compare_sentences(trace.model, colours)

@@ -96,7 +96,7 @@ def heads_figure(weights: NDArray[np.float64], pair: str, colours: Palette) -> g
 
     Parameters
     ----------
-    weights : (layer, head). The clicked point's ``customdata`` is [layer, head], from 1.
+    weights : (layer, head). A clicked point's y is the layer and its x the head, from 1.
     pair : what the weight is of, for the hover, e.g. ``"it → book"``.
     """
     layers, heads = weights.shape
@@ -105,7 +105,6 @@ def heads_figure(weights: NDArray[np.float64], pair: str, colours: Palette) -> g
         go.Scatter(
             x=head.ravel(),
             y=layer.ravel(),
-            customdata=np.stack([layer.ravel(), head.ravel()], axis=1),
             mode="markers",
             marker={
                 "symbol": "square",

@@ -176,7 +176,6 @@ def moving_figure(
             }
         ],
     )
-    figure.update_layout(height=_HEIGHT + 60)
     return figure
 
 

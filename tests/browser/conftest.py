@@ -8,7 +8,7 @@ import shutil
 from typing import TYPE_CHECKING
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 
 from tests.server import running_app
 
@@ -33,7 +33,7 @@ ARGUMENTS = [
 _PROBED = re.compile(r"/[a-z_]+/_stcore/(health|host-config)$")
 _BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 
-Goto = "Callable[..., Page]"
+expect.set_options(timeout=20_000)  # a cold import on a busy machine takes seconds
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

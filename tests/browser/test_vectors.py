@@ -79,9 +79,9 @@ def test_a_link_restores_the_grid(goto: Callable[..., Page]) -> None:
 
 def test_the_animation_plays_through_the_layers(goto: Callable[..., Page]) -> None:
     page = goto(f"/vectors?text={BOOK}&show=play")
-    expect(page.locator(".slider-label")).to_contain_text("layer 1")
+    expect(page.locator(".slider-label").first).to_contain_text("layer 1")
     page.locator(".updatemenu-button", has_text="Play").click()
-    expect(page.locator(".slider-label")).to_contain_text("layer 6", timeout=20_000)
+    expect(page.locator(".slider-label").first).to_contain_text("layer 6", timeout=20_000)
 
 
 def test_a_picture_of_one_layer_names_its_components(goto: Callable[..., Page]) -> None:
@@ -119,6 +119,10 @@ def test_a_clicked_square_opens_that_heads_table(goto: Callable[..., Page]) -> N
     page.wait_for_url(re.compile("/heatmap"))
     settle(page)
     expect(page.get_by_role("grid")).to_have_attribute("aria-label", re.compile("of L4 H2,"))
+    page.get_by_role("link", name="Projection").first.click()
+    settle(page)
+    expect(page.get_by_text("Strongest in layer 4: head 2 gives 0.93 of")).to_be_visible()
+    assert "/projection" in page.url
 
 
 def test_several_sentences_are_compared_and_a_wrong_line_is_told(
