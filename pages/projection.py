@@ -22,7 +22,7 @@ colours = palette(st.context.theme.type)
 pair = default_pair(trace)
 if pair is None:
     address.publish()
-    st.info("This page compares two tokens: type a sentence with at least two.")
+    st.info("This page compares two tokens: type a sentence with two different words.")
     st.stop()
 
 labels = unique_labels(tuple(token.display for token in trace.tokens))

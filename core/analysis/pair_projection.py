@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from core.analysis.vectors import layer_rows, principal_components, vector_projection
+from core.analysis.vectors import (
+    ROUNDING,
+    layer_rows,
+    principal_components,
+    vector_projection,
+)
 from core.model.trace import softmax
 
 if TYPE_CHECKING:
@@ -18,7 +24,6 @@ if TYPE_CHECKING:
 
 SAME_WAY = 0.7071  # cosine of 45 degrees: from here on two vectors "point the same way"
 _MARKED = re.compile(r"\[([^\[\]]+)\]")
-_NOTHING = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,6 +74,7 @@ def project_pair(trace: Trace, a: int, b: int) -> PairProjection:
         vectors.append([unit_b, unit_a, vector_projection(unit_a, unit_b)])
         in_plane.append(signed_length(unit_a, unit_b))
         centred = rows - rows.mean(axis=0)
+        centred[np.linalg.norm(centred, axis=1) <= ROUNDING * np.linalg.norm(rows)] = 0
         in_full.append(signed_length(unit(centred[row_a]), unit(centred[row_b])))
         attention.append(softmax(trace.scores(layer)))
     weights = np.stack(attention).astype(np.float64)  # (layer, head, token, token)
@@ -86,7 +92,7 @@ def project_pair(trace: Trace, a: int, b: int) -> PairProjection:
 def unit(vector: NDArray[np.float64]) -> NDArray[np.float64]:
     """`vector` at length 1; a vector of no length stays zero."""
     length = np.linalg.norm(vector)
-    return vector / length if length > _NOTHING else np.zeros_like(vector)
+    return vector / length if length > 0 else np.zeros_like(vector)
 
 
 def signed_length(a: NDArray[np.float64], b: NDArray[np.float64]) -> float:
@@ -94,18 +100,20 @@ def signed_length(a: NDArray[np.float64], b: NDArray[np.float64]) -> float:
 
     Not a number when either has no direction.
     """
-    if np.linalg.norm(a) < _NOTHING or np.linalg.norm(b) < _NOTHING:
+    if not a.any() or not b.any():
         return float("nan")
     return float(a @ b / np.linalg.norm(b))
 
 
 def default_pair(trace: Trace) -> tuple[int, int] | None:
-    """Which two tokens to begin with, as (A, B); None when the text has fewer than two.
+    """Which two tokens to begin with, as (A, B); None when the text has no two different words.
 
     The last "it" on the last "book" when both occur; else the two different ordinary words that
     attend to each other most, both ways together, in any one head; A gives more.
     """
-    names = {token.text.strip("Ġ▁").casefold(): token.position for token in trace.tokens}
+    pieces = Counter(token.word for token in trace.tokens)
+    whole = [token for token in trace.tokens if pieces[token.word] == 1]
+    names = {token.text.strip("Ġ▁").casefold(): token.position for token in whole}
     if {"it", "book"} <= set(names):
         return names["it"], names["book"]
     ordinary = [token for token in trace.tokens if not token.special]
@@ -116,14 +124,12 @@ def default_pair(trace: Trace) -> tuple[int, int] | None:
     return _most_mutual(trace, candidates)
 
 
-def _most_mutual(trace: Trace, candidates: list[Token]) -> tuple[int, int]:
+def _most_mutual(trace: Trace, candidates: list[Token]) -> tuple[int, int] | None:
     positions = [token.position for token in candidates]
     names = np.array([token.display.casefold() for token in candidates])
     words = np.array([token.word for token in candidates])  # pieces of one word are no pair
     different = (names[:, None] != names[None, :]) & (words[:, None] != words[None, :])
-    if not different.any():
-        different = ~np.eye(len(names), dtype=bool)
-    best, found = -1.0, (positions[1], positions[0])
+    best, found = -1.0, None
     for layer in range(trace.shape[0]):
         weights = softmax(trace.scores(layer))[:, positions][:, :, positions]
         mutual = np.where(different, weights + weights.swapaxes(1, 2), -1.0)
@@ -142,12 +148,12 @@ def describe_pair(projection: PairProjection, name_a: str, name_b: str) -> str:
     """
     weights = projection.a_to_b
     layer, head = (int(i) for i in np.unravel_index(int(weights.argmax()), weights.shape))
-    strongest = weights[layer, head]
-    if strongest < 0.005:
+    strongest = f"{weights[layer, head]:.2f}"
+    if strongest == "0.00":
         attention = f"No head gives as much as 0.01 of {name_a} to {name_b}"
     else:
         attention = (
-            f"Strongest in layer {layer + 1}: head {head + 1} gives {strongest:.2f} of {name_a} to"
+            f"Strongest in layer {layer + 1}: head {head + 1} gives {strongest} of {name_a} to"
             f" {name_b}"
         )
     return f"{attention}; in the plane the two point the same way {_where(projection.in_plane)}."
@@ -191,7 +197,7 @@ def token_at(trace: Trace, span: tuple[int, int]) -> int | None:
     """Position of the first token that overlaps these characters of the first sentence."""
     for token in trace.tokens:
         start, end = token.span
-        inside = start < span[1] and span[0] < end
+        inside = max(start, span[0]) < min(end, span[1])
         if inside and not token.special and token.segment == 0:
             return token.position
     return None

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 Summary = Literal["mean", "median", "max"] | int
 Source = Literal["attention", "queries", "keys", "values", "hidden states"]
 
-_NOTHING = 1e-12  # lengths below this are zero
+ROUNDING = 1e-6  # of the length of all rows together: what float32 cannot tell from zero
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,29 +85,36 @@ def principal_components(
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Coordinates of the rows along their principal components, and the variance each keeps.
 
-    Rows that are fewer, or less spread out, than there are components get zeros there.
+    Rows that are fewer, or less spread out, than there are components get zeros there; so does
+    whatever is no larger than the rounding of the rows.
 
     Returns
     -------
     Float64 (row, component), and shares of the variance (component,) that add up to at most 1.
     """
     from sklearn.decomposition import PCA
+    from threadpoolctl import threadpool_limits
 
     count = min(components, *rows.shape)
     coordinates = np.zeros((rows.shape[0], components))
     explained = np.zeros(components)
-    centred = rows - rows.mean(axis=0)
-    if np.linalg.norm(centred) > _NOTHING:
+    floor = ROUNDING * np.linalg.norm(rows)
+    if np.linalg.norm(rows - rows.mean(axis=0)) > floor:
         pca = PCA(n_components=count, svd_solver="full")
-        coordinates[:, :count] = pca.fit_transform(rows)
-        explained[:count] = pca.explained_variance_ratio_
+        # Matrices this small gain nothing from threads, and wait for each other on a busy server.
+        with threadpool_limits(1, user_api="blas"):
+            coordinates[:, :count] = pca.fit_transform(rows)
+        real = pca.singular_values_ > floor
+        explained[:count] = np.where(real, pca.explained_variance_ratio_, 0)
+        coordinates[:, :count] *= real
+        coordinates[np.linalg.norm(coordinates, axis=1) <= floor] = 0
     return coordinates, explained
 
 
 def normalize_plane(coordinates: NDArray[np.float64]) -> NDArray[np.float64]:
     """Coordinates divided by their Frobenius norm; a plane of zeros stays one."""
     norm = np.linalg.norm(coordinates)
-    return coordinates / norm if norm > _NOTHING else coordinates
+    return coordinates / norm if norm > 0 else coordinates
 
 
 def vector_projection(a: ArrayLike, b: ArrayLike) -> NDArray[np.float64]:
@@ -118,7 +125,7 @@ def vector_projection(a: ArrayLike, b: ArrayLike) -> NDArray[np.float64]:
     """
     a, b = np.asarray(a, dtype=np.float64), np.asarray(b, dtype=np.float64)
     squared = float(b @ b)
-    return np.zeros_like(b) if squared < _NOTHING**2 else (a @ b / squared) * b
+    return np.zeros_like(b) if squared == 0 else (a @ b / squared) * b
 
 
 def layer_planes(

@@ -89,7 +89,7 @@ def test_another_text_gets_a_pair_of_its_own(open_app: Callable[..., AppTest]) -
 def test_one_token_is_no_pair(open_app: Callable[..., AppTest]) -> None:
     app = open_app("projection", text="x")
     assert not app.exception
-    assert "type a sentence with at least two" in alerts(app)
+    assert "type a sentence with two different words" in alerts(app)
 
 
 def test_a_token_on_itself_is_measured(open_app: Callable[..., AppTest]) -> None:

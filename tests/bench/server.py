@@ -1,0 +1,110 @@
+"""The app as a visitor meets it: a `streamlit run` of its own, on a free port, and its memory."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import threading
+import time
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import psutil
+
+from tests.server import ROOT, _wait_for, free_port
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+HOST = "127.0.0.1"
+STOP_LIMIT_S = 10.0
+SAMPLING_S = 0.02  # how often memory is looked at; loading a model takes 100 times as long
+
+
+@dataclass(frozen=True)
+class Server:
+    """A running app.
+
+    Attributes
+    ----------
+    url : its address, without a slash at the end.
+    process : the server; `psutil` also knows its children.
+    started : `time.time()` when the process was asked for, in seconds.
+    """
+
+    url: str
+    process: psutil.Process
+    started: float
+
+    def rss(self) -> int:
+        """Resident memory of the server and its children, in bytes."""
+        total = 0
+        for process in (self.process, *self.process.children(recursive=True)):
+            try:
+                total += process.memory_info().rss
+            except psutil.NoSuchProcess:
+                continue  # a child that has just ended
+        return total
+
+
+@contextmanager
+def running_app() -> Iterator[Server]:
+    """Start ``streamlit run app.py`` and stop it at the end; yields when it answers."""
+    port = free_port()
+    command = [
+        *(sys.executable, "-m", "streamlit", "run", "app.py"),
+        *("--server.port", str(port), "--server.headless", "true", "--server.address", HOST),
+    ]
+    started = time.time()
+    process = subprocess.Popen(
+        command, cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    )
+    try:
+        url = f"http://{HOST}:{port}"
+        _wait_for(f"{url}/_stcore/health", process)
+        yield Server(url, psutil.Process(process.pid), started)
+    finally:
+        process.terminate()
+        try:
+            process.wait(STOP_LIMIT_S)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+
+
+@dataclass
+class MemoryWatch:
+    """Samples a server's memory from a thread of its own; `peak`, in bytes, since `begin`."""
+
+    server: Server
+    peak: int = 0
+    _end: threading.Event = field(default_factory=threading.Event)
+
+    def begin(self) -> None:
+        """Forget the peak so far."""
+        self.peak = 0
+        self.look()
+
+    def look(self) -> int:
+        """Memory now, in bytes; counts towards the peak."""
+        now = self.server.rss()
+        self.peak = max(self.peak, now)
+        return now
+
+    def _watch(self) -> None:
+        while not self._end.wait(SAMPLING_S):
+            self.look()
+
+
+@contextmanager
+def watching_memory(server: Server) -> Iterator[MemoryWatch]:
+    """Keep the largest memory of the server seen in this block."""
+    watch = MemoryWatch(server)
+    thread = threading.Thread(target=watch._watch, daemon=True)
+    thread.start()
+    try:
+        yield watch
+    finally:
+        watch._end.set()
+        thread.join()
