@@ -31,7 +31,8 @@ LIMIT_MS = 1500.0  # for 24 layers of 13 tokens
 # From the press on the page's link in the menu to the frame that shows every arrow.
 _TIME_PAINT = """({arrows, patience}) => {
   const arrowsIn = (host) => host.shadowRoot?.querySelectorAll("figure .arrow").length ?? 0
-  const hosts = () => [...document.querySelectorAll("[data-testid=stBidiComponent] *")]
+  const part = "[data-testid^=stBidiComponent]"
+  const hosts = () => [...document.querySelectorAll(`${part}, ${part} *`)]
   const count = () => hosts().reduce((sum, host) => sum + arrowsIn(host), 0)
   window.atlasPaint = new Promise((resolve, reject) => {
     setTimeout(() => reject(new Error(`${count()} of ${arrows} arrows`)), patience)
