@@ -10,7 +10,7 @@ from core.analysis.attention_table import unique_labels
 from core.analysis.vectors import layer_planes, planes_frame
 from core.components.planes import Arrow, show_planes
 from core.figures.palette import palette, token_colours
-from core.figures.vectors import moving_figure, plane_figure, space_figure
+from core.figures.vectors import Arrows, moving_figure, plane_figure, space_figure
 from core.ui import address
 from core.ui.current import current_trace
 from core.ui.selectors import pick_head, pick_layer
@@ -98,21 +98,13 @@ if view == "all layers":
         on_pick=lambda chosen: set_picks([planes.positions[i] + 1 for i in chosen]),
     )
 elif view == "play":
-    figure = moving_figure(planes.coordinates, labels, shown_colours, palette(theme), picked)
-    st.plotly_chart(figure, key="vectors_moving")
+    arrows = Arrows(labels, shown_colours, picked, palette(theme))
+    st.plotly_chart(moving_figure(planes.coordinates, arrows), key="vectors_moving")
 else:
+    arrows = Arrows(labels, shown_colours, picked, palette(theme))
     draw = space_figure if space else plane_figure
-    st.plotly_chart(
-        draw(
-            planes.coordinates[layer],
-            labels,
-            shown_colours,
-            palette(theme),
-            planes.explained[layer],
-            picked,
-        ),
-        key="vectors_one",
-    )
+    figure = draw(planes.coordinates[layer], planes.explained[layer], arrows)
+    st.plotly_chart(figure, key="vectors_one")
 with st.container(horizontal=True, vertical_alignment="center"):
     st.caption(explain(source, summary, view=view, special=special), width="stretch")
     st.download_button(

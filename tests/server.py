@@ -32,7 +32,7 @@ def running_app(log: Path, **environment: str) -> Iterator[str]:
         )
         try:
             address = f"http://127.0.0.1:{port}"
-            _wait_for(f"{address}/_stcore/health", process)
+            wait_for(f"{address}/_stcore/health", process)
             yield address
         finally:
             process.terminate()
@@ -47,7 +47,7 @@ def free_port() -> int:
         return port
 
 
-def _wait_for(address: str, process: subprocess.Popen[bytes]) -> None:
+def wait_for(address: str, process: subprocess.Popen[bytes]) -> None:
     deadline = time.monotonic() + _START_SECONDS
     while time.monotonic() < deadline:
         if process.poll() is not None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import plotly.graph_objects as go
@@ -21,13 +22,29 @@ _HEIGHT = 500  # pixels
 _FRAME_MS, _TURN_MS = 900, 600
 
 
+@dataclass(frozen=True)
+class Arrows:
+    """How the tokens of a picture are drawn.
+
+    Attributes
+    ----------
+    labels, colours : one a token.
+    picked : tokens that stay coloured; none picked, none faded.
+    theme : colours of everything else.
+    """
+
+    labels: Sequence[str]
+    colours: Sequence[str]
+    picked: Sequence[int]
+    theme: Palette
+
+    def opacity(self, index: int) -> float:
+        """1, or faint when others are picked."""
+        return _FADED if self.picked and index not in self.picked else 1.0
+
+
 def plane_figure(
-    points: NDArray[np.float64],
-    labels: Sequence[str],
-    token_colours: Sequence[str],
-    colours: Palette,
-    explained: NDArray[np.float64],
-    picked: Sequence[int] = (),
+    points: NDArray[np.float64], explained: NDArray[np.float64], arrows: Arrows
 ) -> go.Figure:
     """Arrows from the origin in a plane with equal axes.
 
@@ -35,40 +52,32 @@ def plane_figure(
     ----------
     points : (token, 2).
     explained : shares of the variance, (2,), named on the axes.
-    picked : tokens that stay coloured; none picked, none faded.
     """
-    figure = go.Figure(_arrows(points, labels, token_colours, picked))
-    _frame(figure, points, colours)
+    figure = go.Figure(_draw(points, arrows))
+    _frame(figure, points, arrows.theme)
     figure.update_xaxes(title_text=f"first component ({explained[0]:.0%} of the variance)")
     figure.update_yaxes(title_text=f"second component ({explained[1]:.0%})")
     return figure
 
 
 def space_figure(
-    points: NDArray[np.float64],
-    labels: Sequence[str],
-    token_colours: Sequence[str],
-    colours: Palette,
-    explained: NDArray[np.float64],
-    picked: Sequence[int] = (),
+    points: NDArray[np.float64], explained: NDArray[np.float64], arrows: Arrows
 ) -> go.Figure:
     """The same with three components, to be turned by hand; cones are the arrows' heads."""
     figure = go.Figure()
     reach = float(np.abs(points).max()) or 1.0
     for index, (x, y, z) in enumerate(points):
-        opacity = _FADED if picked and index not in picked else 1.0
+        label, colour = literal(arrows.labels[index]), arrows.colours[index]
         figure.add_scatter3d(
             x=[0, x],
             y=[0, y],
             z=[0, z],
             mode="lines+text",
-            text=["", literal(labels[index])],
-            line={"width": 5, "color": token_colours[index]},
-            textfont={"color": token_colours[index], "size": 13},
-            opacity=opacity,
-            hovertemplate=(
-                f"{literal(labels[index])} (%{{x:.3f}}, %{{y:.3f}}, %{{z:.3f}})<extra></extra>"
-            ),
+            text=["", label],
+            line={"width": 5, "color": colour},
+            textfont={"color": colour, "size": 13},
+            opacity=arrows.opacity(index),
+            hovertemplate=f"{label} (%{{x:.3f}}, %{{y:.3f}}, %{{z:.3f}})<extra></extra>",
         )
         figure.add_cone(
             x=[x],
@@ -81,11 +90,15 @@ def space_figure(
             sizemode="absolute",
             sizeref=0.09 * reach,
             showscale=False,
-            colorscale=[[0, token_colours[index]], [1, token_colours[index]]],
-            opacity=opacity,
+            colorscale=[[0, colour], [1, colour]],
+            opacity=arrows.opacity(index),
             hoverinfo="skip",
         )
-    axis = {"showbackground": False, "gridcolor": colours.line, "zerolinecolor": colours.ink}
+    axis = {
+        "showbackground": False,
+        "gridcolor": arrows.theme.line,
+        "zerolinecolor": arrows.theme.ink,
+    }
     figure.update_layout(
         height=_HEIGHT,
         showlegend=False,
@@ -105,13 +118,7 @@ def space_figure(
     return figure
 
 
-def moving_figure(
-    coordinates: NDArray[np.float64],
-    labels: Sequence[str],
-    token_colours: Sequence[str],
-    colours: Palette,
-    picked: Sequence[int] = (),
-) -> go.Figure:
+def moving_figure(coordinates: NDArray[np.float64], arrows: Arrows) -> go.Figure:
     """One large plane that plays through the layers, with a slider and a play button.
 
     Parameters
@@ -120,90 +127,85 @@ def moving_figure(
     """
     names = [f"layer {layer + 1}" for layer in range(len(coordinates))]
     figure = go.Figure(
-        data=_arrows(coordinates[0], labels, token_colours, picked),
+        data=_draw(coordinates[0], arrows),
         frames=[
-            go.Frame(data=_arrows(points, labels, token_colours, picked), name=name)
+            go.Frame(data=_draw(points, arrows), name=name)
             for points, name in zip(coordinates, names, strict=True)
         ],
     )
-    _frame(figure, coordinates.reshape(-1, 2), colours)
-    motion = {
-        "frame": {"duration": _FRAME_MS, "redraw": False},
-        "transition": {"duration": _TURN_MS, "easing": "cubic-in-out"},
-    }
-    still = {"mode": "immediate", **motion}
-    figure.update_layout(
-        sliders=[
-            {
-                "steps": [
-                    {
-                        "method": "animate",
-                        "label": name.removeprefix("layer "),
-                        "args": [[name], still],
-                    }
-                    for name in names
-                ],
-                "currentvalue": {"prefix": "layer ", "font": {"size": 15}},
-                "x": 0.14,
-                "len": 0.86,
-                "pad": {"t": 34},
-            }
-        ],
-        updatemenus=[
-            {
-                "type": "buttons",
-                "direction": "left",
-                "x": 0,
-                "y": 0,
-                "xanchor": "left",
-                "yanchor": "top",
-                "pad": {"t": 50},
-                "showactive": False,
-                "bgcolor": colours.paper,
-                "font": {"color": colours.ink},
-                "buttons": [
-                    {
-                        "label": "Play",
-                        "method": "animate",
-                        "args": [None, {"fromcurrent": True, **motion}],
-                    },
-                    {
-                        "label": "Stop",
-                        "method": "animate",
-                        "args": [[None], {"mode": "immediate", "frame": {"duration": 0}}],
-                    },
-                ],
-            }
-        ],
-    )
+    _frame(figure, coordinates.reshape(-1, 2), arrows.theme)
+    figure.update_layout(sliders=[_slider(names)], updatemenus=[_play_and_stop(arrows.theme)])
     return figure
 
 
-def _arrows(
-    points: NDArray[np.float64],
-    labels: Sequence[str],
-    token_colours: Sequence[str],
-    picked: Sequence[int],
-) -> list[go.Scatter]:
+_MOTION = {
+    "frame": {"duration": _FRAME_MS, "redraw": False},
+    "transition": {"duration": _TURN_MS, "easing": "cubic-in-out"},
+}
+
+
+def _slider(names: Sequence[str]) -> dict[str, Any]:
+    """A step a layer."""
+    here = {"mode": "immediate", **_MOTION}
+    return {
+        "steps": [
+            {"method": "animate", "label": name.removeprefix("layer "), "args": [[name], here]}
+            for name in names
+        ],
+        "currentvalue": {"prefix": "layer ", "font": {"size": 15}},
+        "x": 0.14,
+        "len": 0.86,
+        "pad": {"t": 34},
+    }
+
+
+def _play_and_stop(theme: Palette) -> dict[str, Any]:
+    stopped = {"mode": "immediate", "frame": {"duration": 0}}
+    return {
+        "type": "buttons",
+        "direction": "left",
+        "x": 0,
+        "y": 0,
+        "xanchor": "left",
+        "yanchor": "top",
+        "pad": {"t": 50},
+        "showactive": False,
+        "bgcolor": theme.paper,
+        "font": {"color": theme.ink},
+        "buttons": [
+            {
+                "label": "Play",
+                "method": "animate",
+                "args": [None, {"fromcurrent": True, **_MOTION}],
+            },
+            {"label": "Stop", "method": "animate", "args": [[None], stopped]},
+        ],
+    }
+
+
+def _draw(points: NDArray[np.float64], arrows: Arrows) -> list[go.Scatter]:
+    """One trace a token: a line from the origin with a head, and its label where it fits."""
     reach = float(np.abs(points).max()) or 1.0
-    shown = set(labels_that_fit(points / reach, labels))
+    shown = set(labels_that_fit(points / reach, arrows.labels))
+    names = [literal(label) for label in arrows.labels]
     return [
         go.Scatter(
             x=[0, x],
             y=[0, y],
             mode="lines+markers+text",
-            text=["", literal(labels[index]) if index in shown else ""],
+            text=["", names[index] if index in shown else ""],
             textposition=f"{'top' if y >= 0 else 'bottom'} {'right' if x >= 0 else 'left'}",
-            textfont={"color": token_colours[index], "size": 14},
-            line={"width": 2.5, "color": token_colours[index]},
+            textfont={"color": arrows.colours[index], "size": 14},
+            line={"width": 2.5, "color": arrows.colours[index]},
             marker={
                 "symbol": ["circle", "arrow"],
                 "size": [1, 14],
                 "angleref": "previous",
-                "color": token_colours[index],
+                "opacity": 1,
+                "color": arrows.colours[index],
             },
-            opacity=_FADED if picked and index not in picked else 1.0,
-            hovertemplate=f"{literal(labels[index])} (%{{x:.3f}}, %{{y:.3f}})<extra></extra>",
+            opacity=arrows.opacity(index),
+            hovertemplate=f"{names[index]} (%{{x:.3f}}, %{{y:.3f}})<extra></extra>",
         )
         for index, (x, y) in enumerate(points)
     ]

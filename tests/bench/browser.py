@@ -2,31 +2,19 @@
 
 from __future__ import annotations
 
-import os
-import shutil
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 from urllib.parse import urlencode
 
 from playwright.sync_api import sync_playwright
 
+from tests.chromium import ARGUMENTS, find_chromium
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from playwright.sync_api import Browser, Page
 
-ARGUMENTS = [
-    "--no-sandbox",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-    "--use-gl=angle",
-    "--use-angle=swiftshader",
-    "--enable-unsafe-swiftshader",
-]
-NAMES = ("chromium", "chromium-browser", "google-chrome")
 PATIENCE_MS = 120_000  # of Playwright, for a busy machine
 IDLE = '[data-testid="stApp"][data-test-script-state="notRunning"]'
 _AFTER_PAINT = """() => new Promise((done) => {
@@ -37,7 +25,7 @@ _AFTER_PAINT = """() => new Promise((done) => {
 @contextmanager
 def running_browser() -> Iterator[Browser]:
     """A headless Chromium with software rendering, closed at the end."""
-    found = os.environ.get("ATLAS_CHROMIUM") or next(filter(None, map(shutil.which, NAMES)), None)
+    found = find_chromium()
     if not found:
         raise FileNotFoundError("No Chromium was found; name one in ATLAS_CHROMIUM.")
     with sync_playwright() as playwright:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import psutil
 
-from tests.server import ROOT, _wait_for, free_port
+from tests.server import ROOT, free_port, wait_for
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -62,7 +62,7 @@ def running_app() -> Iterator[Server]:
     )
     try:
         url = f"http://{HOST}:{port}"
-        _wait_for(f"{url}/_stcore/health", process)
+        wait_for(f"{url}/_stcore/health", process)
         yield Server(url, psutil.Process(process.pid), started)
     finally:
         process.terminate()

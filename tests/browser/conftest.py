@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 import re
-import shutil
 from typing import TYPE_CHECKING
 
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 
+from tests.chromium import ARGUMENTS, find_chromium
 from tests.server import running_app
 
 if TYPE_CHECKING:
@@ -18,20 +18,8 @@ if TYPE_CHECKING:
 
     from playwright.sync_api import ConsoleMessage, Dialog, Request
 
-ARGUMENTS = [
-    "--no-sandbox",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-    "--use-gl=angle",
-    "--use-angle=swiftshader",
-    "--enable-unsafe-swiftshader",
-]
 # Streamlit's client looks for its server under the page's own address first.
 _PROBED = re.compile(r"/[a-z_]+/_stcore/(health|host-config)$")
-_BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 
 expect.set_options(timeout=20_000)  # a cold import on a busy machine takes seconds
 
@@ -45,8 +33,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.fixture(scope="session")
 def browser() -> Iterator[Browser]:
-    path = os.environ.get("ATLAS_CHROMIUM") or next(filter(None, map(shutil.which, _BROWSERS)), "")
-    if not path:
+    path = find_chromium()
+    if path is None:
         message = "no Chromium on this machine (bash tests/run installs one)"
         if os.environ.get("ATLAS_REQUIRE_BROWSER"):
             pytest.fail(message)
