@@ -63,7 +63,8 @@ with st.container(horizontal=True):
         help="Off: the darkest colour is the largest value shown. On: it is 1, so that layers and"
         " heads compare.",
     )
-address.publish("layer", "head", "view", "values", "hide", "renorm", "words", "full")
+working = ("words", "full", *(("renorm",) if hide else ())) if probabilities else ()
+address.publish("layer", "head", "view", "values", "hide", *working)
 
 table = attention_table(
     trace,
@@ -90,10 +91,10 @@ else:
     )
     st.plotly_chart(figure, key="heatmap_picture")
 with st.container(horizontal=True, vertical_alignment="center"):
-    st.caption(explain(table, max_over_heads=head == "max"), width="stretch")
+    st.caption(explain(table, layer, head, view), width="stretch")
     st.download_button(
         "Download CSV",
-        table.frame().to_csv(float_format="%.6f"),
+        lambda: table.frame().to_csv(float_format="%.6f"),
         file_name="attention.csv",
         mime="text/csv",
         on_click="ignore",

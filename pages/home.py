@@ -24,6 +24,8 @@ st.markdown(
 address.publish()
 trace = current_trace()
 link = strongest_link(trace)
+apart = link is not None
+link = link or strongest_link(trace, least_distance=1)
 
 st.subheader("One head at work", anchor=False)
 if link is None:
@@ -33,17 +35,23 @@ else:
     head = f"L{link.layer + 1} H{link.head + 1}"
     st.markdown(
         f"Layer {link.layer + 1}, head {link.head + 1} gives **{link.weight:.2f}** of"
-        f" {quote(query)}'s attention to {quote(key)}: the strongest link between two words in"
-        f" all {trace.shape[0] * trace.shape[1]} heads."
+        f" {quote(query)}'s attention to {quote(key)}: the strongest link between two different"
+        f" words{' that are not neighbours' if apart else ''}, in all"
+        f" {trace.shape[0] * trace.shape[1]} heads."
     )
     arcs = arcs_around(trace, link)
     figure = links_figure(
-        arcs.values, arcs.words, arcs.targets, arcs.strongest, palette(st.context.theme.type)
+        arcs.values,
+        arcs.words,
+        arcs.targets,
+        arcs.strongest,
+        palette(st.context.theme.type),
+        arcs.gap,
     )
     st.plotly_chart(figure, key="home_arcs", config={"displayModeBar": False})
     st.caption(
-        f"Each arc leads from a token to the other token it attends to most in {head}; the thicker,"
-        f" the more. Special tokens are left out."
+        f"Each arc joins a token to the other token shown that it attends to most in {head}; the"
+        f" thicker, the more. Special tokens are left out."
         + (f" {arcs.left_out} more tokens do not fit here." if arcs.left_out else "")
     )
 
@@ -51,7 +59,7 @@ st.subheader("Your sentence as the model gets it", anchor=False)
 show_chips(trace.tokens, key="home_chips")
 st.caption(
     f"{len(trace.tokens)} tokens with their numbers in the vocabulary. Pieces of one word touch;"
-    " dashed tokens were added by the model's tokenizer."
+    " dashed tokens are special: they mark where a text begins or ends."
 )
 st.subheader("Pages", anchor=False)
 show_cards()

@@ -109,7 +109,7 @@ with st.container(horizontal=True, vertical_alignment="center"):
     st.caption(explain(source, summary, view=view, special=special), width="stretch")
     st.download_button(
         "Download CSV",
-        planes_frame(planes, labels).to_csv(index=False, float_format="%.6f"),
+        lambda: planes_frame(planes, labels).to_csv(index=False, float_format="%.6f"),
         file_name="vectors.csv",
         mime="text/csv",
         on_click="ignore",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
@@ -13,6 +14,9 @@ from core.model.trace import softmax
 
 if TYPE_CHECKING:
     from core.model.trace import Array, Token, Trace
+
+_BYTE = re.compile(r"<0x([0-9A-F]{2})>")
+_BYTES = re.compile(r"(?:<0x[0-9A-F]{2}>)+")
 
 Layer = int | Literal["mean"]
 Head = int | Literal["mean", "max"]
@@ -91,10 +95,8 @@ def attention_table(
     """
     if values == "scores" and (words or renormalise):
         raise ValueError("scores can be neither merged into words nor renormalised")
-    matrix = summarise(trace, layer, head, values)
     groups = word_groups(trace.tokens) if words else [[token.position] for token in trace.tokens]
-    if words:
-        matrix = merge_words(matrix, groups)
+    matrix = summarise(trace, layer, head, values, groups if words else None)
     first = [trace.tokens[group[0]] for group in groups]
     displays = tuple(join_pieces([trace.tokens[i] for i in group]) for group in groups)
     labels = unique_labels(displays)
@@ -116,16 +118,29 @@ def attention_table(
     )
 
 
-def summarise(trace: Trace, layer: Layer, head: Head, values: Values = "attention") -> Array:
-    """Attention or scores of a layer and head, or a mean or maximum; float32 (token, token)."""
+def summarise(
+    trace: Trace,
+    layer: Layer,
+    head: Head,
+    values: Values = "attention",
+    groups: list[list[int]] | None = None,
+) -> Array:
+    """Attention or scores of a layer and head, or a mean or maximum; float32 (token, token).
+
+    With `groups`, each head's pieces are merged into words first: (word, word).
+    """
     layers = range(trace.shape[0]) if layer == "mean" else (layer,)
-    total = sum(_summarise_heads(trace, each, head, values) for each in layers)
+    total = sum(_summarise_heads(trace, each, head, values, groups) for each in layers)
     return np.asarray(total / len(layers), dtype=np.float32)
 
 
-def _summarise_heads(trace: Trace, layer: int, head: Head, values: Values) -> Array:
+def _summarise_heads(
+    trace: Trace, layer: int, head: Head, values: Values, groups: list[list[int]] | None
+) -> Array:
     scores = trace.scores(layer, None if isinstance(head, str) else head)
     matrix = softmax(scores) if values == "attention" else scores
+    if groups is not None:
+        matrix = merge_words(matrix, groups)
     if head == "mean":
         return matrix.mean(axis=0)
     return matrix.max(axis=0) if head == "max" else matrix
@@ -144,11 +159,11 @@ def word_groups(tokens: tuple[Token, ...]) -> list[list[int]]:
 
 
 def merge_words(matrix: Array, groups: list[list[int]]) -> Array:
-    """Mean over the rows of a word, sum over its columns; float32 (word, word)."""
+    """Mean over the rows of a word, sum over its columns; float32 (..., word, word)."""
     starts = [group[0] for group in groups]
     sizes = np.array([len(group) for group in groups], dtype=np.float32)
-    columns = np.add.reduceat(matrix, starts, axis=1)
-    merged = np.add.reduceat(columns, starts, axis=0) / sizes[:, None]
+    columns = np.add.reduceat(matrix, starts, axis=-1)
+    merged = np.add.reduceat(columns, starts, axis=-2) / sizes[:, None]
     return merged.astype(np.float32, copy=False)
 
 
@@ -159,9 +174,22 @@ def renormalise_rows(matrix: Array) -> Array:
 
 
 def join_pieces(pieces: list[Token]) -> str:
-    """The word that word pieces make: ``cap ##y ##bara`` -> ``capybara``."""
+    """The word that word pieces make: ``cap ##y ##bara`` -> ``capybara``.
+
+    Bytes that are no character on their own, shown as ``<0xF0>``, become one where they make one.
+    """
     first, *rest = (piece.display for piece in pieces)
-    return first + "".join(piece.removeprefix("##") for piece in rest)
+    word = first + "".join(piece.removeprefix("##") for piece in rest)
+    word = _BYTES.sub(_decode_run, word) if rest else word
+    return word.lstrip("␣") or word
+
+
+def _decode_run(run: re.Match[str]) -> str:
+    raw = bytes.fromhex("".join(_BYTE.findall(run[0])))
+    try:
+        return raw.decode("utf-8")
+    except UnicodeDecodeError:
+        return run[0]
 
 
 def unique_labels(displays: tuple[str, ...]) -> tuple[str, ...]:

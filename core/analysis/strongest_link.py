@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from core.model.trace import Array, Token, Trace
 
-_LEAST_DISTANCE = 2  # neighbours attend to each other in almost every model: no news
+_LEAST_DISTANCE = 2  # words; neighbours attend to each other in almost every model: no news
 
 
 @dataclass(frozen=True)
@@ -28,14 +28,16 @@ class Link:
     weight: float
 
 
-def strongest_link(trace: Trace, layers: Iterable[int] | None = None) -> Link | None:
-    """The largest attention weight between two different, not adjacent, ordinary words.
+def strongest_link(
+    trace: Trace, layers: Iterable[int] | None = None, least_distance: int = _LEAST_DISTANCE
+) -> Link | None:
+    """The largest attention weight between two different ordinary words that are not neighbours.
 
-    Looks at all layers, or at those given (from 0). Special tokens, punctuation and repetitions
-    of the same word are passed over: heads that rest on them are common and say little about the
-    sentence. None when no such pair exists.
+    Looks at all layers, or at those given (from 0). Special tokens, punctuation, repetitions of the
+    same word, and words fewer than `least_distance` apart are passed over: heads that rest on them
+    are common and say little about the sentence. None when no such pair exists.
     """
-    pairs = _candidates(trace.tokens)
+    pairs = _candidates(trace.tokens, least_distance)
     if not pairs.any():
         return None
     best: Link | None = None
@@ -56,16 +58,18 @@ class Arcs:
     ----------
     values : float32 (row, column), attention between the tokens shown.
     words : their displays.
-    targets : for each row, the other column it attends to most.
+    targets : for each row, the other column it attends to most; None where it attends to none.
     strongest : the row of the link the picture is about.
     left_out : how many ordinary tokens are not shown.
+    gap : the row after which tokens are left out, None where the row is of one stretch.
     """
 
     values: Array
     words: tuple[str, ...]
-    targets: tuple[int, ...]
+    targets: tuple[int | None, ...]
     strongest: int
     left_out: int
+    gap: int | None = None
 
 
 def arcs_around(trace: Trace, link: Link, most: int = 26) -> Arcs:
@@ -73,29 +77,33 @@ def arcs_around(trace: Trace, link: Link, most: int = 26) -> Arcs:
     ordinary = [token.position for token in trace.tokens if not token.special]
     first, last = sorted((ordinary.index(link.query), ordinary.index(link.key)))
     start = max(0, min(first, len(ordinary) - most))
-    shown = ordinary[start : start + most]
+    shown, gap = ordinary[start : start + most], None
     if last >= start + most:  # further apart than fits: what stands between is left out
         half = most // 2
+        gap = half - 1
         shown = [*ordinary[first : first + half], *ordinary[last - half + 1 : last + 1]]
     values = softmax(trace.scores(link.layer, link.head))[np.ix_(shown, shown)]
     others = np.where(np.eye(len(shown), dtype=bool), -1.0, values)
-    targets = others.argmax(axis=1)
-    targets[shown.index(link.query)] = shown.index(link.key)
+    best = others.argmax(axis=1)
+    best[shown.index(link.query)] = shown.index(link.key)
     return Arcs(
         values=values,
         words=tuple(trace.tokens[position].display for position in shown),
-        targets=tuple(int(column) for column in targets),
+        targets=tuple(
+            int(column) if values[row, column] > 0 else None for row, column in enumerate(best)
+        ),
         strongest=shown.index(link.query),
         left_out=len(ordinary) - len(shown),
+        gap=gap,
     )
 
 
-def _candidates(tokens: tuple[Token, ...]) -> Array:
+def _candidates(tokens: tuple[Token, ...], least_distance: int) -> Array:
     """Boolean (token, token): pairs that may be called a link."""
     words = np.array([token.word for token in tokens])
     wordlike = np.array(
         [not token.special and any(map(str.isalpha, token.display)) for token in tokens]
     )
     names = np.array([token.display.casefold() for token in tokens])
-    far = np.abs(words[:, None] - words[None, :]) >= _LEAST_DISTANCE
+    far = np.abs(words[:, None] - words[None, :]) >= least_distance
     return wordlike[:, None] & wordlike[None, :] & far & (names[:, None] != names[None, :])

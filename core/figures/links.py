@@ -25,9 +25,10 @@ _TILTED = {"textangle": -40, "xanchor": "right", "xshift": 5}
 def links_figure(
     values: Array,
     words: Sequence[str],
-    targets: Sequence[int],
+    targets: Sequence[int | None],
     strongest: int,
     colours: Palette,
+    gap: int | None = None,
 ) -> go.Figure:
     """Arcs above a line of words, as thick as the attention; one of them stands out.
 
@@ -35,15 +36,18 @@ def links_figure(
     ----------
     values : (row, column) attention between the words.
     words : one a row and column.
-    targets : for each row, the column its arc leads to.
+    targets : for each row, the column its arc leads to, if any.
     strongest : the row whose arc stands out: its word green (query), its target pink (key).
     colours : of the theme.
+    gap : the row after which words are left out, marked by dots.
     """
     figure = go.Figure()
     for row, column in enumerate(targets):
-        if row != strongest:
+        if row != strongest and column is not None:
             figure.add_trace(_arc(row, column, values[row, column], words, colours.ink, 0.28))
     column = targets[strongest]
+    if column is None:
+        raise ValueError(f"row {strongest} has no target to emphasise")
     weight = float(values[strongest, column])
     figure.add_trace(_arc(strongest, column, weight, words, colours.accent, 1.0))
     figure.add_annotation(
@@ -67,7 +71,9 @@ def links_figure(
             **_LEVEL if len(words) <= _MOST_LEVEL_WORDS else _TILTED,
             font={"color": colour, "size": 15 if len(words) <= _MOST_LEVEL_WORDS else 13},
         )
-    tallest = max(_height(row, target) for row, target in enumerate(targets))
+    if gap is not None:
+        figure.add_annotation(x=gap + 0.5, y=0, text="⋯", showarrow=False, font={"size": 20})
+    tallest = max(_height(row, end) for row, end in enumerate(targets) if end is not None)
     figure.update_xaxes(visible=False, range=[-0.7, len(words) - 0.3], fixedrange=True)
     figure.update_yaxes(visible=False, range=[-0.25 * tallest, 1.25 * tallest], fixedrange=True)
     figure.update_layout(height=270, margin={"l": 0, "r": 0, "t": 0, "b": 0}, showlegend=False)

@@ -84,7 +84,9 @@ def _encode(model: LoadedModel, text: str, pair: str | None, max_tokens: int | N
         tokens = read_tokens(model.tokenizer, encoding, text, pair)
     if all(token.special for token in tokens):
         raise EmptyTextError(
-            model.name, "There is nothing to look at: the text has no token.", "Type a sentence."
+            model.name,
+            "There is nothing to look at: the text has no token but special ones.",
+            "Type a sentence.",
         )
     segments = encoded.get("token_type_ids", [0] * len(tokens))
     return _Input(encoding.ids, segments, tokens, max(0, length - len(tokens)))

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 MAX_TEXT = 10_000  # characters of a text; about four times what the longest page can show
 MAX_LINK = 30_000  # bytes of an address; servers refuse longer ones, most at about 64,000
-_LINK = "_link"
+_LINK, _OPTIONAL = "_link", "_optional_parameters"
 
 
 def open_link() -> None:
@@ -30,8 +30,14 @@ def open_link() -> None:
     start_notices()
     context = get_script_run_ctx()
     moved = context is not None and getattr(context, "is_history_navigation", False)
-    if _LINK not in st.session_state or moved:
-        st.session_state[_LINK] = st.query_params.to_dict()
+    if _LINK in st.session_state and not moved:
+        return
+    written = {key: value for key, value in st.query_params.to_dict().items() if value}
+    # What an address leaves out is off: back and forward must switch it off again.
+    off = dict.fromkeys(st.session_state.setdefault(_OPTIONAL, set()), "")
+    st.session_state[_LINK] = off | written
+    if moved or "pair" in written:
+        st.session_state["two"] = "pair" in written
 
 
 def restore_text(key: str, default: str) -> None:
@@ -61,16 +67,22 @@ def restore_choice(key: str, options: Sequence[str], default: str, subject: str)
             f" {quote(default)} is shown instead."
         )
         value = default
+    current = st.session_state.get(key)
     if value is not None:
         st.session_state[key] = value
-    elif st.session_state.get(key) not in options:
+    elif current not in options:
         st.session_state[key] = default
+        if current and current.isdigit():  # picked by a person, for another model
+            notice(f"{subject}: {key} {current} became {quote(default)}.")
 
 
 def restore_flag(key: str, default: bool = False) -> None:
     """Set a switch from the link ("1" or "0"); else keep it, else the default."""
+    st.session_state[_OPTIONAL].add(key)
     value = st.session_state[_LINK].pop(key, None)
-    if value is not None and value not in {"0", "1"}:
+    if value == "":
+        st.session_state[key] = default
+    elif value is not None and value not in {"0", "1"}:
         notice(f"This link asks for {key} {quote(value)}; a switch is 0 or 1.")
     elif value is not None:
         st.session_state[key] = value == "1"
@@ -79,6 +91,7 @@ def restore_flag(key: str, default: bool = False) -> None:
 
 def restore_numbers(key: str, allowed: Sequence[int]) -> None:
     """Set a list of numbers from the link ("3,5"), without those that are not `allowed`."""
+    st.session_state[_OPTIONAL].add(key)
     value = st.session_state[_LINK].pop(key, None)
     if value is not None:
         wanted = [part.strip() for part in value.split(",") if part.strip()]
@@ -93,7 +106,7 @@ def restore_numbers(key: str, allowed: Sequence[int]) -> None:
 def publish(*keys: str) -> None:
     """Write the state into the address: model and texts, and the page's own keys.
 
-    Switches that are off are left out. A text too long for a link is left out, and said.
+    A text too long for a link is left out, and said.
     """
     shared = ("model", "text", "pair") if st.session_state.get("two") else ("model", "text")
     written = {key: _written(st.session_state.get(key)) for key in (*shared, *keys)}
@@ -107,11 +120,11 @@ def publish(*keys: str) -> None:
 
 
 def _written(value: object) -> str | None:
-    if value is None or value is False:
-        return None
+    if isinstance(value, bool):
+        return "1" if value else "0"
     if isinstance(value, list):
         return ",".join(map(str, value)) or None
-    return "1" if value is True else str(value)
+    return None if value is None else str(value)
 
 
 def _spoken(options: Sequence[str]) -> str:

@@ -9,8 +9,8 @@ from core.model import LoadedModel, Trace, load, trace_text
 # Two models: the one on screen and the one before. The bundled model takes about 90 MB, BERT base
 # 440 MB; a small deployment restricts the list (ATTENTION_ATLAS_MODELS) and stays under 1 GB.
 MODELS_KEPT = 2
-# A trace of 512 tokens of the bundled model takes 14 MB, one of a sentence 0.4 MB.
-TRACES_KEPT = 16
+# A trace of 512 tokens of the bundled model takes 20 MB, one of a sentence 0.5 MB.
+TRACES_KEPT = 8
 # Longest input on any page: beyond it a token x token picture is no longer readable.
 MAX_TOKENS = 1024
 

@@ -5,8 +5,13 @@ from __future__ import annotations
 import streamlit as st
 
 from core.model import LoadedModel, ModelError, Trace, load
-from core.model.errors import NotDownloadedError, NotOfferedError
-from core.ui import cache, sidebar
+from core.model.errors import (
+    HubUnreachableError,
+    NotDownloadedError,
+    NotOfferedError,
+    OutOfMemoryError,
+)
+from core.ui import address, cache, sidebar
 from core.ui.messages import quote, show_model_error, show_trace_limits
 
 _LAST_GOOD = "_last_good_model"
@@ -24,11 +29,13 @@ def current_trace() -> Trace:
     text = st.session_state["text"]
     pair = st.session_state["pair"] if st.session_state["two"] else ""
     if not text.strip():
+        address.publish()
         st.info("**Type a sentence** in the sidebar, or pick one of the examples there.")
         st.stop()
     try:
         trace = cache.trace(model.name, text, pair.strip() or None)
     except ModelError as error:
+        address.publish()
         show_model_error(error)
         st.stop()
     show_trace_limits(trace)
@@ -68,7 +75,8 @@ def _load(name: str) -> LoadedModel:
 
 
 def _offer_way_out(name: str, error: ModelError) -> None:
-    if isinstance(error, NotOfferedError):
+    """A button, where pressing one can help."""
+    if not isinstance(error, NotDownloadedError | HubUnreachableError | OutOfMemoryError):
         return
     missing = isinstance(error, NotDownloadedError)
     if st.button("Download" if missing else "Try again", key="model_way_out", type="primary"):

@@ -13,33 +13,48 @@ from core.ui.messages import quote
 from core.ui.presets import Preset, show
 
 if TYPE_CHECKING:
-    from core.analysis.attention_table import AttentionTable
+    from core.analysis.attention_table import AttentionTable, Head, Layer
     from core.model import Trace
 
 
-def explain(table: AttentionTable, *, max_over_heads: bool) -> str:
+def explain(table: AttentionTable, layer: Layer, head: Head, view: str) -> str:
     """How to read the table, true for what is on the screen."""
-    if table.kind == "scores":
-        return (
-            "Scores are the scaled dot products of queries and keys; softmax turns each row into"
-            " attention. They add up to nothing in particular; a dash is a pair the model does not"
-            " permit."
-        )
-    meaning = "a column says how much a token is attended to."
-    if table.rows_sum_to_one:
-        sentence = f"Rows add up to 1, columns do not: {meaning}"
-    elif max_over_heads:
-        sentence = (
-            f"Each cell is the largest value of any head, so rows add up to more than 1; {meaning}"
-        )
+    reading = _explain_scores if table.kind == "scores" else _explain_attention
+    sentences = reading(table, layer, head, view)
+    if table.hidden:
+        tokens = "token is" if table.hidden == 1 else "tokens are"
+        sentences.append(f"{table.hidden} special {tokens} hidden.")
+    return " ".join(sentences)
+
+
+def _explain_scores(table: AttentionTable, layer: Layer, head: Head, view: str) -> list[str]:
+    sentences = ["Scores are the scaled dot products of queries and keys."]
+    if isinstance(layer, int) and isinstance(head, int):
+        sentences.append("Softmax turns each row, special tokens included, into attention.")
     else:
-        sentence = f"Rows add up to less than 1: the rest went to hidden tokens; {meaning}"
-    return f"{sentence} {table.hidden} special tokens are hidden." if table.hidden else sentence
+        sentences.append(
+            "This is a summary of several heads: its softmax is not the summary of their attention."
+        )
+    if not np.isfinite(table.values).all():
+        empty = "A dash" if view == "table" else "An empty cell"
+        sentences.append(f"{empty} is a pair the model does not permit.")
+    return sentences
+
+
+def _explain_attention(table: AttentionTable, layer: Layer, head: Head, view: str) -> list[str]:  # noqa: ARG001
+    meaning = "a column says how much a token is attended to."
+    low, high = float(table.row_sums.min()), float(table.row_sums.max())
+    if table.rows_sum_to_one:
+        return [f"Rows add up to 1, columns do not: {meaning}"]
+    if head == "max":
+        cell = "the largest value of any head" + (", averaged over layers" * (layer == "mean"))
+        return [f"Each cell is {cell}: rows add up to {low:.2f} to {high:.2f} here; {meaning}"]
+    return [f"Rows add up to {low:.2f} to {high:.2f}: the rest went to hidden tokens; {meaning}"]
 
 
 def show_presets(trace: Trace) -> None:
     """Buttons that set the controls, each with what it shows."""
-    show("heatmap", _presets(trace))
+    show("heatmap", lambda: _presets(trace))
 
 
 def show_mathematics() -> None:
@@ -89,20 +104,15 @@ def _presets(trace: Trace) -> list[Preset]:
             Preset(
                 "One head of a middle layer",
                 f"L{middle + 1} H{link.head + 1} gives {link.weight:.2f} of {quote(query)} to"
-                f" {quote(key)}, the strongest link between two words in this layer.",
+                f" {quote(key)}, the strongest link in this layer between two words that are not"
+                " neighbours.",
                 _state(layer=middle + 1, head=link.head + 1),
             )
         )
     previous = attention_at_offset(trace, -1)
     layer, head = (int(i) for i in np.unravel_index(int(previous.argmax()), previous.shape))
-    presets.append(
-        Preset(
-            "The token before",
-            f"L{layer + 1} H{head + 1} looks back by one: on average {previous[layer, head]:.2f}"
-            " goes to the previous token. Watch the line beside the diagonal.",
-            _state(layer=layer + 1, head=head + 1),
-        )
-    )
+    if len(trace.tokens) > 1:
+        presets.append(_token_before(layer, head, float(previous[layer, head])))
     presets.append(
         Preset(
             "Only words",
@@ -119,6 +129,16 @@ def _presets(trace: Trace) -> list[Preset]:
         )
     )
     return presets
+
+
+def _token_before(layer: int, head: int, mean: float) -> Preset:
+    looks = "looks back by one" if mean > 0.5 else "comes closest to looking back by one"
+    return Preset(
+        "The token before",
+        f"L{layer + 1} H{head + 1} {looks}: on average {mean:.2f} goes to the previous token. Watch"
+        " the line beside the diagonal.",
+        _state(layer=layer + 1, head=head + 1),
+    )
 
 
 def _state(

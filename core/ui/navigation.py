@@ -106,6 +106,9 @@ def open_page(name: str) -> None:
         register_pages()
         st.rerun()
     page = find(name)
+    st.set_page_config(
+        page_title=page.title if name == "home" else f"{page.title} · Attention Atlas"
+    )
     st.title(page.title, anchor=False)
     st.markdown(page.question)
     place_notices()

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
 
 @dataclass(frozen=True)
@@ -20,10 +20,17 @@ class Preset:
     state: dict[str, str | bool]
 
 
-def show(page: str, presets: Sequence[Preset]) -> None:
-    """Draw the expander; a button sets the state of the page's widgets before the next run."""
-    with st.expander("Try this"):
-        for index, preset in enumerate(presets):
+def show(page: str, make: Callable[[], Sequence[Preset]]) -> None:
+    """Draw the expander; a button sets the state of the page's widgets before the next run.
+
+    `make` measures the text to find what is worth showing: it is called only while the expander
+    is open.
+    """
+    expander = st.expander("Try this", key=f"{page}_presets", on_change="rerun")
+    if not expander.open:
+        return
+    with expander:
+        for index, preset in enumerate(make()):
             with st.container(horizontal=True, vertical_alignment="center"):
                 st.button(
                     preset.title,

@@ -104,7 +104,7 @@ def show_presets() -> None:
     """Sentences worth trying; they replace the text."""
     show(
         "projection",
-        [
+        lambda: [
             Preset(
                 "it on book",
                 "The chapter's question: at which layer is *it* understood as *book*?",

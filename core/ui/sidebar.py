@@ -11,6 +11,7 @@ from core.components.copy_link import show_copy_link
 from core.model import CATALOG, DEFAULT_MODEL
 from core.model.catalog import find, is_here, offered
 from core.ui import address
+from core.ui.messages import quote
 
 if TYPE_CHECKING:
     from core.model import LoadedModel
@@ -52,7 +53,7 @@ def draw() -> None:
         address.restore_text("model", default_model())
     else:
         address.restore_choice("model", allowed, default_model(), "This site offers")
-    st.session_state.setdefault("two", bool(st.session_state["pair"].strip()))
+    st.session_state.setdefault("two", False)
     with st.sidebar:
         st.text_area(
             "Text", key="text", height=88, max_chars=address.MAX_TEXT, persist_state="session"
@@ -85,6 +86,8 @@ def show_model_facts(model: LoadedModel) -> None:
     spec = find(model.name)
     shared = f" ({model.kv_heads} key heads)" if model.kv_heads != model.heads else ""
     with st.session_state[_FACTS]:
+        if model.name != st.session_state["model"].strip():
+            st.caption(f"Shown instead: {quote(model.name)}")
         if spec is not None:
             st.caption(f"**{spec.title}.** {spec.good_for}")
         st.caption(

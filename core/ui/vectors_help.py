@@ -53,7 +53,7 @@ def show_presets(trace: Trace) -> None:
     last = str(trace.shape[0])
     show(
         "vectors",
-        [
+        lambda: [
             Preset(
                 "The chapter's picture",
                 "Mean attention of all heads, special tokens dropped, planes normalised.",

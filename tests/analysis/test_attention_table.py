@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from core.analysis.attention_table import (
     attention_table,
+    join_pieces,
     merge_words,
     renormalise_rows,
     unique_labels,
@@ -156,3 +157,23 @@ def test_a_text_of_one_token_attends_to_itself() -> None:
         trace_with_attention(np.ones((1, 1, 1, 1), np.float32), plain_tokens("x")), 0, "mean"
     )
     assert table.row_sums.tolist() == [1.0]
+
+
+def test_words_are_merged_in_each_head_before_the_maximum() -> None:
+    table = attention_table(TRACE, 1, "max", words=True)
+    groups = [[0], [1], [2, 3, 4], [5], [6]]
+    by_hand = np.stack(
+        [
+            [[WEIGHTS[1, head][np.ix_(a, b)].sum(axis=1).mean() for b in groups] for a in groups]
+            for head in range(4)
+        ]
+    )
+    np.testing.assert_allclose(table.values, by_hand.max(axis=0), atol=1e-5)
+    assert table.values.max() <= 1
+
+
+def test_bytes_of_one_character_become_it_when_merged() -> None:
+    pieces = [token(f"<0x{byte:02X}>", i, 0) for i, byte in enumerate("😀".encode())]
+    assert join_pieces(pieces) == "😀"
+    assert join_pieces(pieces[:2]) == "<0xF0><0x9F>"
+    assert join_pieces([token("␣", 0, 0), token("cat", 1, 0)]) == "cat"

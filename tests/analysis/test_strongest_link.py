@@ -66,7 +66,10 @@ def test_arcs_of_a_long_text_still_show_both_ends_of_the_link() -> None:
     arcs = arcs_around(trace, link, most=20)
     assert len(arcs.words) == 20
     assert arcs.words[arcs.strongest] == "w58x"
-    assert arcs.words[arcs.targets[arcs.strongest]] == "w1x"
+    target = arcs.targets[arcs.strongest]
+    assert target is not None
+    assert arcs.words[target] == "w1x"
+    assert arcs.gap == 9
     assert arcs.left_out == 40
 
 
@@ -80,3 +83,14 @@ def test_attention_at_an_offset_is_the_mean_of_a_diagonal() -> None:
 
 def test_an_offset_longer_than_the_text_gives_zero() -> None:
     assert not attention_at_offset(trace_with_attention(UNIFORM), 6).any()
+
+
+def test_a_token_that_attends_to_no_other_has_no_arc() -> None:
+    weights = np.zeros((1, 1, 3, 3), dtype=np.float32)
+    weights[0, 0] = [[1, 0, 0], [0.2, 0.8, 0], [0.6, 0.2, 0.2]]
+    trace = trace_with_attention(weights, plain_tokens("one", "two", "three"))
+    link = strongest_link(trace)
+    assert link is not None
+    arcs = arcs_around(trace, link)
+    assert arcs.targets[1:] == (0, 0)
+    assert float(arcs.values[0, 1:].max()) < 1e-30

@@ -61,6 +61,17 @@ def test_a_chosen_layer_reaches_the_address_and_back_returns(goto: Callable[...,
     expect(page.get_by_role("grid")).to_have_attribute("aria-label", re.compile("L4 H2"))
 
 
+def test_back_undoes_a_switch(goto: Callable[..., Page]) -> None:
+    page = goto(IT_BOOK)
+    page.wait_for_url(re.compile("hide=0"))
+    page.get_by_text("Hide special tokens").click()
+    settle(page)
+    page.wait_for_url(re.compile("hide=1"))
+    expect(page.get_by_role("gridcell")).to_have_count(11 * 11)
+    page.go_back()
+    expect(page.get_by_role("gridcell")).to_have_count(13 * 13)
+
+
 def test_hovering_a_cell_reads_it_out(goto: Callable[..., Page]) -> None:
     page = goto(IT_BOOK)
     cell(page, 11, 5).hover()

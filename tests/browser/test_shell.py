@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
+PATHS = ["/", "/heatmap", "/heatmap?view=picture", "/vectors", "/vectors?show=play", "/projection"]
+TELLING = {"/", "/heatmap", "/heatmap?view=picture"}  # every token has its label there
 HOSTILE = (
     "<b>x</b> $x$ :red[x] 😀 مرحبا `code` <script>alert(1)</script> ![](http://a.b/c.png) it it"
 )
@@ -51,7 +53,7 @@ def test_home_shows_tokens_and_a_real_link(goto: Callable[..., Page]) -> None:
     expect(page.locator(".js-plotly-plot")).to_contain_text("0.93")
 
 
-@pytest.mark.parametrize("path", ["/", "/heatmap", "/heatmap?view=picture"])
+@pytest.mark.parametrize("path", PATHS)
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_each_theme_paints_its_own_colours(
     goto: Callable[..., Page], path: str, scheme: str
@@ -63,7 +65,16 @@ def test_each_theme_paints_its_own_colours(
     assert background == {"light": "rgb(255, 255, 255)", "dark": "rgb(16, 19, 28)"}[scheme]
 
 
-@pytest.mark.parametrize("path", ["/", "/heatmap", "/heatmap?view=picture"])
+def test_figures_follow_a_switch_of_the_theme(goto: Callable[..., Page]) -> None:
+    page = goto("/home")
+    word = page.locator(".js-plotly-plot .annotation-text", has_text="enjoyed")
+    assert word.evaluate("node => getComputedStyle(node).fill") == "rgb(28, 33, 48)"
+    page.get_by_test_id("stMainMenu").click()
+    page.get_by_test_id("stMainMenuPopover").get_by_text("Dark").click()
+    expect(word).to_have_css("fill", "rgb(230, 233, 242)")
+
+
+@pytest.mark.parametrize("path", PATHS)
 def test_a_phone_scrolls_only_down(goto: Callable[..., Page], path: str) -> None:
     page = goto(path, width=390, height=844)
     widest = page.evaluate("document.documentElement.scrollWidth")
@@ -72,14 +83,14 @@ def test_a_phone_scrolls_only_down(goto: Callable[..., Page], path: str) -> None
     assert main <= 0
 
 
-@pytest.mark.parametrize("path", ["/", "/heatmap", "/heatmap?view=picture"])
+@pytest.mark.parametrize("path", PATHS)
 def test_hostile_text_stays_text(goto: Callable[..., Page], path: str) -> None:
     page = goto(f"{path}{'&' if '?' in path else '?'}text={quote(HOSTILE)}")
     expect(page.get_by_label("Text", exact=True)).to_have_value(HOSTILE)
-    drawn = page.locator(".js-plotly-plot" if "picture" in path else ".chips, .world").first
-    for token in ("<", "script", "$", "😀", "[", "`"):
+    drawn = page.locator(".js-plotly-plot, .chips, .world, .grid").last
+    for token in ("<", "script", "$", "😀", "[", "`") if path in TELLING else ():
         expect(drawn.get_by_text(token, exact=True).first).to_be_attached()
-    assert drawn.locator("img, script, b, .katex").count() == 0
+    assert drawn.locator("img, script, a, .katex").count() == 0
     assert page.locator('[data-testid="stMarkdown"] :is(img, script)').count() == 0
 
 

@@ -28,11 +28,11 @@ def test_the_last_layer_and_the_mean_of_heads_come_first(open_app: Callable[...,
 @pytest.mark.parametrize(
     ("state", "sentence"),
     [
-        ({"head": "max"}, "rows add up to more than 1"),
-        ({"hide": "1"}, "Rows add up to less than 1"),
+        ({"head": "max"}, "the largest value of any head: rows add up to 1."),
+        ({"hide": "1"}, "the rest went to hidden tokens"),
         ({"hide": "1", "renorm": "1"}, "Rows add up to 1, columns do not"),
         ({"words": "1"}, "Rows add up to 1, columns do not"),
-        ({"values": "scores"}, "They add up to nothing in particular"),
+        ({"values": "scores"}, "its softmax is not the summary of their attention"),
         ({"layer": "mean"}, "Rows add up to 1, columns do not"),
     ],
 )
@@ -80,13 +80,15 @@ def test_choices_survive_another_page(open_app: Callable[..., AppTest]) -> None:
 
 def test_presets_set_the_controls(open_app: Callable[..., AppTest]) -> None:
     app = open_app("heatmap")
+    app.session_state["heatmap_presets"] = True
+    app.run()
     titles = {button.label: button for button in app.button}
     titles["The token before"].click().run()
     assert not app.exception
     assert (app.selectbox(key="layer").value, app.selectbox(key="head").value) == ("1", "3")
     titles = {button.label: button for button in app.button}
     titles["Before softmax"].click().run()
-    assert "They add up to nothing" in captions(app)
+    assert "Softmax turns each row" in captions(app)
 
 
 def test_every_layer_and_head_of_a_link_is_what_the_table_shows(

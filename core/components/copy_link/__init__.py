@@ -8,5 +8,8 @@ _copy_link = register("copy_link")
 
 
 def show_copy_link(*, key: str) -> None:
-    """Draw the button. The address bar holds the whole state, so the address is the link."""
-    _copy_link(key=key, data={"label": "Copy link to this view"})
+    """Draw the button. The address bar holds the whole state, so the address is the link.
+
+    Asks for a rerun when the theme is switched, so that figures follow.
+    """
+    _copy_link(key=key, data={"label": "Copy link to this view"}, on_theme_change=lambda: None)

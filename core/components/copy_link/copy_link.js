@@ -1,11 +1,14 @@
-// Copies the page's address. Without a secure context there is no clipboard: then the address is
+// Copies the page's address. It is on every page, and Streamlit redraws components when the theme
+// changes: so it also asks for a rerun then, because figures are drawn in the theme's colours.
+// Without a secure context there is no clipboard: then the address is
 // shown, selected, to be copied by hand.
 
 const SHOWN_MS = 1800
 const timers = new WeakMap()
+const papers = new WeakMap()
 
 export default function (component) {
-  const { data, parentElement } = component
+  const { data, parentElement, setTriggerValue } = component
   let button = parentElement.querySelector("button")
   if (!button) {
     button = document.createElement("button")
@@ -13,6 +16,10 @@ export default function (component) {
     parentElement.append(button)
   }
   button.textContent = data.label
+  parentElement.querySelector("input")?.remove() // it would show the address of the view before
+  const paper = getComputedStyle(button).getPropertyValue("--st-background-color").trim()
+  if (papers.has(parentElement) && papers.get(parentElement) !== paper) setTriggerValue("theme", paper)
+  papers.set(parentElement, paper)
   button.onclick = () => copyAddress(parentElement, button, data.label)
   return () => {
     clearTimeout(timers.get(parentElement))

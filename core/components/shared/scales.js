@@ -25,7 +25,7 @@ function colourSteps(palette) {
     const low = Math.min(Math.floor(place), last - 1)
     const share = place - low
     const rgb = palette[low].map((value, i) => Math.round(value + share * (palette[low + 1][i] - value)))
-    return { css: `rgb(${rgb})`, ink: luminance(rgb) > 0.3 ? "#14171f" : "#ffffff" }
+    return { css: `rgb(${rgb})`, ink: luminance(rgb) > 0.179 ? "#000000" : "#ffffff" }
   })
 }
 

@@ -152,7 +152,7 @@ function layOut(ui, state) {
 function widestLabel(root, { displays, labels }) {
   const pen = document.createElement("canvas").getContext("2d")
   const style = getComputedStyle(root)
-  pen.font = `italic ${style.fontSize} ${style.fontFamily}`
+  pen.font = `650 ${style.fontSize} ${style.fontFamily}` // as wide as a label gets: pointed at
   const numbered = 8 // room for the number of a repeated word
   return displays.reduce(
     (widest, text, i) => Math.max(widest, pen.measureText(text).width + (text === labels[i] ? 0 : numbered)), 0,
@@ -228,7 +228,7 @@ function drawLabel(parent, { table, layout }, index, isColumn) {
   // Repeated words carry their number, as in the file that is saved.
   const nth = table.labels[index].slice(table.displays[index].length).match(/\d+/)
   if (nth) {
-    const mark = document.createElement("sup")
+    const mark = document.createElement("sub")
     mark.textContent = nth[0]
     node.append(mark)
   }
@@ -252,14 +252,15 @@ function drawSum(parent, { table, layout }, index, isColumn) {
   node.style.lineHeight = isColumn ? "29px" : `${layout.height}px`
   return isColumn
     ? place(node, index * layout.width, 0, layout.width, 29)
-    : place(node, 0, index * layout.height, SUM_WIDTH, layout.height)
+    : place(node, 0, index * layout.height, SUM_WIDTH - 1, layout.height)
 }
 
 function drawCell(parent, { table, layout, scale }, row, column) {
   const value = table.values[row * table.size + column]
   const masked = !Number.isFinite(value)
-  const node = element(parent, masked ? "cell masked" : "cell", masked ? "–" : value.toFixed(table.kind === "scores" ? 2 : 3))
+  const node = element(parent, masked ? "cell masked" : "cell", masked ? "–" : written(value, table.kind === "scores" ? 2 : 3))
   node.setAttribute("role", "gridcell")
+  node.id = `cell-${row}-${column}`
   node.setAttribute("aria-rowindex", String(row + 1))
   node.setAttribute("aria-colindex", String(column + 1))
   node.style.lineHeight = `${layout.height - 1}px`
@@ -269,6 +270,11 @@ function drawCell(parent, { table, layout, scale }, row, column) {
     node.style.color = ink
   }
   return place(node, column * layout.width, row * layout.height, layout.width, layout.height)
+}
+
+// Without the minus sign of a number that is rounded to zero.
+function written(value, digits) {
+  return value.toFixed(digits).replace(/^-(0\.0+)$/, "$1")
 }
 
 // A line where the second sentence begins.
@@ -298,6 +304,8 @@ function point(ui, state, cell) {
     place(element(ui.parts.cells, "band"), 0, cell.row * layout.height, table.size * layout.width, layout.height)
     place(element(ui.parts.cells, "band"), cell.column * layout.width, 0, layout.width, table.size * layout.height)
   }
+  if (cell) ui.scroller.setAttribute("aria-activedescendant", `cell-${cell.row}-${cell.column}`)
+  else ui.scroller.removeAttribute("aria-activedescendant")
   mark(state)
   say(ui, state)
 }
@@ -323,8 +331,8 @@ function say({ sentence }, { table, at, pinned }) {
   part("from", table.labels[at.row])
   part("", " → ")
   part("to", table.labels[at.column])
-  part("", `  ${Number.isFinite(value) ? value.toFixed(3) : "not permitted"}, ${table.where}`)
-  if (pinned) part("hint", "  · held, Escape releases")
+  part("", `  ${Number.isFinite(value) ? written(value, 3) : "not permitted"}, ${table.where}`)
+  if (pinned) part("hint", "  · held; click it again or press Escape to release")
 }
 
 function moveByKey(ui, state, event) {
