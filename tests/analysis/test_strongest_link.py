@@ -87,7 +87,7 @@ def test_an_offset_longer_than_the_text_gives_zero() -> None:
 
 def test_a_token_that_attends_to_no_other_has_no_arc() -> None:
     weights = np.zeros((1, 1, 3, 3), dtype=np.float32)
-    weights[0, 0] = [[1, 0, 0], [0.2, 0.8, 0], [0.6, 0.2, 0.2]]
+    weights[0, 0] = np.array([[1, 0, 0], [0.2, 0.8, 0], [0.6, 0.2, 0.2]])
     trace = trace_with_attention(weights, plain_tokens("one", "two", "three"))
     link = strongest_link(trace)
     assert link is not None

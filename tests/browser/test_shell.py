@@ -67,8 +67,8 @@ def test_each_theme_paints_its_own_colours(
 
 def test_figures_follow_a_switch_of_the_theme(goto: Callable[..., Page]) -> None:
     page = goto("/home")
-    word = page.locator(".js-plotly-plot .annotation-text", has_text="enjoyed")
-    assert word.evaluate("node => getComputedStyle(node).fill") == "rgb(28, 33, 48)"
+    word = page.locator(".js-plotly-plot .annotation-text", has_text="enjoyed").first
+    expect(word).to_have_css("fill", "rgb(28, 33, 48)")
     page.get_by_test_id("stMainMenu").click()
     page.get_by_test_id("stMainMenuPopover").get_by_text("Dark").click()
     expect(word).to_have_css("fill", "rgb(230, 233, 242)")

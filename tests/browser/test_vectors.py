@@ -20,12 +20,17 @@ if TYPE_CHECKING:
 BOOK = quote("Oh, this book? I've enjoyed it.")
 
 
+# A text's box reaches beyond its letters, in pixels: the halo of 1.5 around each of the two texts
+# that meet, and 3 more above and below the letters.
+BESIDE, ABOVE = 4, 6
+
+
 def apart(a: FloatRect, b: FloatRect) -> bool:
     return (
-        a["x"] + a["width"] <= b["x"] + 1
-        or b["x"] + b["width"] <= a["x"] + 1
-        or a["y"] + a["height"] <= b["y"] + 3  # a text's box has room above its letters
-        or b["y"] + b["height"] <= a["y"] + 3
+        a["x"] + a["width"] <= b["x"] + BESIDE
+        or b["x"] + b["width"] <= a["x"] + BESIDE
+        or a["y"] + a["height"] <= b["y"] + ABOVE
+        or b["y"] + b["height"] <= a["y"] + ABOVE
     )
 
 
