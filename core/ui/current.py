@@ -58,6 +58,7 @@ def current_model() -> LoadedModel:
             st.markdown(f"Until then the page shows {quote(fallback)}.")
         return cache.model(fallback)
     st.session_state[_LAST_GOOD] = name
+    st.session_state.pop(_FAILED, None)  # to come back to a model that failed is to try it again
     return model
 
 
