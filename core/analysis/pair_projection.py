@@ -66,7 +66,7 @@ def project_pair(trace: Trace, a: int, b: int) -> PairProjection:
     if a not in ordinary or b not in ordinary:
         raise ValueError(f"positions {a} and {b} must be tokens that are not special")
     row_a, row_b = ordinary.index(a), ordinary.index(b)
-    vectors, in_plane, in_full, attention = [], [], [], []
+    vectors, in_plane, in_full, a_to_b, b_to_a = [], [], [], [], []
     for layer in range(trace.shape[0]):
         rows = layer_rows(trace, layer, "attention", "mean", ordinary)
         plane, _ = principal_components(rows)
@@ -76,16 +76,17 @@ def project_pair(trace: Trace, a: int, b: int) -> PairProjection:
         centred = rows - rows.mean(axis=0)
         centred[np.linalg.norm(centred, axis=1) <= ROUNDING * np.linalg.norm(rows)] = 0
         in_full.append(signed_length(unit(centred[row_a]), unit(centred[row_b])))
-        attention.append(softmax(trace.scores(layer)))
-    weights = np.stack(attention).astype(np.float64)  # (layer, head, token, token)
+        weights = softmax(trace.scores(layer))  # (head, token, token)
+        a_to_b.append(weights[:, a, b])
+        b_to_a.append(weights[:, b, a])
     return PairProjection(
         a=a,
         b=b,
         vectors=np.array(vectors),
         in_plane=np.array(in_plane),
         in_full=np.array(in_full),
-        a_to_b=weights[:, :, a, b],
-        b_to_a=weights[:, :, b, a],
+        a_to_b=np.array(a_to_b, dtype=np.float64),
+        b_to_a=np.array(b_to_a, dtype=np.float64),
     )
 
 

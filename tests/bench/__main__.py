@@ -39,9 +39,11 @@ def main() -> None:
     print(f"{packages}; {os.cpu_count()} cores, {psutil.virtual_memory().total / 1e9:.0f} GB")
     show_columns()
     for name in names:
-        # A load near the number of cores means that something else was running: measure again.
-        print(f"\n== {name} (load before: {psutil.getloadavg()[0]:.1f})", flush=True)
+        print(f"\n== {name}", flush=True)
+        before = psutil.getloadavg()[0]
         BENCHMARKS[name]()
+        # Well above the number of cores, something else was running: measure again.
+        print(f"load: {before:.1f} before, {psutil.getloadavg()[0]:.1f} after", flush=True)
 
 
 if __name__ == "__main__":

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from core.model.catalog import bundled_folder
+from core.model.loading import _quiet
 from tests.bench.browser import (
     PATIENCE_MS,
     close,
@@ -69,7 +70,8 @@ def _deep_model(folder: Path) -> Path:
     config = BertConfig(
         hidden_size=96, num_attention_heads=4, intermediate_size=192, num_hidden_layers=DEEP
     )
-    BertModel(config).save_pretrained(folder)
+    with _quiet():
+        BertModel(config).save_pretrained(folder)
     for name in ("tokenizer.json", "tokenizer_config.json", "vocab.txt", "special_tokens_map.json"):
         shutil.copy(bundled_folder() / name, folder)
     return folder
