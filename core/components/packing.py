@@ -2,7 +2,8 @@
 
 Layout, read by ``shared/packed.js``: the length of the header (uint32, little-endian); the header,
 JSON in UTF-8, padded with spaces so that what follows starts at a multiple of 4; the arrays one
-after the other, float32, little-endian. The header's ``arrays`` names them with their lengths.
+after the other, little-endian, each padded to a multiple of 4 bytes. The header's ``arrays`` names
+them with their kinds and lengths.
 """
 
 from __future__ import annotations
@@ -16,15 +17,26 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _ALIGNMENT = 4  # bytes of a float32
+_BYTES = np.dtype(np.uint8)
 
 
-def pack(settings: dict[str, Any], **arrays: NDArray[np.floating[Any]]) -> bytes:
-    """Settings (JSON values) and float arrays (any shape, sent row by row) as bytes."""
-    flat = {
-        name: np.ascontiguousarray(array, dtype="<f4").ravel() for name, array in arrays.items()
+def pack(settings: dict[str, Any], **arrays: NDArray[Any]) -> bytes:
+    """Settings (JSON values) and arrays (any shape, sent row by row) as bytes.
+
+    Arrays of uint8 travel as bytes, all others as float32.
+    """
+    flat = {name: _flat(array) for name, array in arrays.items()}
+    kinds = {
+        name: ["u1" if array.dtype == _BYTES else "f4", array.size] for name, array in flat.items()
     }
-    lengths = {name: array.size for name, array in flat.items()}
-    header = json.dumps({**settings, "arrays": lengths}, ensure_ascii=False).encode()
-    header += b" " * (-len(header) % _ALIGNMENT)
+    header = _padded(json.dumps({**settings, "arrays": kinds}, ensure_ascii=False).encode(), b" ")
     parts = [len(header).to_bytes(_ALIGNMENT, "little"), header]
-    return b"".join([*parts, *(array.tobytes() for array in flat.values())])
+    return b"".join([*parts, *(_padded(array.tobytes(), b"\0") for array in flat.values())])
+
+
+def _flat(array: NDArray[Any]) -> NDArray[Any]:
+    return np.ascontiguousarray(array, dtype=_BYTES if array.dtype == _BYTES else "<f4").ravel()
+
+
+def _padded(data: bytes, filler: bytes) -> bytes:
+    return data + filler * (-len(data) % _ALIGNMENT)

@@ -21,11 +21,17 @@ def register(name: str, *shared: str) -> ComponentRenderer:
     name : a folder beside this file with ``<name>.js`` and ``<name>.css``.
     shared : scripts of ``shared/`` (without ``.js``) that the component's script calls.
     """
-    folder = _HERE / name
-    scripts = [(_HERE / "shared" / f"{each}.js").read_text("utf-8") for each in shared]
-    scripts.append((folder / f"{name}.js").read_text("utf-8"))
     return st.components.v2.component(
-        f"attention_atlas_{name}",
-        js="\n".join(scripts),
-        css=(folder / f"{name}.css").read_text("utf-8"),
+        f"attention_atlas_{name}", js=read_script(name, *shared), css=read_style(name)
     )
+
+
+def read_script(name: str, *shared: str) -> str:
+    """The component's module, after the shared scripts it calls."""
+    scripts = [(_HERE / "shared" / f"{each}.js").read_text("utf-8") for each in shared]
+    return "\n".join([*scripts, (_HERE / name / f"{name}.js").read_text("utf-8")])
+
+
+def read_style(name: str) -> str:
+    """The component's style sheet."""
+    return (_HERE / name / f"{name}.css").read_text("utf-8")

@@ -19,7 +19,7 @@ def test_header_and_arrays_come_out_as_they_went_in(text: str, rows: int, column
     (length,) = struct.unpack_from("<I", packed)
     header = json.loads(packed[4 : 4 + length])
     assert header["name"] == text.encode("utf-8", "replace").decode()
-    assert header["arrays"] == {"first": array.size, "second": array.size}
+    assert header["arrays"] == {"first": ["f4", array.size], "second": ["f4", array.size]}
     assert (4 + length) % 4 == 0
     floats = np.frombuffer(packed, "<f4", offset=4 + length)
     np.testing.assert_array_equal(floats[: array.size], array.ravel())
@@ -29,3 +29,12 @@ def test_header_and_arrays_come_out_as_they_went_in(text: str, rows: int, column
 def test_a_matrix_of_512_tokens_takes_four_bytes_a_cell() -> None:
     matrix = np.zeros((512, 512), dtype=np.float32)
     assert len(pack({}, values=matrix)) < 4 * 512 * 512 + 64
+
+
+def test_bytes_travel_as_bytes_and_leave_floats_aligned() -> None:
+    weights = np.array([[0, 128, 255]], dtype=np.uint8)
+    packed = pack({}, weights=weights, exact=np.array([0.5], dtype=np.float32))
+    (length,) = struct.unpack_from("<I", packed)
+    body = packed[4 + length :]
+    assert body[:3] == bytes([0, 128, 255])
+    assert np.frombuffer(body, "<f4", offset=4).tolist() == [0.5]

@@ -1,4 +1,4 @@
-// Reads what core/components/packing.py writes: settings, and float arrays by name.
+// Reads what core/components/packing.py writes: settings, and arrays of floats or bytes by name.
 
 function unpack(bytes) {
   const buffer = bytes.slice().buffer // a copy of its own, so that offsets are aligned
@@ -6,9 +6,10 @@ function unpack(bytes) {
   const settings = JSON.parse(new TextDecoder().decode(new Uint8Array(buffer, 4, length)))
   let offset = 4 + length
   const { arrays, ...result } = settings
-  for (const [name, size] of Object.entries(arrays)) {
-    result[name] = new Float32Array(buffer, offset, size)
-    offset += 4 * size
+  for (const [name, [kind, size]] of Object.entries(arrays)) {
+    const Kind = kind === "u1" ? Uint8Array : Float32Array
+    result[name] = new Kind(buffer, offset, size)
+    offset += 4 * Math.ceil((size * Kind.BYTES_PER_ELEMENT) / 4)
   }
   return result
 }

@@ -1,0 +1,117 @@
+"""A component as one HTML file that opens without internet and keeps its interactions.
+
+The file holds the component's own script and style, its data as base64, and the theme's colours,
+light and dark, as the CSS variables that Streamlit would set. The page's security policy lets
+nothing be fetched. What people typed is inside the data, never in the markup, except for the title
+and the note, which are escaped.
+"""
+
+from __future__ import annotations
+
+import base64
+import html
+import json
+import tomllib
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from core.components.registry import read_script, read_style
+
+_CONFIG = Path(__file__).parents[2] / ".streamlit" / "config.toml"
+_FONT = '"Source Sans 3", "Source Sans Pro", system-ui, sans-serif'
+_SHELL = """\
+<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; script-src 'unsafe-inline';\
+ style-src 'unsafe-inline'; img-src data: blob:">
+<title>{title}</title>
+<style>
+{variables}
+body {{ margin: 0; padding: 20px 24px; background: var(--st-background-color);
+  color: var(--st-text-color); font-family: var(--st-font); }}
+h1 {{ font-size: 1.25rem; margin: 0 0 4px; overflow-wrap: anywhere; }}
+p {{ margin: 0 0 16px; opacity: 0.8; overflow-wrap: anywhere; }}
+</style>
+</head>
+<body>
+<h1 dir="auto">{title}</h1>
+<p dir="auto">{note}</p>
+<div id="view"></div>
+<script type="module">
+{script}
+const style = {style}
+const bytes = Uint8Array.from(atob("{data}"), (letter) => letter.charCodeAt(0))
+const host = document.getElementById("view").attachShadow({{ mode: "open" }})
+const sheet = document.createElement("style")
+sheet.textContent = style
+const root = document.createElement("div")
+host.append(sheet, root)
+const still = () => {{}}
+atlasView({{ data: bytes, parentElement: root, setStateValue: still, setTriggerValue: still,
+  key: "view", standalone: true }})
+</script>
+</body>
+</html>
+"""
+
+
+def standalone_page(name: str, shared: tuple[str, ...], data: bytes, title: str, note: str) -> str:
+    """One HTML file with the component and its data.
+
+    Parameters
+    ----------
+    name, shared : as :func:`core.components.registry.register` takes them. The component's script
+        begins its entry with ``export default function (component)``; in the file the component
+        has ``standalone: true``, and its calls to the server do nothing.
+    data : what the component gets, from :func:`core.components.packing.pack`.
+    title, note : plain text above the view.
+    """
+    script = read_script(name, *shared).replace(
+        "export default function", "const atlasView = function", 1
+    )
+    return _SHELL.format(
+        title=html.escape(title),
+        note=html.escape(note),
+        variables=theme_variables(),
+        script=script,
+        style=_as_script_text(read_style(name)),
+        data=base64.b64encode(data).decode(),
+    )
+
+
+@cache
+def theme_variables() -> str:
+    """CSS that sets Streamlit's variables from the project's theme, for both colour schemes."""
+    theme = tomllib.loads(_CONFIG.read_text("utf-8"))["theme"]
+    light, dark = (_variables(theme[scheme], theme) for scheme in ("light", "dark"))
+    return (
+        f":root {{ color-scheme: light dark; {light} }}\n"
+        f"@media (prefers-color-scheme: dark) {{ :root {{ {dark} }} }}"
+    )
+
+
+def _variables(colours: dict[str, Any], theme: dict[str, Any]) -> str:
+    named = {
+        "font": _FONT,
+        "base-radius": theme["baseRadius"],
+        "primary-color": colours["primaryColor"],
+        "background-color": colours["backgroundColor"],
+        "secondary-background-color": colours["secondaryBackgroundColor"],
+        "text-color": colours["textColor"],
+        "link-color": colours["linkColor"],
+        "border-color": colours["borderColor"],
+        "red-color": colours["redColor"],
+        "chart-categorical-colors": ",".join(colours["chartCategoricalColors"]),
+        "chart-sequential-colors": ",".join(colours["chartSequentialColors"]),
+        "chart-diverging-colors": ",".join(colours["chartDivergingColors"]),
+    }
+    return " ".join(f"--st-{name}: {value};" for name, value in named.items())
+
+
+def _as_script_text(text: str) -> str:
+    """`text` as a JavaScript string that cannot end the script it stands in."""
+    return json.dumps(text).replace("<", "\\u003c")
