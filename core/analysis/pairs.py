@@ -1,0 +1,58 @@
+"""Pairs of a query and a key: which are permitted, and the attention they make."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from core.model.trace import Trace
+
+
+def permitted(trace: Trace, layer: int, head: int) -> NDArray[np.bool_]:
+    """Which keys (columns) each query (row) may see, (token, token)."""
+    mask = trace.layers[layer].mask
+    size = len(trace.tokens)
+    if mask is None:
+        return np.ones((size, size), dtype=bool)
+    return np.isfinite(mask if mask.ndim == 2 else mask[head])
+
+
+def attention_of(
+    trace: Trace,
+    layer: int,
+    head: int,
+    queries: NDArray[np.float64],
+    keys: NDArray[np.float64],
+) -> NDArray[np.float64]:
+    """Attention by the head's own rule from other queries and keys, float64 (token, token).
+
+    `queries` and `keys` are (token, dim): scaled, soft-capped and masked as this head does it.
+    """
+    rule = trace.layers[layer]
+    logits = rule.scaling * (queries @ keys.T)
+    if rule.softcap is not None:
+        logits = rule.softcap * np.tanh(logits / rule.softcap)
+    if rule.mask is not None:
+        logits = logits + (rule.mask if rule.mask.ndim == 2 else rule.mask[head])
+    weights = np.exp(logits - logits.max(axis=-1, keepdims=True))
+    return np.asarray(weights / weights.sum(axis=-1, keepdims=True))
+
+
+def attention_change(
+    trace: Trace,
+    layer: int,
+    head: int,
+    queries: NDArray[np.float64],
+    keys: NDArray[np.float64],
+) -> float:
+    """Largest difference of any attention weight when these vectors take the place of the head's.
+
+    At rounding level for queries and keys from :func:`core.analysis.normalization.normalize`,
+    except where the model caps its logits: a soft cap does see what is added to a row.
+    """
+    changed = attention_of(trace, layer, head, queries, keys)
+    return float(np.abs(changed - trace.attention(layer, head)).max())
