@@ -9,8 +9,9 @@ open_page("projection")
 from core.analysis.attention_table import unique_labels
 from core.analysis.pair_projection import default_pair, describe_pair, project_pair
 from core.components.planes import Arrow, show_planes
+from core.figures.head_map import head_map
 from core.figures.palette import palette
-from core.figures.projection import heads_figure, layers_figure
+from core.figures.projection import layers_figure
 from core.ui import address
 from core.ui.current import current_trace
 from core.ui.messages import quote
@@ -65,7 +66,7 @@ st.caption(
 
 st.subheader("Which heads link these two words?", anchor=False)
 chosen = st.plotly_chart(
-    heads_figure(projection.a_to_b, f"{name_a} → {name_b}", colours),
+    head_map(projection.a_to_b, f"{name_a} → {name_b}", colours),
     key="projection_heads",
     on_select="rerun",
     selection_mode="points",

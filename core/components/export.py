@@ -40,6 +40,7 @@ p {{ margin: 0 0 16px; opacity: 0.8; overflow-wrap: anywhere; }}
 <body>
 <h1 dir="auto">{title}</h1>
 <p dir="auto">{note}</p>
+{body}
 <div id="view"></div>
 <script type="module">
 {script}
@@ -59,7 +60,9 @@ atlasView({{ data: bytes, parentElement: root, setStateValue: still, setTriggerV
 """
 
 
-def standalone_page(name: str, shared: tuple[str, ...], data: bytes, title: str, note: str) -> str:
+def standalone_page(
+    name: str, shared: tuple[str, ...], data: bytes, title: str, note: str, body: str = ""
+) -> str:
     """One HTML file with the component and its data.
 
     Parameters
@@ -69,6 +72,7 @@ def standalone_page(name: str, shared: tuple[str, ...], data: bytes, title: str,
         has ``standalone: true``, and its calls to the server do nothing.
     data : what the component gets, from :func:`core.components.packing.pack`.
     title, note : plain text above the view.
+    body : HTML between the note and the view; the caller escapes what people typed.
     """
     script = read_script(name, *shared).replace(
         "export default function", "const atlasView = function", 1
@@ -76,6 +80,7 @@ def standalone_page(name: str, shared: tuple[str, ...], data: bytes, title: str,
     return _SHELL.format(
         title=html.escape(title),
         note=html.escape(note),
+        body=body,
         variables=theme_variables(),
         script=script,
         style=_as_script_text(read_style(name)),

@@ -21,6 +21,7 @@ class Palette:
     accent : emphasis that is neither query nor key.
     alert : what a picture is about when green and pink are taken.
     ink, paper, line : text, background, borders.
+    categories : five colours apart from green and pink, for what has no order.
     sequential : attention strength, weak to strong.
     diverging : signed scores, negative to positive.
     """
@@ -32,6 +33,7 @@ class Palette:
     ink: str
     paper: str
     line: str
+    categories: tuple[str, ...]
     sequential: tuple[str, ...]
     diverging: tuple[str, ...]
 
@@ -41,15 +43,16 @@ def palette(theme: str | None) -> Palette:
     """Colours of the "dark" theme, or of the light one for any other value."""
     settings = tomllib.loads(_CONFIG.read_text("utf-8"))["theme"]
     colours = settings["dark" if theme == "dark" else "light"]
-    query, key, accent, *_ = colours["chartCategoricalColors"]
+    query, key, *categories = colours["chartCategoricalColors"]
     return Palette(
         query=query,
         key=key,
-        accent=accent,
+        accent=categories[0],
         alert=colours["redColor"],
         ink=colours["textColor"],
         paper=colours["backgroundColor"],
         line=colours["borderColor"],
+        categories=tuple(categories),
         sequential=tuple(colours["chartSequentialColors"]),
         diverging=tuple(colours["chartDivergingColors"]),
     )

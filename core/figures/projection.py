@@ -8,7 +8,6 @@ import numpy as np
 import plotly.graph_objects as go
 
 from core.figures.labels import literal
-from core.figures.palette import scale
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -19,7 +18,6 @@ if TYPE_CHECKING:
     from core.figures.palette import Palette
 
 _MOST_TICKS = 8
-_CELL = 26  # pixels a layer in the map of heads
 
 
 def layers_figure(
@@ -88,52 +86,6 @@ def sentences_figure(
         hovertemplate="mean<br>layer %{x}: %{y:.3f}<extra></extra>",
     )
     _over_layers(figure, len(layers), colours)
-    return figure
-
-
-def heads_figure(weights: NDArray[np.float64], pair: str, colours: Palette) -> go.Figure:
-    """Layers x heads, a square each, coloured by one attention weight; squares can be clicked.
-
-    Parameters
-    ----------
-    weights : (layer, head). A clicked point's y is the layer and its x the head, from 1.
-    pair : what the weight is of, for the hover, e.g. ``"it → book"``.
-    """
-    layers, heads = weights.shape
-    layer, head = np.meshgrid(np.arange(1, layers + 1), np.arange(1, heads + 1), indexing="ij")
-    figure = go.Figure(
-        go.Scatter(
-            x=head.ravel(),
-            y=layer.ravel(),
-            mode="markers",
-            marker={
-                "symbol": "square",
-                "size": 20 if heads <= 16 else 13,
-                "color": weights.ravel(),
-                "colorscale": scale(colours.sequential),
-                "cmin": 0,
-                "cmax": 1,
-                "line": {"width": 1, "color": colours.line},
-                "colorbar": {"title": {"text": "attention"}, "thickness": 12},
-            },
-            selected={"marker": {"opacity": 1}},
-            unselected={"marker": {"opacity": 1}},
-            hovertemplate=(
-                f"L%{{y}} H%{{x}}: {literal(pair)} %{{marker.color:.3f}}"
-                "<br>click to open this head<extra></extra>"
-            ),
-        )
-    )
-    axis = {"showgrid": False, "zeroline": False, "dtick": 1, "fixedrange": True}
-    figure.update_xaxes(title_text="head", range=[0.4, heads + 0.6], **axis)
-    figure.update_yaxes(title_text="layer", range=[layers + 0.6, 0.4], **axis)
-    figure.update_layout(
-        height=max(240, 110 + _CELL * layers),
-        margin={"l": 8, "r": 8, "t": 8, "b": 8},
-        clickmode="event+select",
-        dragmode=False,
-        showlegend=False,
-    )
     return figure
 
 

@@ -103,6 +103,26 @@ def restore_numbers(key: str, allowed: Sequence[int]) -> None:
     st.session_state[key] = [number for number in kept if number in allowed]
 
 
+def asks_for(key: str) -> bool:
+    """Whether the link names this parameter and it has not been taken in yet."""
+    return bool(st.session_state[_LINK].get(key))
+
+
+def restore_number(key: str, low: float, high: float, default: float) -> None:
+    """Set a number from the link if it lies in the range; else say so and use the default."""
+    value = st.session_state[_LINK].pop(key, None)
+    if value:
+        number = _number(value)
+        if number is None or not low <= number <= high:
+            notice(
+                f"This link asks for {key} {quote(value)}, which is a number from {low:g} to"
+                f" {high:g}; {default:g} is used."
+            )
+            number = default
+        st.session_state[key] = type(default)(number)
+    st.session_state.setdefault(key, default)
+
+
 def publish(*keys: str) -> None:
     """Write the state into the address: model and texts, and the page's own keys.
 
@@ -122,9 +142,18 @@ def publish(*keys: str) -> None:
 def _written(value: object) -> str | None:
     if isinstance(value, bool):
         return "1" if value else "0"
+    if isinstance(value, float):
+        return f"{value:g}"
     if isinstance(value, list):
         return ",".join(map(str, value)) or None
     return None if value is None else str(value)
+
+
+def _number(text: str) -> float | None:
+    try:
+        return float(text)
+    except ValueError:
+        return None
 
 
 def _spoken(options: Sequence[str]) -> str:

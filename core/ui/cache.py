@@ -2,9 +2,19 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import streamlit as st
 
+from core.analysis.clouds import Cloud, Stage, head_clouds
+from core.analysis.scaling import Criterion, ModelScaling, scale_head, scale_model
 from core.model import LoadedModel, Trace, load, trace_text
+
+if TYPE_CHECKING:
+    from core.analysis.correlation import Distance
+    from core.analysis.joint_embedding import Metric, Projection
+
+TextKey = tuple[str, str, str | None]  # model, text, second text: what a trace is cached by
 
 # Two models: the one on screen and the one before. The bundled model takes about 90 MB, BERT base
 # 440 MB; a small deployment restricts the list (ATTENTION_ATLAS_MODELS) and stays under 1 GB.
@@ -13,6 +23,10 @@ MODELS_KEPT = 2
 TRACES_KEPT = 8
 # Longest input on any page: beyond it a token x token picture is no longer readable.
 MAX_TOKENS = 1024
+# Figures of every head: 30 kB for the bundled model.
+SCALINGS_KEPT = 16
+# Points of one head: 50 kB at 512 tokens; all heads of a layer at a few settings.
+CLOUDS_KEPT = 128
 
 
 @st.cache_resource(max_entries=MODELS_KEPT, show_spinner="Loading the model and checking it …")
@@ -25,3 +39,34 @@ def model(name: str) -> LoadedModel:
 def trace(model_name: str, text: str, pair: str | None) -> Trace:
     """One forward pass of the text. Immutable, so sessions that ask the same may share it."""
     return trace_text(model(model_name), text, pair, MAX_TOKENS)
+
+
+@st.cache_resource(max_entries=SCALINGS_KEPT, show_spinner="Searching c for every head …")
+def scaling(key: TextKey, distance: Distance, criterion: Criterion) -> ModelScaling:
+    """The constants of all heads, and what they do to each."""
+    return scale_model(trace(*key), distance, criterion)
+
+
+@st.cache_resource(max_entries=CLOUDS_KEPT, show_spinner=False)
+def clouds(
+    key: TextKey,
+    layer: int,
+    head: int,
+    stages: tuple[Stage, ...],
+    projection: Projection,
+    dimensions: int,
+    distance: Metric,
+    criterion: Criterion,
+) -> list[Cloud]:
+    """The points of one head at these stages. Slow for UMAP and t-SNE."""
+    one = trace(*key)
+    return head_clouds(
+        one,
+        layer,
+        head,
+        scale_head(one, layer, head, distance, criterion),
+        stages=stages,
+        projection=projection,
+        dimensions=dimensions,
+        metric=distance,
+    )

@@ -26,20 +26,25 @@ def current_trace() -> Trace:
     """
     model = current_model()
     sidebar.show_model_facts(model)
-    text = st.session_state["text"]
-    pair = st.session_state["pair"] if st.session_state["two"] else ""
-    if not text.strip():
+    key = current_key(model.name)
+    if not key[1].strip():
         address.publish()
         st.info("**Type a sentence** in the sidebar, or pick one of the examples there.")
         st.stop()
     try:
-        trace = cache.trace(model.name, text, pair.strip() or None)
+        trace = cache.trace(*key)
     except ModelError as error:
         address.publish()
         show_model_error(error)
         st.stop()
     show_trace_limits(trace)
     return trace
+
+
+def current_key(model_name: str) -> cache.TextKey:
+    """What the trace on screen is cached by: the model's name and what is typed."""
+    pair = st.session_state["pair"] if st.session_state["two"] else ""
+    return model_name, st.session_state["text"], pair.strip() or None
 
 
 def current_model() -> LoadedModel:

@@ -56,6 +56,12 @@ PAGES: tuple[Page, ...] = (
         'At which layer does one token point along another, as "it" along "book"?',
         "One sentence",
     ),
+    Page(
+        "query_key",
+        "Queries and keys",
+        "Do queries lie near the keys they attend to, and can they be brought nearer?",
+        "One sentence",
+    ),
 )
 
 _app_is_running: ContextVar[bool] = ContextVar("attention_atlas_app_is_running", default=False)

@@ -40,6 +40,20 @@ def pick_head(trace: Trace, *, summaries: tuple[str, ...] = ()) -> Head:
     return cast("Head", picked if picked in _HEAD_LABELS else int(picked) - 1)
 
 
+def step_through_heads(trace: Trace) -> None:
+    """Buttons to the previous and the next head, from layer to layer; for pickers without means."""
+    layers, heads = trace.shape[:2]
+
+    def step(by: int) -> None:
+        place = (int(st.session_state["layer"]) - 1) * heads + int(st.session_state["head"]) - 1
+        layer, head = divmod((place + by) % (layers * heads), heads)
+        st.session_state.update(layer=str(layer + 1), head=str(head + 1))
+
+    with st.container(horizontal=True, gap="small", width="content"):
+        st.button("◀", key="head_before", help="Previous head", on_click=step, args=(-1,))
+        st.button("▶", key="head_after", help="Next head", on_click=step, args=(1,))
+
+
 def pick_token(label: str, key: str, trace: Trace, labels: Sequence[str], default: int) -> int:
     """A picker for one token that is not special; returns its position.
 

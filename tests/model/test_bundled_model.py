@@ -7,6 +7,7 @@ import hashlib
 import numpy as np
 import pytest
 
+from core.analysis.normalization import grid_search
 from core.model import LoadedModel, load, trace_text
 from core.model.catalog import bundled_folder, find, is_here
 
@@ -79,3 +80,14 @@ def test_gpt2_never_looks_ahead() -> None:
     trace = trace_text(published("gpt2"), BOOK)
     assert trace.causal
     assert not np.triu(trace.attention(), 1).any()
+
+
+@pytest.mark.hub
+def test_the_notebooks_search_finds_its_published_constants_on_bert() -> None:
+    """Layer 1, 10 x 10 grid: a = -0.5 and |r| = 0.89105, whatever c is."""
+    trace = trace_text(published("bert-base-uncased"), "The brown capybara is sleeping now.")
+    found = grid_search(
+        trace.queries[0], trace.keys[0], np.linspace(-0.5, 0.5, 10), np.linspace(-2, 2, 10)
+    )
+    assert found.a == -0.5
+    np.testing.assert_allclose(np.abs(found.surface[0]), 0.89105, atol=1e-4)

@@ -1,0 +1,221 @@
+"""What a picture of one head's queries and keys shows: points, lines, and its own numbers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+
+from core.analysis.faithfulness import inner_products, plane_distances
+from core.analysis.joint_embedding import Embedding, embed
+from core.analysis.normalization import normalize, pearson
+from core.analysis.pair_projection import default_pair
+from core.analysis.pairs import permitted
+from core.analysis.vectors import align_planes
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from core.analysis.joint_embedding import Metric, Projection
+    from core.analysis.scaling import HeadScaling
+    from core.model.trace import Trace
+
+    Floats = NDArray[np.float64]
+
+Stage = Literal["raw", "translated", "normalized"]
+STAGES: tuple[Stage, ...] = ("raw", "translated", "normalized")
+MOST_LINES = 20_000  # of one picture; beyond it the strongest are drawn
+_CHOSEN = ((("brown",), ("capybara",)),)  # the source and target words of known sentences
+
+
+@dataclass(frozen=True, eq=False)
+class Vectors:
+    """Queries and keys of one head at one stage, float64 (token, dim) each."""
+
+    queries: Floats
+    keys: Floats
+
+    @property
+    def norms(self) -> Floats:
+        """Length of every query, then of every key, (2 token,)."""
+        return np.linalg.norm(np.vstack([self.queries, self.keys]), axis=1)
+
+
+@dataclass(frozen=True, eq=False)
+class Cloud:
+    """One head at one stage, projected, with what the projection keeps.
+
+    Attributes
+    ----------
+    picture : where queries and keys lie.
+    norms : lengths of the vectors before projection, (2 token,), queries first.
+    apart_in_picture, apart_in_full : mean distance of each query to the key it attends to most.
+    correlation_in_picture, correlation_in_full : of distance with the dot products of these
+        vectors, over permitted pairs; for a biplot, of its inner products and not of distances.
+    """
+
+    stage: Stage
+    picture: Embedding
+    norms: Floats
+    apart_in_picture: float
+    apart_in_full: float
+    correlation_in_picture: float
+    correlation_in_full: float
+
+
+@dataclass(frozen=True, eq=False)
+class Lines:
+    """Lines from queries to keys, strongest last.
+
+    Attributes
+    ----------
+    queries, keys : positions, (line,).
+    weights : attention, (line,).
+    left_out : how many more there would have been.
+    """
+
+    queries: NDArray[np.intp]
+    keys: NDArray[np.intp]
+    weights: Floats
+    left_out: int = 0
+
+
+def stage_vectors(
+    trace: Trace, layer: int, head: int, scaling: HeadScaling
+) -> dict[Stage, Vectors]:
+    """The head's own queries and keys, the translated, and the translated and scaled."""
+    queries = trace.queries[layer, head].astype(np.float64)
+    keys = trace.kv_keys[layer, head // trace.group].astype(np.float64)
+    return {
+        "raw": Vectors(queries, keys),
+        "translated": Vectors(*normalize(queries, keys, scaling.a, 1.0)),
+        "normalized": Vectors(*normalize(queries, keys, scaling.a, scaling.c)),
+    }
+
+
+def head_clouds(
+    trace: Trace,
+    layer: int,
+    head: int,
+    scaling: HeadScaling,
+    *,
+    stages: Sequence[Stage] = STAGES,
+    projection: Projection = "PCA",
+    dimensions: int = 2,
+    metric: Metric = "euclidean",
+) -> list[Cloud]:
+    """One cloud a stage; each is turned onto the one before, which changes no distance.
+
+    A biplot is the same at every stage, since it takes the mean from each row of dot products: it
+    gives one cloud.
+    """
+    vectors = stage_vectors(trace, layer, head, scaling)
+    wanted: Sequence[Stage] = ("raw",) if projection == "biplot" else stages
+    pictures = _aligned(
+        [
+            embed(
+                vectors[stage].queries,
+                vectors[stage].keys,
+                projection,
+                dimensions=dimensions,
+                metric=metric,
+            )
+            for stage in wanted
+        ]
+    )
+    allowed = permitted(trace, layer, head)
+    strongest = trace.attention(layer, head).argmax(axis=1)
+    return [
+        _measured(stage, vectors[stage], picture, allowed, strongest, metric, projection)
+        for stage, picture in zip(wanted, pictures, strict=True)
+    ]
+
+
+def strongest_lines(attention: Floats) -> Lines:
+    """Each query to the key it attends to most; `attention` is (token, token)."""
+    keys = attention.argmax(axis=1)
+    queries = np.arange(len(attention))
+    return _sorted_lines(queries, keys, attention[queries, keys])
+
+
+def lines_above(attention: Floats, threshold: float) -> Lines:
+    """All pairs with at least this attention, at most ``MOST_LINES`` of them."""
+    queries, keys = np.nonzero(attention >= threshold)
+    return _sorted_lines(queries, keys, attention[queries, keys])
+
+
+def default_chosen(trace: Trace) -> tuple[list[int], list[int]]:
+    """Which source and target tokens to begin with, as positions; empty where there are none.
+
+    In the project's own capybara sentence "brown" and the pieces of "capybara"; else the pair of
+    the projection page, with all pieces of their words.
+    """
+    words: dict[int, list[int]] = {}
+    for token in trace.tokens:
+        if not token.special:
+            words.setdefault(token.word, []).append(token.position)
+    texts = [token.text.strip("Ġ▁").removeprefix("##").casefold() for token in trace.tokens]
+    named = {"".join(texts[i] for i in pieces): pieces for pieces in words.values()}
+    for sources, targets in _CHOSEN:
+        if {*sources, *targets} <= set(named):
+            return [i for word in sources for i in named[word]], [
+                i for word in targets for i in named[word]
+            ]
+    pair = default_pair(trace)
+    if pair is None:
+        return [], []
+    source, target = (words[trace.tokens[position].word] for position in pair)
+    return list(source), list(target)
+
+
+def _aligned(pictures: list[Embedding]) -> list[Embedding]:
+    both = np.stack([np.vstack([each.queries, each.keys]) for each in pictures])
+    size = both.shape[1] // 2
+    return [
+        replace(picture, queries=points[:size], keys=points[size:])
+        for picture, points in zip(pictures, align_planes(both), strict=True)
+    ]
+
+
+def _measured(
+    stage: Stage,
+    vectors: Vectors,
+    picture: Embedding,
+    allowed: NDArray[np.bool_],
+    strongest: NDArray[np.intp],
+    metric: Metric,
+    projection: Projection,
+) -> Cloud:
+    from scipy.spatial.distance import cdist
+
+    queries = np.arange(len(strongest))
+    products = vectors.queries @ vectors.keys.T
+    if metric == "cosine":
+        lengths = vectors.norms
+        size = len(products)
+        scale = np.outer(lengths[:size], lengths[size:])
+        full = 1 - np.divide(products, scale, out=np.zeros_like(products), where=scale > 0)
+    else:
+        full = cdist(vectors.queries, vectors.keys)
+    plane = plane_distances(picture)
+    shown = inner_products(picture) if projection == "biplot" else plane
+    if projection == "biplot":
+        products = products - products.mean(axis=1, keepdims=True)
+    return Cloud(
+        stage=stage,
+        picture=picture,
+        norms=vectors.norms,
+        apart_in_picture=float(plane[queries, strongest].mean()),
+        apart_in_full=float(full[queries, strongest].mean()),
+        correlation_in_picture=pearson(shown[allowed], products[allowed]),
+        correlation_in_full=pearson(full[allowed], products[allowed]),
+    )
+
+
+def _sorted_lines(queries: NDArray[np.intp], keys: NDArray[np.intp], weights: Floats) -> Lines:
+    order = np.argsort(weights, kind="stable")
+    kept = order[-MOST_LINES:]
+    return Lines(queries[kept], keys[kept], weights[kept], order.size - kept.size)

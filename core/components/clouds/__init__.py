@@ -1,0 +1,119 @@
+"""Clouds of queries and keys: panels of points and lines that isolate a point at once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import streamlit as st
+
+from core.components.export import standalone_page
+from core.components.packing import pack
+from core.components.registry import register
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from numpy.typing import NDArray
+
+_SCRIPTS = ("packed", "scales", "scatter")
+_clouds = register("clouds", *_SCRIPTS)
+
+
+@dataclass(frozen=True, eq=False)
+class Panel:
+    """One panel.
+
+    Attributes
+    ----------
+    title : above the points.
+    notes : lines of text below them.
+    points : (2 token, 2), queries first.
+    tones : (2 token,), what colours stand for: 0 to 1, or whole numbers for categories.
+    group : which head's lines it shows, an index into ``Clouds.lines``.
+    """
+
+    title: str
+    notes: Sequence[str]
+    points: NDArray[np.float64]
+    tones: NDArray[np.float64]
+    group: int = 0
+
+
+@dataclass(frozen=True, eq=False)
+class Clouds:
+    """Everything the panels share.
+
+    Attributes
+    ----------
+    panels : in reading order.
+    labels : one a token, each different.
+    lines : for each head, (line, 3): query, key, attention, strongest last.
+    heads : the name of each head, e.g. "L4 H2".
+    columns : most panels in a row; fewer on narrow screens.
+    colouring : "type", "sequential" or "category".
+    legend : what the colours stand for, from low to high, or one a category.
+    sources, targets : lines from a source to a target are red.
+    shown : positions that are drawn; lines to others are counted in a note.
+    own_scale : each panel as large as its points, instead of one scale for all.
+    """
+
+    panels: Sequence[Panel]
+    labels: Sequence[str]
+    lines: Sequence[NDArray[np.float64]]
+    heads: Sequence[str]
+    columns: int = 3
+    colouring: str = "type"
+    legend: Sequence[str] = ()
+    sources: Sequence[int] = ()
+    targets: Sequence[int] = ()
+    shown: Sequence[int] = field(default=())
+    own_scale: bool = False
+
+    def packed(self, pinned: str | None = None) -> bytes:
+        """What the component receives."""
+        settings: dict[str, Any] = {
+            "titles": [panel.title for panel in self.panels],
+            "notes": [list(panel.notes) for panel in self.panels],
+            "groups": [panel.group for panel in self.panels],
+            "labels": list(self.labels),
+            "heads": list(self.heads),
+            "lineCounts": [len(lines) for lines in self.lines],
+            "columns": self.columns,
+            "colouring": self.colouring,
+            "legend": list(self.legend),
+            "sources": list(self.sources),
+            "targets": list(self.targets),
+            "shown": list(self.shown),
+            "ownScale": self.own_scale,
+            "pinned": pinned,
+        }
+        return pack(
+            settings,
+            points=np.stack([panel.points for panel in self.panels]),
+            tones=np.stack([panel.tones for panel in self.panels]),
+            lines=np.vstack([lines.reshape(-1, 3) for lines in self.lines]),
+        )
+
+
+def show_clouds(
+    clouds: Clouds, *, key: str, pinned: str | None, on_pin: Callable[[str | None], None]
+) -> None:
+    """Draw the panels; hovering and clicking answer at once.
+
+    Parameters
+    ----------
+    pinned : the point whose lines alone are shown, "q" or "k" and its position from 1.
+    on_pin : called with the new one, or None, when a point is clicked.
+    """
+
+    def pinned_changed() -> None:
+        on_pin(st.session_state[key]["pinned"])
+
+    _clouds(key=key, data=clouds.packed(pinned), on_pinned_change=pinned_changed)
+
+
+def clouds_page(clouds: Clouds, title: str, note: str, body: str = "") -> str:
+    """The panels as one HTML file that opens without internet; `body` is HTML above them."""
+    return standalone_page("clouds", _SCRIPTS, clouds.packed(), title, note, body)

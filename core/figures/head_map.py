@@ -1,0 +1,115 @@
+"""One number of every head: layers down, heads across, a square each that can be clicked."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import plotly.graph_objects as go
+
+from core.figures.labels import literal
+from core.figures.palette import scale
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from core.figures.palette import Palette
+
+_CELL = 26  # pixels a layer
+
+
+def head_map(
+    values: NDArray[np.float64],
+    name: str,
+    colours: Palette,
+    *,
+    bounds: tuple[float, float] = (0.0, 1.0),
+    title: str = "attention",
+    signed: bool = False,
+    reverse: bool = False,
+    logarithmic: bool = False,
+) -> go.Figure:
+    """Squares coloured by `values`; a clicked point's y is the layer and its x the head, from 1.
+
+    Parameters
+    ----------
+    values : (layer, head); what is not a number is left grey.
+    name : what the value is of, for the hover.
+    bounds : values of the first and the last colour.
+    title : of the colour bar.
+    signed : two-sided colours, for values on both sides of the middle of `bounds`.
+    reverse : the last colour stands for the lowest value.
+    logarithmic : colour by the logarithm (base 2); `values` and `bounds` are positive.
+    """
+    layers, heads = values.shape
+    layer, head = np.meshgrid(np.arange(1, layers + 1), np.arange(1, heads + 1), indexing="ij")
+    known = np.isfinite(values)
+    shade = (
+        np.log2(values, where=known, out=np.full(values.shape, np.nan)) if logarithmic else values
+    )
+    low, high = np.log2(bounds) if logarithmic else bounds
+    bar = {"title": {"text": title}, "thickness": 12}
+    if logarithmic:
+        ticks = np.arange(np.ceil(low), np.floor(high) + 1)
+        bar |= {"tickvals": ticks, "ticktext": [f"{2.0**tick:g}" for tick in ticks]}
+    figure = go.Figure()
+    if not known.all():
+        _add_unknown(figure, head[~known], layer[~known], name, colours)
+    figure.add_scatter(
+        x=head[known],
+        y=layer[known],
+        customdata=values[known],
+        mode="markers",
+        marker={
+            "symbol": "square",
+            "size": _size(heads),
+            "color": shade[known],
+            "colorscale": scale(colours.diverging if signed else colours.sequential),
+            "reversescale": reverse,
+            "cmin": low,
+            "cmax": high,
+            "line": {"width": 1, "color": colours.line},
+            "colorbar": bar,
+        },
+        selected={"marker": {"opacity": 1}},
+        unselected={"marker": {"opacity": 1}},
+        hovertemplate=(
+            f"L%{{y}} H%{{x}}: {literal(name)} %{{customdata:.3f}}"
+            "<br>click to open this head<extra></extra>"
+        ),
+    )
+    axis = {"showgrid": False, "zeroline": False, "dtick": 1, "fixedrange": True}
+    figure.update_xaxes(title_text="head", range=[0.4, heads + 0.6], **axis)
+    figure.update_yaxes(title_text="layer", range=[layers + 0.6, 0.4], **axis)
+    figure.update_layout(
+        height=max(240, 110 + _CELL * layers),
+        margin={"l": 8, "r": 8, "t": 8, "b": 8},
+        clickmode="event+select",
+        dragmode=False,
+        showlegend=False,
+    )
+    return figure
+
+
+def _add_unknown(
+    figure: go.Figure,
+    heads: NDArray[np.intp],
+    layers: NDArray[np.intp],
+    name: str,
+    colours: Palette,
+) -> None:
+    figure.add_scatter(
+        x=heads,
+        y=layers,
+        mode="markers",
+        marker={
+            "symbol": "x-thin",
+            "size": 8,
+            "line": {"width": 1, "color": colours.ink},
+        },
+        hovertemplate=f"L%{{y}} H%{{x}}: {literal(name)} is not defined<extra></extra>",
+    )
+
+
+def _size(heads: int) -> int:
+    return 20 if heads <= 16 else 13

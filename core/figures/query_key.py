@@ -1,0 +1,285 @@
+"""The search for a and c in pictures, and clouds of queries and keys in space."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import plotly.graph_objects as go
+
+from core.figures.labels import literal
+from core.figures.palette import scale
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from core.analysis.clouds import Cloud, Lines
+    from core.analysis.normalization import GridSearch
+    from core.analysis.scaling import HeadScaling, SquaredDistance
+    from core.figures.palette import Palette
+
+    Floats = NDArray[np.float64]
+
+_HEIGHT = 330  # pixels
+_MOST_LABELS = 60  # in space, where labels cannot avoid each other
+_LINE_STEPS = 6  # widths of lines in space
+
+
+def surface_figure(search: GridSearch, colours: Palette) -> go.Figure:
+    """The correlation for every a and c; the best is marked."""
+    figure = go.Figure(
+        go.Heatmap(
+            x=search.c_values,
+            y=search.a_values,
+            z=search.surface,
+            colorscale=scale(colours.sequential),
+            reversescale=True,
+            colorbar={"title": {"text": "r"}, "thickness": 12},
+            hovertemplate="a = %{y:.3g}, c = %{x:.3g}: r = %{z:.6f}<extra></extra>",
+        )
+    )
+    figure.add_scatter(
+        x=[search.c],
+        y=[search.a],
+        mode="markers",
+        marker={"symbol": "circle-open", "size": 15, "color": colours.alert, "line": {"width": 3}},
+        hovertemplate="the best: a = %{y:.3g}, c = %{x:.3g}<extra></extra>",
+    )
+    figure.update_xaxes(title_text="c", showgrid=False, zeroline=False)
+    figure.update_yaxes(title_text="a", showgrid=False, zeroline=False)
+    return _framed(figure)
+
+
+def regression_figure(products: Floats, distances: Floats, colours: Palette) -> go.Figure:
+    """Cosine distance against dot product, a point a pair, with the line of least squares.
+
+    Both are (pair,).
+    """
+    figure = go.Figure(
+        go.Scattergl(
+            x=products,
+            y=distances,
+            mode="markers",
+            marker={"size": 5, "color": colours.accent, "opacity": 0.6},
+            hovertemplate="dot product %{x:.2f}<br>cosine distance %{y:.3f}<extra></extra>",
+        )
+    )
+    if products.size > 1 and np.ptp(products) > 0:
+        slope, start = np.polyfit(products, distances, 1)
+        ends = np.array([products.min(), products.max()])
+        figure.add_scatter(
+            x=ends,
+            y=slope * ends + start,
+            mode="lines",
+            line={"color": colours.alert, "width": 2.5},
+            hovertemplate=f"slope {slope:.4f}<extra></extra>",
+        )
+    figure.update_xaxes(title_text="dot product of query and key of the same token")
+    figure.update_yaxes(title_text="cosine distance")
+    return _framed(figure)
+
+
+def curve_figure(
+    scaling: HeadScaling,
+    squared: SquaredDistance | None,
+    c_values: Floats,
+    published: Sequence[float],
+    colours: Palette,
+) -> go.Figure:
+    """The correlation over c, its optimum, the published grid; and for squared distance.
+
+    `squared` is drawn as a second line with its optimum by formula; None leaves it out.
+    """
+    at_published = np.interp(np.log(published), np.log(c_values), scaling.curve)
+    at_c = np.interp(np.log(scaling.c), np.log(c_values), scaling.curve)
+    figure = go.Figure()
+    hover = "c = %{x:.3g}: %{y:.4f}"
+    figure.add_scatter(
+        x=c_values,
+        y=scaling.curve,
+        name="correlation",
+        mode="lines",
+        line={"color": colours.accent, "width": 2.5},
+        hovertemplate=f"{hover}<extra></extra>",
+    )
+    figure.add_scatter(
+        x=list(published),
+        y=at_published,
+        name="published grid",
+        mode="markers",
+        marker={"symbol": "line-ns-open", "size": 13, "color": colours.ink, "line": {"width": 2}},
+        hovertemplate=f"published grid, {hover}<extra></extra>",
+    )
+    figure.add_scatter(
+        x=[scaling.c],
+        y=[at_c],
+        name="chosen c",
+        mode="markers",
+        marker={"symbol": "circle-open", "size": 14, "color": colours.alert, "line": {"width": 3}},
+        hovertemplate=f"chosen, {hover}<extra></extra>",
+    )
+    if squared is not None:
+        _add_squared(figure, squared, c_values, colours)
+    figure.update_xaxes(
+        type="log",
+        title_text="c",
+        tickvals=[0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20],
+        zeroline=False,
+    )
+    figure.update_yaxes(title_text="correlation of distance and dot product")
+    _framed(figure)
+    figure.update_layout(
+        showlegend=True,
+        height=380,
+        legend={"orientation": "h", "y": -0.24, "yanchor": "top", "x": 0},
+    )
+    return figure
+
+
+def _add_squared(
+    figure: go.Figure, squared: SquaredDistance, c_values: Floats, colours: Palette
+) -> None:
+    hover = "squared distance, c = %{x:.3g}: %{y:.4f}<extra></extra>"
+    figure.add_scatter(
+        x=c_values,
+        y=squared.curve,
+        name="squared distance, Pearson",
+        mode="lines",
+        line={"color": colours.ink, "width": 1.2, "dash": "dot"},
+        hovertemplate=hover,
+    )
+    for name, c, symbol in (
+        ("its best, by formula", squared.closed_form, "x-thin-open"),
+        ("its best, on the grid", squared.on_grid, "square-open"),
+    ):
+        if c is not None:
+            figure.add_scatter(
+                x=[c],
+                y=[np.interp(np.log(c), np.log(c_values), squared.curve)],
+                name=name,
+                mode="markers",
+                marker={
+                    "symbol": symbol,
+                    "size": 11,
+                    "color": colours.ink,
+                    "line": {"width": 2},
+                },
+                hovertemplate=hover,
+            )
+
+
+def space_figure(
+    cloud: Cloud,
+    title: str,
+    labels: Sequence[str],
+    lines: Lines,
+    red: NDArray[np.bool_],
+    tones: Sequence[str],
+    shown: Sequence[int],
+    colours: Palette,
+) -> go.Figure:
+    """A cloud in three dimensions, to be turned by hand.
+
+    Parameters
+    ----------
+    labels : one a token.
+    red : which lines lead from a chosen source to a chosen target, (line,).
+    tones : a colour for every query, then for every key.
+    shown : positions that are drawn.
+    """
+    figure = go.Figure(
+        [
+            *_space_lines(cloud, lines, red, shown, colours),
+            *_space_points(cloud, labels, tones, shown, colours),
+        ]
+    )
+    axis: dict[str, Any] = {
+        "showbackground": False,
+        "gridcolor": colours.line,
+        "zeroline": False,
+        "showticklabels": False,
+        "title": {"text": ""},
+    }
+    figure.update_layout(
+        height=400,
+        showlegend=False,
+        margin={"l": 0, "r": 0, "t": 30, "b": 0},
+        title={"text": literal(title), "font": {"size": 14}, "x": 0.02, "y": 0.98},
+        scene={"aspectmode": "data", "xaxis": axis, "yaxis": axis, "zaxis": axis},
+    )
+    return figure
+
+
+def _space_points(
+    cloud: Cloud,
+    labels: Sequence[str],
+    tone: Sequence[str],
+    shown: Sequence[int],
+    colours: Palette,
+) -> list[go.Scatter3d]:
+    kept = list(shown)
+    count = len(labels)
+    drawn = []
+    for kind, points, offset, symbol, ink in (
+        ("query", cloud.picture.queries, 0, "circle", colours.query),
+        ("key", cloud.picture.keys, count, "diamond", colours.key),
+    ):
+        x, y, z = points[kept].T
+        names = [literal(labels[i]) for i in kept]
+        drawn.append(
+            go.Scatter3d(
+                x=x,
+                y=y,
+                z=z,
+                mode="markers+text" if len(kept) <= _MOST_LABELS else "markers",
+                text=names,
+                textfont={"size": 11, "color": ink},
+                marker={"symbol": symbol, "size": 4, "color": [tone[offset + i] for i in kept]},
+                hovertemplate=f"{kind} %{{text}}<extra></extra>",
+            )
+        )
+    return drawn
+
+
+def _space_lines(
+    cloud: Cloud,
+    lines: Lines,
+    red: NDArray[np.bool_],
+    shown: Sequence[int],
+    colours: Palette,
+) -> list[go.Scatter3d]:
+    """Lines by width and colour: plotly draws one width a trace."""
+    visible = np.isin(lines.queries, list(shown)) & np.isin(lines.keys, list(shown))
+    step = np.minimum((lines.weights * _LINE_STEPS).astype(int), _LINE_STEPS - 1)
+    drawn = []
+    for alert in (False, True):
+        for width in range(_LINE_STEPS):
+            chosen = np.flatnonzero(visible & (step == width) & (red == alert))
+            if not chosen.size:
+                continue
+            ends = np.full((chosen.size, 3, 3), np.nan)  # from, to, a gap
+            ends[:, 0] = cloud.picture.queries[lines.queries[chosen]]
+            ends[:, 1] = cloud.picture.keys[lines.keys[chosen]]
+            x, y, z = ends.reshape(-1, 3).T
+            drawn.append(
+                go.Scatter3d(
+                    x=x,
+                    y=y,
+                    z=z,
+                    mode="lines",
+                    line={
+                        "width": 1 + 1.2 * width,
+                        "color": colours.alert if alert else colours.ink,
+                    },
+                    opacity=1 if alert else 0.4,
+                    hoverinfo="skip",
+                )
+            )
+    return drawn
+
+
+def _framed(figure: go.Figure) -> go.Figure:
+    figure.update_layout(height=_HEIGHT, showlegend=False, margin={"l": 8, "r": 8, "t": 8, "b": 8})
+    return figure

@@ -1,0 +1,78 @@
+"""Queries and keys of a head in one plane, and the search for the constants a and c."""
+
+import streamlit as st
+
+from core.ui.navigation import open_page
+
+open_page("query_key")
+
+from core.figures.palette import palette
+from core.ui import address
+from core.ui.current import current_key, current_trace
+from core.ui.query_key.heads import open_clicked_head, show_heads
+from core.ui.query_key.wording import CRITERIA, DISTANCES, show_mathematics, show_presets
+from core.ui.query_key.picture import Choice, show_picture
+from core.ui.query_key.search import show_search
+from core.ui.query_key.trust import show_trust
+from core.ui.selectors import pick_head, pick_layer, step_through_heads
+
+PARTS = {
+    "picture": "The picture",
+    "trust": "Can it be trusted?",
+    "search": "The search for a and c",
+    "heads": "All heads",
+}
+
+trace = current_trace()
+colours = palette(st.context.theme.type)
+open_clicked_head()
+address.restore_choice("part", list(PARTS), "picture", "The parts are")
+address.restore_choice("distance", list(DISTANCES), "euclidean", "The distances are")
+address.restore_choice("criterion", list(CRITERIA), "pearson", "The criteria are")
+
+part = st.segmented_control(
+    "Part",
+    list(PARTS),
+    key="part",
+    format_func=PARTS.__getitem__,
+    required=True,
+    persist_state="session",
+    label_visibility="collapsed",
+)
+with st.container(horizontal=True, vertical_alignment="bottom"):
+    with st.container(width=130):
+        layer = pick_layer(trace)
+    with st.container(width=130):
+        head = pick_head(trace)
+    step_through_heads(trace)
+    distance = st.segmented_control(
+        "Distance",
+        list(DISTANCES),
+        key="distance",
+        format_func=DISTANCES.__getitem__,
+        required=True,
+        persist_state="session",
+        help="Between a query and a key. The dot product does not change with it.",
+    )
+    with st.container(width=220):
+        criterion = st.selectbox(
+            "Choose c by",
+            list(CRITERIA),
+            key="criterion",
+            format_func=CRITERIA.__getitem__,
+            persist_state="session",
+            help="c multiplies queries and divides keys. It is chosen so that distance and logits"
+            " correlate nearest to −1; or so that queries and keys have equal median norms.",
+        )
+choice = Choice(current_key(trace.model), layer, head, distance, criterion)
+
+if part == "picture":
+    show_picture(trace, choice, colours)
+elif part == "trust":
+    show_trust(trace, choice)
+elif part == "search":
+    show_search(trace, choice, colours)
+else:
+    show_heads(trace, choice, colours)
+show_presets(trace)
+show_mathematics()

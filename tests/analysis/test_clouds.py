@@ -1,0 +1,127 @@
+"""What a picture of queries and keys draws: stages, lines, and its own numbers."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from core.analysis import clouds
+from core.analysis.clouds import (
+    STAGES,
+    default_chosen,
+    head_clouds,
+    lines_above,
+    stage_vectors,
+    strongest_lines,
+)
+from core.analysis.scaling import scale_head
+from core.model.trace import Layer, Trace
+from tests.analysis.traces import plain_tokens, token
+
+
+def random_trace(seed: int, size: int, *, causal: bool = False) -> Trace:
+    draw = np.random.default_rng(seed)
+    queries, keys, values = (draw.normal(size=(1, 1, size, 4)).astype(np.float32) for _ in range(3))
+    mask = np.triu(np.full((size, size), -np.inf, dtype=np.float32), 1) if causal else None
+    names = plain_tokens(*(f"t{i}" for i in range(size)))
+    return Trace("by hand", names, queries, keys, values, (Layer(0.5, mask),), causal=causal)
+
+
+def test_each_query_is_joined_to_its_strongest_key_thin_lines_first() -> None:
+    attention = np.array([[0.2, 0.7, 0.1], [0.3, 0.3, 0.4], [1.0, 0.0, 0.0]])
+    lines = strongest_lines(attention)
+    assert list(zip(lines.queries, lines.keys, lines.weights, strict=True)) == [
+        (1, 2, 0.4),
+        (0, 1, 0.7),
+        (2, 0, 1.0),
+    ]
+
+
+def test_all_lines_above_a_value_are_drawn() -> None:
+    attention = np.array([[0.2, 0.8], [0.5, 0.5]])
+    lines = lines_above(attention, 0.5)
+    assert sorted(zip(lines.queries, lines.keys, strict=True)) == [(0, 1), (1, 0), (1, 1)]
+    assert lines.left_out == 0
+
+
+def test_more_lines_than_can_be_drawn_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(clouds, "MOST_LINES", 3)
+    lines = lines_above(np.arange(9).reshape(3, 3) / 10, 0.0)
+    assert lines.weights.tolist() == [0.6, 0.7, 0.8]
+    assert lines.left_out == 6
+
+
+def test_a_causal_query_joins_no_later_key() -> None:
+    trace = random_trace(3, 9, causal=True)
+    weights = trace.attention(0, 0).astype(np.float64)
+    for lines in (strongest_lines(weights), lines_above(weights, 1e-9)):
+        assert (lines.keys <= lines.queries).all()
+
+
+def test_stages_translate_then_scale() -> None:
+    trace = random_trace(1, 6)
+    scaling = scale_head(trace, 0, 0)
+    found = stage_vectors(trace, 0, 0, scaling)
+    queries, keys = trace.queries[0, 0], trace.keys[0, 0]
+    np.testing.assert_allclose(found["raw"].queries, queries)
+    np.testing.assert_allclose(
+        found["translated"].keys, keys + queries.mean(0) - keys.mean(0), atol=1e-6
+    )
+    np.testing.assert_allclose(found["translated"].queries, queries)
+    np.testing.assert_allclose(
+        found["normalized"].keys * scaling.c, found["translated"].keys, atol=1e-6
+    )
+    np.testing.assert_allclose(found["normalized"].queries, queries * scaling.c, rtol=1e-6)
+
+
+def test_a_panels_numbers_are_those_of_its_points() -> None:
+    trace = random_trace(2, 7)
+    raw = head_clouds(trace, 0, 0, scale_head(trace, 0, 0))[0]
+    strongest = trace.attention(0, 0).argmax(1)
+    queries, keys = trace.queries[0, 0].astype(float), trace.keys[0, 0].astype(float)
+    apart = [np.linalg.norm(queries[i] - keys[j]) for i, j in enumerate(strongest)]
+    assert raw.apart_in_full == pytest.approx(np.mean(apart), rel=1e-6)
+    here = [
+        np.linalg.norm(raw.picture.queries[i] - raw.picture.keys[j])
+        for i, j in enumerate(strongest)
+    ]
+    assert raw.apart_in_picture == pytest.approx(np.mean(here), rel=1e-6)
+    full = [[np.linalg.norm(q - k) for k in keys] for q in queries]
+    expected = np.corrcoef(np.ravel(full), (queries @ keys.T).ravel())[0, 1]
+    assert raw.correlation_in_full == pytest.approx(expected, abs=1e-6)
+
+
+def test_turning_a_panel_onto_the_one_before_changes_no_distance() -> None:
+    trace = random_trace(4, 8)
+    scaling = scale_head(trace, 0, 0)
+    together = head_clouds(trace, 0, 0, scaling)
+    for index, stage in enumerate(STAGES):
+        (alone,) = head_clouds(trace, 0, 0, scaling, stages=[stage])
+        assert alone.apart_in_picture == pytest.approx(together[index].apart_in_picture)
+        assert alone.correlation_in_picture == pytest.approx(together[index].correlation_in_picture)
+
+
+def test_a_biplot_is_one_panel_for_all_stages() -> None:
+    trace = random_trace(5, 8)
+    found = head_clouds(trace, 0, 0, scale_head(trace, 0, 0), projection="biplot")
+    assert len(found) == 1
+
+
+def test_pieces_of_the_capybara_are_chosen_together() -> None:
+    tokens = (
+        token("[CLS]", 0, 0, special=True),
+        token("brown", 1, 0),
+        token("cap", 2, 1),
+        token("##y", 3, 1),
+        token("##bara", 4, 1),
+    )
+    base = random_trace(6, 5)
+    trace = Trace(
+        "by hand", tokens, base.queries, base.kv_keys, base.kv_values, base.layers, causal=False
+    )
+    assert default_chosen(trace) == ([1], [2, 3, 4])
+
+
+def test_one_word_has_nothing_to_choose() -> None:
+    base = random_trace(7, 1)
+    assert default_chosen(base) == ([], [])

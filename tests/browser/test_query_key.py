@@ -1,0 +1,187 @@
+"""Clouds of queries and keys in the browser: equal axes, isolated points, links, the report."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+from urllib.parse import quote
+
+import numpy as np
+import pytest
+from playwright.sync_api import Page, expect
+
+from core.analysis.clouds import head_clouds
+from core.analysis.scaling import scale_head
+from core.model import load, trace_text
+from tests.browser.conftest import settle, watch
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from numpy.typing import NDArray
+    from playwright.sync_api import BrowserContext, Locator
+
+TEXT = "Oh, this book? I've enjoyed it."
+BOOK = quote(TEXT)
+HOSTILE = quote("</script><img src=x onerror=alert(1)> $x$ :red[x]")
+BOOK_KEY, IT_QUERY = 4, 10  # positions from 0
+
+
+def panel(page: Page, index: int) -> Locator:
+    return page.locator("figure").nth(index)
+
+
+def place(figure: Locator, point: NDArray[np.float64]) -> tuple[float, float]:
+    """Where a point must lie on the screen if both axes have the same scale."""
+    box = figure.locator("canvas").bounding_box()
+    assert box is not None
+    scale, x, y = (
+        float(figure.get_attribute(f"data-{name}") or "") for name in ("scale", "x", "y")
+    )
+    return (
+        box["x"] + box["width"] / 2 + (point[0] - x) * scale,
+        box["y"] + box["height"] / 2 - (point[1] - y) * scale,
+    )
+
+
+@pytest.fixture(scope="module")
+def clouds() -> list[NDArray[np.float64]]:
+    """Points of L4 H2 at the three stages, (26, 2) each, queries first."""
+    trace = trace_text(load("bundled/minilm"), TEXT)
+    found = head_clouds(trace, 3, 1, scale_head(trace, 3, 1))
+    return [np.vstack([each.picture.queries, each.picture.keys]) for each in found]
+
+
+def test_panels_have_equal_axes_and_one_scale(
+    goto: Callable[..., Page], clouds: list[NDArray[np.float64]]
+) -> None:
+    page = goto(f"/query_key?text={BOOK}&layer=4&head=2")
+    expect(page.locator("figure")).to_have_count(3)
+    scales = {panel(page, index).get_attribute("data-scale") for index in range(3)}
+    assert len(scales) == 1
+    for index, points in enumerate(clouds):
+        figure = panel(page, index)
+        figure.scroll_into_view_if_needed()
+        for which, kind in ((IT_QUERY, "query"), (13 + BOOK_KEY, "key")):
+            page.mouse.move(*place(figure, points[which]))
+            expect(page.locator(".tip")).to_contain_text("it" if kind == "query" else "book")
+            expect(page.locator(".tip")).to_contain_text(kind)
+
+
+def test_a_click_isolates_a_point_in_all_panels_and_escape_releases_it(
+    goto: Callable[..., Page], clouds: list[NDArray[np.float64]]
+) -> None:
+    page = goto(f"/query_key?text={BOOK}&layer=4&head=2")
+    for index in range(3):
+        expect(panel(page, index)).to_have_attribute("data-lines", "13")
+    figure = panel(page, 0)
+    figure.scroll_into_view_if_needed()
+    page.mouse.click(*place(figure, clouds[0][IT_QUERY]))
+    page.mouse.move(5, 5)
+    for index in range(3):
+        expect(panel(page, index)).to_have_attribute("data-lines", "1")
+    expect(page.locator(".reading")).to_have_text("Query it → book 0.932")
+    page.wait_for_url(re.compile("point=q11"))
+    settle(page)
+    expect(panel(page, 0)).to_have_attribute("data-lines", "1")
+    page.locator("figure canvas").first.press("Escape")
+    expect(panel(page, 1)).to_have_attribute("data-lines", "13")
+
+
+def test_the_keyboard_steps_from_point_to_point_and_pins(goto: Callable[..., Page]) -> None:
+    page = goto(f"/query_key?text={BOOK}&layer=4&head=2")
+    canvas = page.locator("figure canvas").first
+    canvas.focus()
+    canvas.press("ArrowRight")
+    expect(page.locator(".reading")).to_contain_text("Query [CLS] →")
+    canvas.press("ArrowRight")
+    expect(page.locator(".reading")).to_contain_text("Query oh →")
+    canvas.press("Enter")
+    page.wait_for_url(re.compile("point=q2"))
+
+
+def test_a_link_restores_everything(goto: Callable[..., Page]) -> None:
+    page = goto(
+        f"/query_key?text={BOOK}&layer=4&head=2&point=k5&colour=norm&hide=1&from=11&to=5"
+        "&join=all+above&above=0.3&distance=cosine&criterion=balanced"
+    )
+    expect(page.locator(".reading")).to_contain_text("Key book ← it 0.932")
+    expect(page.locator(".legend")).to_contain_text("norm 0")
+    expect(page.get_by_role("switch", name="Hide special tokens")).to_be_checked()
+    expect(page.get_by_role("radio", name="cosine")).to_be_checked()
+    criterion = page.get_by_role("combobox", name="Choose c by")
+    expect(criterion).to_have_value("balanced norms")
+    expect(page.locator(".st-key-from")).to_contain_text("it")
+    assert "above=0.3" in page.url
+
+
+def test_all_heads_of_a_layer_are_a_grid(goto: Callable[..., Page]) -> None:
+    page = goto(f"/query_key?text={BOOK}&layer=4&span=all+heads&stage=raw")
+    expect(page.locator("figure")).to_have_count(12)
+    expect(panel(page, 1)).to_contain_text("L4 H2 · raw")
+
+
+@pytest.mark.parametrize("width", [390, 1400])
+def test_panels_stay_inside_the_page(goto: Callable[..., Page], width: int) -> None:
+    page = goto(f"/query_key?text={BOOK}", width=width)
+    expect(page.locator("figure")).to_have_count(3)
+    for figure in page.locator("figure").all():
+        box = figure.bounding_box()
+        assert box is not None
+        assert box["x"] >= 0
+        assert box["x"] + box["width"] <= width
+
+
+def test_hostile_tokens_stay_text(goto: Callable[..., Page]) -> None:
+    page = goto(f"/query_key?text={HOSTILE}&point=q4")
+    expect(page.locator(".reading")).to_contain_text("Query script →")
+    assert page.locator("img[src=x]").count() == 0
+
+
+def test_a_clicked_square_opens_that_heads_picture(goto: Callable[..., Page]) -> None:
+    page = goto(f"/query_key?text={BOOK}&part=heads")
+    chart = page.locator(".st-key-query_key_map .nsewdrag")
+    chart.scroll_into_view_if_needed()
+    box = chart.bounding_box()
+    assert box is not None
+    x = box["x"] + box["width"] * (2 - 0.4) / 12.2
+    y = box["y"] + box["height"] * (4 - 0.4) / 6.2
+    page.mouse.move(x, y, steps=3)
+    page.mouse.click(x, y)
+    page.wait_for_url(re.compile("part=picture&layer=4&head=2"))
+    settle(page)
+    expect(panel(page, 0)).to_contain_text("L4 H2 · raw")
+
+
+def test_three_dimensions_are_painted(goto: Callable[..., Page]) -> None:
+    page = goto(f"/query_key?text={BOOK}&dims=3-D")
+    expect(page.locator(".js-plotly-plot .gl-container canvas").first).to_be_attached()
+    expect(page.locator(".js-plotly-plot")).to_have_count(3)
+
+
+def test_the_report_opens_from_disk_without_a_network(
+    goto: Callable[..., Page],
+    open_context: Callable[..., BrowserContext],
+    tmp_path: Path,
+) -> None:
+    page = goto(f"/query_key?text={HOSTILE}&part=heads&layer=1")
+    with page.expect_download() as download:
+        page.get_by_role("button", name="Report of layer 1").click()
+    path = tmp_path / "report.html"
+    download.value.save_as(path)
+    context = open_context()
+    context.set_offline(offline=True)
+    report = context.new_page()
+    troubles: list[str] = []
+    watch(report, path.as_uri(), troubles)
+    report.goto(path.as_uri())
+    expect(report.locator("figure")).to_have_count(24)
+    expect(report.locator("body")).to_contain_text("the notebook does it, layer 1")
+    expect(report.locator("td", has_text="onerror=alert(1)").first).to_be_visible()
+    canvas = report.locator("figure canvas").first
+    canvas.focus()
+    for _ in range(4):
+        canvas.press("ArrowRight")
+    expect(report.locator(".reading")).to_contain_text("Query script →")
+    assert troubles == []
