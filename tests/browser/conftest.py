@@ -122,3 +122,18 @@ def settle(page: Page) -> None:
     page.wait_for_function(
         '() => !document.querySelector(\'[data-stale="true"], [data-testid="stSpinner"]\')'
     )
+
+
+def click_head(page: Page, chart: str, layer: int, head: int) -> None:
+    """Click a head's square on the map with that key; the bundled model's 6 layers x 12 heads.
+
+    Heads run from 0.4 to 12.6 across, layers from 0.4 to 6.6 down.
+    """
+    area = page.locator(f".st-key-{chart} .nsewdrag")
+    area.scroll_into_view_if_needed()
+    box = area.bounding_box()
+    assert box is not None
+    x = box["x"] + box["width"] * (head - 0.4) / 12.2
+    y = box["y"] + box["height"] * (layer - 0.4) / 6.2
+    page.mouse.move(x, y, steps=3)
+    page.mouse.click(x, y)

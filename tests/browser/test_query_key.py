@@ -13,7 +13,7 @@ from playwright.sync_api import Page, expect
 from core.analysis.clouds import head_clouds
 from core.analysis.scaling import scale_head
 from core.model import load, trace_text
-from tests.browser.conftest import settle, watch
+from tests.browser.conftest import click_head, settle, watch
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -141,14 +141,7 @@ def test_hostile_tokens_stay_text(goto: Callable[..., Page]) -> None:
 
 def test_a_clicked_square_opens_that_heads_picture(goto: Callable[..., Page]) -> None:
     page = goto(f"/query_key?text={BOOK}&part=heads")
-    chart = page.locator(".st-key-query_key_map .nsewdrag")
-    chart.scroll_into_view_if_needed()
-    box = chart.bounding_box()
-    assert box is not None
-    x = box["x"] + box["width"] * (2 - 0.4) / 12.2
-    y = box["y"] + box["height"] * (4 - 0.4) / 6.2
-    page.mouse.move(x, y, steps=3)
-    page.mouse.click(x, y)
+    click_head(page, "query_key_map", 4, 2)
     page.wait_for_url(re.compile("part=picture&layer=4&head=2"))
     settle(page)
     expect(panel(page, 0)).to_contain_text("L4 H2 · raw")

@@ -10,7 +10,7 @@ from urllib.parse import quote
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.conftest import settle
+from tests.browser.conftest import click_head, settle
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -112,15 +112,7 @@ def test_a_link_restores_the_pair(goto: Callable[..., Page]) -> None:
 
 def test_a_clicked_square_opens_that_heads_table(goto: Callable[..., Page]) -> None:
     page = goto(f"/projection?text={BOOK}")
-    chart = page.locator(".st-key-projection_heads .nsewdrag")
-    chart.scroll_into_view_if_needed()
-    box = chart.bounding_box()
-    assert box is not None
-    # Heads run from 0.4 to 12.6 across, layers from 0.4 to 6.6 down: this is L4 H2.
-    x = box["x"] + box["width"] * (2 - 0.4) / 12.2
-    y = box["y"] + box["height"] * (4 - 0.4) / 6.2
-    page.mouse.move(x, y, steps=3)
-    page.mouse.click(x, y)
+    click_head(page, "projection_heads", 4, 2)
     page.wait_for_url(re.compile("/heatmap"))
     settle(page)
     expect(page.get_by_role("grid")).to_have_attribute("aria-label", re.compile("of L4 H2,"))

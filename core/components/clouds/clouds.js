@@ -231,7 +231,7 @@ function drawPoint(pen, { colours, data }, { places, index: p }, index, radius, 
   const isKey = index >= count
   pen.globalAlpha = faded ? 0.15 : 1
   pen.fillStyle = colours.fill(data.tones[p * 2 * count + index], isKey)
-  pen.strokeStyle = data.colouring === "type" ? colours.paper : colours.ink
+  pen.strokeStyle = data.colouring === "type" || radius === RADIUS.many ? colours.paper : colours.ink
   pen.lineWidth = 1
   pen.beginPath()
   if (isKey) {

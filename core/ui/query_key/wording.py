@@ -220,7 +220,9 @@ covariances, and its extremes are roots of a quartic. No grid is needed.
 
 **The notebook** searches a scalar $a$, added to every dimension of every key, and a signed $c$,
 over the pairs of a query and the key of the same token, with cosine distance. There $c$ cancels
-from both sides.
+from both sides. And a large $|a|$ makes all keys alike: then $r$ tends to the correlation of
+$\sum_d q_{id}$ with the same over $|q_i|$, which is near $\pm 1$ wherever queries have similar
+lengths. The search rewards a large $a$, and so ends on the edge of its range.
 
 The **logits** that correlations are taken with are the dot products of the vectors that are drawn.
 After translation they differ from the model's own by a constant a row, which no attention weight
