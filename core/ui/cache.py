@@ -8,11 +8,12 @@ import streamlit as st
 
 from core.analysis.clouds import Cloud, Stage, head_clouds
 from core.analysis.scaling import Criterion, ModelScaling, scale_head, scale_model
-from core.model import LoadedModel, Trace, load, trace_text
+from core.model import LoadedModel, Trace, load, output_projection, trace_text
 
 if TYPE_CHECKING:
     from core.analysis.correlation import Distance
     from core.analysis.joint_embedding import Metric, Projection
+    from core.model.trace import Array
 
 TextKey = tuple[str, str, str | None]  # model, text, second text: what a trace is cached by
 
@@ -23,6 +24,8 @@ MODELS_KEPT = 2
 TRACES_KEPT = 8
 # Longest input on any page: beyond it a token x token picture is no longer readable.
 MAX_TOKENS = 1024
+# Norms of 512 tokens of the bundled model: 150 kB.
+NORMS_KEPT = 8
 # Figures of every head: 30 kB for the bundled model.
 SCALINGS_KEPT = 16
 # Points of one head: 50 kB at 512 tokens; all heads of a layer at a few settings.
@@ -39,6 +42,12 @@ def model(name: str) -> LoadedModel:
 def trace(model_name: str, text: str, pair: str | None) -> Trace:
     """One forward pass of the text. Immutable, so sessions that ask the same may share it."""
     return trace_text(model(model_name), text, pair, MAX_TOKENS)
+
+
+@st.cache_resource(max_entries=NORMS_KEPT, show_spinner=False)
+def transformed_norms(model_name: str, text: str, pair: str | None) -> Array | None:
+    """|f(v)| of every head and token, (layer, head, token); None where W_O is not known."""
+    return output_projection.transformed_norms(model(model_name), trace(model_name, text, pair))
 
 
 @st.cache_resource(max_entries=SCALINGS_KEPT, show_spinner="Searching c for every head …")

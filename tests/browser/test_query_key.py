@@ -113,7 +113,7 @@ def test_a_link_restores_everything(goto: Callable[..., Page]) -> None:
     criterion = page.get_by_role("combobox", name="Choose c by")
     expect(criterion).to_have_value("balanced norms")
     expect(page.locator(".st-key-from")).to_contain_text("it")
-    assert "above=0.3" in page.url
+    page.wait_for_url(re.compile("above=0.3"))
 
 
 def test_all_heads_of_a_layer_are_a_grid(goto: Callable[..., Page]) -> None:

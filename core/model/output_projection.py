@@ -1,0 +1,112 @@
+"""What a head writes: its values through its part of the layer's output projection W_O.
+
+A layer joins the outputs of its heads and multiplies them by W_O; the rows of W_O that belong to a
+head are that head's own. With f(v) = v W_O, the head's output for token i is the sum over j of
+a_ij f(v_j) (Kobayashi et al. 2020, section 3), so |a_ij f(v_j)| says how much of what i receives
+comes from j, where a_ij alone says only how it was shared out. The bias of W_O belongs to no head
+and is left out.
+
+The attention interface does not show W_O, so this is the one place with a table of families.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    import torch
+
+    from core.model.loading import LoadedModel
+    from core.model.trace import Array, Trace
+
+# How the module of W_O is called in each family, from the end of its name.
+_MODULES = {
+    ".attention.output.dense": ("bert", "roberta", "electra", "xlm-roberta"),
+    ".attention.out_lin": ("distilbert",),
+    ".attention.dense": ("albert", "gpt_neox"),
+    ".attn.Wo": ("modernbert",),
+    ".attn.c_proj": ("gpt2",),
+    ".self_attn.out_proj": ("opt",),
+    ".self_attn.o_proj": ("llama", "qwen2", "qwen3", "mistral", "gemma2"),
+    ".self_attn.dense": ("phi",),
+}
+_ENDINGS = {family: ending for ending, families in _MODULES.items() for family in families}
+
+
+def output_projections(model: LoadedModel) -> tuple[torch.Tensor, ...] | None:
+    """W_O of every layer by head, (head, dim, width) each: views of the model's own weights.
+
+    None where the family is not known, or its modules are not as expected.
+    """
+    ending = _ENDINGS.get(model.network.config.model_type)
+    if ending is None:
+        return None
+    modules = [
+        module for name, module in model.network.named_modules() if f".{name}".endswith(ending)
+    ]
+    # ALBERT uses one module for several layers in a row.
+    if not modules or model.layers % len(modules):
+        return None
+    repeats = model.layers // len(modules)
+    weights = [_by_head(module, model.heads) for module in modules]
+    if any(weight is None for weight in weights):
+        return None
+    return tuple(weight for weight in weights if weight is not None for _ in range(repeats))
+
+
+def _by_head(module: torch.nn.Module, heads: int) -> torch.Tensor | None:
+    from transformers.pytorch_utils import Conv1D
+
+    weight = module.weight.detach()
+    rows = weight if isinstance(module, Conv1D) else weight.T  # (head x dim, width)
+    if rows.shape[0] % heads:
+        return None
+    return rows.unflatten(0, (heads, -1))  # type: ignore[no-untyped-call, no-any-return]
+
+
+def transformed_values(model: LoadedModel, trace: Trace, layer: int, head: int) -> Array | None:
+    """f(v_j) of one head: what it would write if it attended to token j alone.
+
+    Float32 (token, width); None where W_O is not known.
+    """
+    import torch
+
+    projections = output_projections(model)
+    if projections is None:
+        return None
+    with torch.inference_mode():
+        values = _values(model, trace, layer)[head]
+        written: Array = (values @ projections[layer][head]).cpu().numpy()
+    return written
+
+
+def transformed_norms(model: LoadedModel, trace: Trace) -> Array | None:
+    """|f(v_j)| of every head and token, float32 (layer, head, token); None where W_O is unknown.
+
+    Computed head by head from W_O W_O^T, so that memory grows with the text and not with its
+    length times the width of the model.
+    """
+    import torch
+
+    projections = output_projections(model)
+    if projections is None:
+        return None
+    norms = []
+    with torch.inference_mode():
+        for layer, weight in enumerate(projections):
+            values = _values(model, trace, layer)  # (head, token, dim)
+            # |v W|^2 = v (W W^T) v^T, in float64, as squares of small norms lose digits.
+            gram = weight.double() @ weight.double().transpose(1, 2)  # (head, dim, dim)
+            squares = ((values.double() @ gram) * values.double()).sum(dim=-1)
+            norms.append(squares.clamp(min=0).sqrt().float().cpu().numpy())
+    return np.stack(norms)
+
+
+def _values(model: LoadedModel, trace: Trace, layer: int) -> torch.Tensor:
+    """The layer's values, repeated to the query heads: (head, token, dim), where the model is."""
+    import torch
+
+    values = torch.from_numpy(trace.kv_values[layer].copy()).to(model.device)
+    return values.repeat_interleave(trace.group, dim=0)
