@@ -1,0 +1,295 @@
+"""Correlations over c from three numbers a pair, against SciPy on vectors that are really scaled."""
+
+from __future__ import annotations
+
+from typing import Any, get_args
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+from scipy import stats
+from scipy.optimize import minimize_scalar
+from scipy.spatial.distance import cdist
+
+from core.analysis.correlation import (
+    LEAST_CARRYING,
+    MOST_PAIRS,
+    MOST_RANKED_PAIRS,
+    Distance,
+    Measure,
+    PairTable,
+    choose_pairs,
+    closed_form_c,
+    correlations,
+    distances,
+    pair_table,
+    weighted_correlation,
+)
+
+Floats = NDArray[np.float64]
+SEEDS = st.integers(0, 2**32 - 1)
+DISTANCES: tuple[Distance, ...] = get_args(Distance)
+MEASURES: tuple[Measure, ...] = get_args(Measure)
+C = np.array([0.05, 0.2, 0.7, 1.0, 2.5, 20.0])
+steady = settings(deadline=None)
+pytestmark = pytest.mark.filterwarnings("error")
+
+
+# Oracles ---------------------------------------------------------------------------------------
+
+
+def clouds(seed: int, size: int = 6, dim: int = 4) -> tuple[Floats, Floats]:
+    rng = np.random.default_rng(seed)
+    centres = rng.normal(size=(2, 1, dim))
+    queries, keys = rng.normal(size=(2, size, dim)) * [[[1.0]], [[0.4]]] + centres
+    return queries, keys
+
+
+def every_pair(size: int) -> NDArray[np.intp]:
+    return np.arange(size * size, dtype=np.intp)
+
+
+def distances_by_hand(queries: Floats, keys: Floats, c: float, distance: Distance) -> Floats:
+    metric = {"squared euclidean": "sqeuclidean"}.get(distance, distance)
+    return np.asarray(cdist(queries * c, keys / c, metric)).ravel()
+
+
+def weighted_by_hand(x: Floats, d: Floats) -> tuple[float, int]:
+    """Weights (d* - d)^2 below the 0.5th percentile d*, sums one pair after another."""
+    limit = np.percentile(d, 0.5)
+    carrying = [(x[i], d[i], (limit - d[i]) ** 2) for i in range(len(d)) if d[i] < limit]
+    if len(carrying) < LEAST_CARRYING:
+        return np.nan, len(carrying)
+    total = sum(w for _, _, w in carrying)
+    mean_x = sum(w * a for a, _, w in carrying) / total
+    mean_y = sum(w * b for _, b, w in carrying) / total
+    xy = sum(w * (a - mean_x) * (b - mean_y) for a, b, w in carrying)
+    xx = sum(w * (a - mean_x) ** 2 for a, _, w in carrying)
+    yy = sum(w * (b - mean_y) ** 2 for _, b, w in carrying)
+    return xy / (xx * yy) ** 0.5, len(carrying)
+
+
+def correlation_by_hand(x: Floats, d: Floats, measure: Measure) -> tuple[float, int]:
+    if measure == "weighted":
+        return weighted_by_hand(x, d)
+    found = stats.pearsonr(x, d) if measure == "pearson" else stats.spearmanr(x, d)
+    return float(found.statistic), len(x)
+
+
+# Pairs -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("measure", MEASURES)
+@pytest.mark.parametrize("kind", ["all", "causal", "none"])
+def test_few_pairs_are_all_taken(measure: Measure, kind: str) -> None:
+    allowed = {"all": np.ones((9, 9), bool), "causal": np.tri(9, dtype=bool)}.get(
+        kind, np.zeros((9, 9), bool)
+    )
+    expected = [i * 9 + j for i in range(9) for j in range(9) if allowed[i, j]]
+    assert sorted(choose_pairs(allowed, measure).tolist()) == expected
+
+
+@pytest.mark.parametrize("measure", MEASURES)
+def test_of_many_pairs_a_fixed_random_sample_is_taken(measure: Measure) -> None:
+    allowed = np.tri(400, dtype=bool)
+    pairs = choose_pairs(allowed, measure)
+    assert len(pairs) == (MOST_RANKED_PAIRS if measure == "spearman" else MOST_PAIRS)
+    assert len(set(pairs.tolist())) == len(pairs)
+    assert allowed.ravel()[pairs].all()
+    np.testing.assert_array_equal(pairs, choose_pairs(allowed, measure))
+    # the mean of a fair sample of rows lies within five standard errors of the mean of all
+    rows, every = pairs // 400, np.nonzero(allowed)[0]
+    assert abs(rows.mean() - every.mean()) < 5 * every.std() / len(pairs) ** 0.5
+
+
+def test_the_table_holds_the_product_and_both_squared_norms_of_each_pair() -> None:
+    queries, keys = clouds(0)
+    pairs = np.array([0, 7, 35, 12, 5])
+    table = pair_table(queries, keys, pairs)
+    for at, pair in enumerate(pairs):
+        query, key = queries[pair // 6].tolist(), keys[pair % 6].tolist()
+        expected = [np.dot(query, key), sum(v * v for v in query), sum(v * v for v in key)]
+        found = [table.products[at], table.query_squares[at], table.key_squares[at]]
+        np.testing.assert_allclose(found, expected, rtol=1e-12)
+
+
+@steady
+@given(SEEDS, st.sampled_from(DISTANCES), st.integers(1, 6), st.integers(1, 5))
+def test_distances_are_those_of_vectors_really_scaled(
+    seed: int, distance: Distance, size: int, dim: int
+) -> None:
+    queries, keys = clouds(seed, size, dim)
+    found = distances(pair_table(queries, keys, every_pair(size)), C, distance)
+    expected = [distances_by_hand(queries, keys, c, distance) for c in C]
+    np.testing.assert_allclose(found, expected, rtol=1e-7, atol=1e-6)
+
+
+@pytest.mark.parametrize("distance", DISTANCES)
+def test_a_query_on_its_key_is_at_no_distance(distance: Distance) -> None:
+    same = clouds(1)[0]
+    table = pair_table(same, same, np.arange(6, dtype=np.intp) * 7)
+    np.testing.assert_allclose(distances(table, np.array([1.0]), distance), 0, atol=1e-6)
+
+
+def test_a_vector_of_no_length_has_cosine_distance_one() -> None:
+    queries, keys = clouds(2)
+    queries[1], keys[4] = 0, 0
+    found = distances(pair_table(queries, keys, every_pair(6)), C, "cosine").reshape(-1, 6, 6)
+    np.testing.assert_array_equal(found[:, 1], 1)
+    np.testing.assert_array_equal(found[:, :, 4], 1)
+
+
+# Measures --------------------------------------------------------------------------------------
+
+
+def test_a_weighted_correlation_worked_by_hand() -> None:
+    # Weights 1, 1, 2: means 5/4 and 2; xx = 11/4, yy = 6, xy = 1 + 0 + 1.5 + ... = 3
+    x, y, weights = np.array([0.0, 1.0, 2.0]), np.array([0.0, 4.0, 2.0]), np.array([1.0, 1.0, 2.0])
+    expected = (5 / 4 * 2 + -1 / 4 * 2 + 0) / ((25 + 1 + 2 * 9) / 16 * 8) ** 0.5
+    assert expected == pytest.approx(2 / 22**0.5)
+    assert weighted_correlation(x, y, weights) == pytest.approx(2 / 22**0.5, abs=1e-12)
+
+
+@steady
+@given(SEEDS, st.integers(3, 40), st.sampled_from([1e-6, 1, 1e6]))
+def test_a_weighted_correlation_is_that_of_numpy_s_covariance(
+    seed: int, size: int, scale: float
+) -> None:
+    rng = np.random.default_rng(seed)
+    x, y = rng.normal(size=(2, size))
+    weights = rng.uniform(0.01, 1, size)
+    cov = np.cov(x, y + x, aweights=weights)
+    expected = cov[0, 1] / (cov[0, 0] * cov[1, 1]) ** 0.5
+    assert weighted_correlation(x, y + x, scale * weights) == pytest.approx(expected, abs=1e-9)
+
+
+def test_pairs_without_weight_do_not_count() -> None:
+    x, y = np.random.default_rng(3).normal(size=(2, 10))
+    weights = np.array([1.0] * 6 + [0.0] * 4)
+    expected = stats.pearsonr(x[:6], y[:6]).statistic
+    assert weighted_correlation(x, y, weights) == pytest.approx(expected, abs=1e-12)
+
+
+@pytest.mark.parametrize("weights", [[0, 0, 0], [1, 0, 0], [1, 1, 0]])
+def test_a_weighted_correlation_of_what_does_not_vary_is_not_a_number(weights: Any) -> None:
+    x, y = np.array([1.0, 1.0, 5.0]), np.array([2.0, 3.0, 4.0])
+    assert np.isnan(weighted_correlation(x, y, np.array(weights, float)))
+    assert np.isnan(weighted_correlation(y, x, np.array(weights, float)))
+
+
+@pytest.mark.parametrize("distance", DISTANCES)
+@pytest.mark.parametrize("measure", MEASURES)
+@pytest.mark.parametrize(("seed", "size"), [(0, 26), (1, 30), (2, 41), (3, 10)])
+def test_correlations_are_those_of_a_literal_computation(
+    distance: Distance, measure: Measure, seed: int, size: int
+) -> None:
+    queries, keys = clouds(seed, size)
+    pairs = np.random.default_rng(seed).permutation(size * size)[: size * size - 7].astype(np.intp)
+    found = correlations(pair_table(queries, keys, pairs), C, distance, measure)
+    x = (queries @ keys.T).ravel()[pairs]
+    for at, c in enumerate(C):
+        d = distances_by_hand(queries, keys, c, distance)[pairs]
+        r, carrying = correlation_by_hand(x, d, measure)
+        assert found.values[at] == pytest.approx(r, abs=1e-6, nan_ok=True)
+        assert found.carrying[at] == carrying
+    assert np.isnan(found.values).all() == (measure == "weighted" and size == 10)
+
+
+def test_ties_share_their_rank() -> None:
+    rng = np.random.default_rng(4)
+    queries, keys = rng.integers(-2, 3, size=(2, 12, 3)).astype(float)
+    table = pair_table(queries, keys, every_pair(12))
+    found = correlations(table, np.array([1.0, 2.0]), "squared euclidean", "spearman").values
+    x = (queries @ keys.T).ravel()
+    for r, c in zip(found, [1, 2], strict=True):
+        d = distances_by_hand(queries, keys, c, "squared euclidean")
+        assert r == pytest.approx(stats.spearmanr(x, d).statistic, abs=1e-9)
+
+
+NOTHING = {
+    "one pair": clouds(5, 1),
+    "identical tokens": (np.tile([0.3, 0.7], (6, 1)), np.tile([0.1, -0.2], (6, 1))),
+    "no keys": (clouds(6)[0], np.zeros((6, 4))),
+    "nothing at all": (np.zeros((6, 4)), np.zeros((6, 4))),
+}
+
+
+@pytest.mark.parametrize("name", NOTHING)
+@pytest.mark.parametrize("distance", DISTANCES)
+@pytest.mark.parametrize("measure", MEASURES)
+def test_where_products_do_not_vary_no_correlation_is_defined(
+    name: str, distance: Distance, measure: Measure
+) -> None:
+    queries, keys = NOTHING[name]
+    table = pair_table(queries, keys, every_pair(len(queries)))
+    assert np.isnan(correlations(table, C, distance, measure).values).all()
+
+
+# The closed form -------------------------------------------------------------------------------
+
+
+def squared_r(table: PairTable, log_c: float) -> float:
+    """Pearson's r of the squared distance at one c, straight from its definition."""
+    u = np.exp(2 * log_c)
+    # divided by 1 + u + 1/u, which changes no correlation and keeps extreme c in range
+    d = (u * table.query_squares + table.key_squares / u - 2 * table.products) / (1 + u + 1 / u)
+    return float(np.corrcoef(d, table.products)[0, 1])
+
+
+def numeric_c(table: PairTable) -> float | None:
+    """The best c of a fine grid, refined; None where no c is better than those at the ends."""
+    grid = np.linspace(np.log(1e-5), np.log(1e5), 2001)
+    curve = np.array([squared_r(table, log_c) for log_c in grid])
+    at = int(curve.argmin())
+    if curve[at] > min(curve[0], curve[-1]) - 1e-9:
+        return None
+    near = minimize_scalar(
+        lambda log_c: squared_r(table, log_c),
+        bounds=(grid[at - 1], grid[at + 1]),
+        method="bounded",
+        options={"xatol": 1e-9},
+    )
+    return float(np.exp(near.x))
+
+
+def assert_best(table: PairTable, expected: float | None) -> None:
+    found = closed_form_c(table)
+    if expected is None:
+        assert found is None
+        return
+    assert found is not None
+    assert squared_r(table, np.log(found)) <= squared_r(table, np.log(expected)) + 1e-10
+    assert found == pytest.approx(expected, rel=1e-3)
+
+
+@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("size", [3, 13])
+def test_the_closed_form_is_what_a_fine_search_finds(seed: int, size: int) -> None:
+    table = pair_table(*clouds(seed, size, 1 + seed % 5), every_pair(size))
+    assert_best(table, numeric_c(table))
+
+
+def made(products: Any, query_squares: Any, key_squares: Any) -> PairTable:
+    return PairTable(*(np.asarray(v, float) for v in (products, query_squares, key_squares)))
+
+
+def test_where_only_the_query_s_norm_tells_the_product_c_runs_to_infinity() -> None:
+    x, other = np.random.default_rng(7).normal(size=(2, 50))
+    table = made(x, 9 - x, 9 + other)
+    assert squared_r(table, 20) == pytest.approx(-1, abs=1e-12)
+    assert closed_form_c(table) is None
+
+
+def test_where_only_the_key_s_norm_tells_the_product_c_runs_to_zero() -> None:
+    x, other = np.random.default_rng(8).normal(size=(2, 50))
+    table = made(x, 9 + other, 9 - x)
+    assert squared_r(table, -20) == pytest.approx(-1, abs=1e-12)
+    assert closed_form_c(table) is None
+
+
+@pytest.mark.parametrize("name", NOTHING)
+def test_where_products_do_not_vary_there_is_no_best_c(name: str) -> None:
+    queries, keys = NOTHING[name]
+    assert closed_form_c(pair_table(queries, keys, every_pair(len(queries)))) is None

@@ -1,0 +1,299 @@
+"""The two freedoms of attention and the notebook's search, against literal loops and SciPy."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+from numpy.typing import NDArray
+from scipy import stats
+from scipy.spatial import distance
+
+from core.analysis.normalization import (
+    LEAST_GAIN,
+    NOTEBOOK_A,
+    NOTEBOOK_C,
+    GridSearch,
+    correlation_along_c,
+    grid_search,
+    key_translation,
+    normalize,
+    pearson,
+    same_token_pairs,
+)
+
+Floats = NDArray[np.float64]
+SEEDS = st.integers(0, 2**32 - 1)
+steady = settings(deadline=None)
+pytestmark = pytest.mark.filterwarnings("error")
+
+SIZES = st.tuples(st.integers(1, 4), st.integers(1, 7), st.integers(1, 6))
+CONSTANTS = st.floats(0.05, 20).flatmap(lambda c: st.sampled_from([c, -c]))
+
+
+# Oracles ---------------------------------------------------------------------------------------
+
+
+def clouds(seed: int, *shape: int, spread: float = 1.0) -> tuple[Floats, Floats]:
+    """Queries and keys (..., token, dim) with centres of their own."""
+    rng = np.random.default_rng(seed)
+    centres = rng.normal(size=(2, *shape[:-2], 1, shape[-1]))
+    queries, keys = spread * (rng.normal(size=(2, *shape)) + centres)
+    return queries, keys
+
+
+def softmax_by_hand(queries: Floats, keys: Floats, mask: Floats) -> Floats:
+    weights = np.zeros_like(mask)
+    for i, query in enumerate(queries):
+        seen = [j for j in range(len(keys)) if mask[i, j] == 0]
+        logits = np.array([sum(query * keys[j]) for j in seen])
+        powers = np.exp(logits - max(logits))
+        weights[i, seen] = powers / powers.sum()
+    return weights
+
+
+def mask_of(kind: str, size: int) -> Floats:
+    mask = np.zeros((size, size))
+    if kind == "causal":
+        mask[np.triu_indices(size, 1)] = -np.inf
+    if kind == "padded":
+        mask[:, (size + 1) // 2 :] = -np.inf
+    return mask
+
+
+def pairs_by_hand(queries: Any, keys: Any, a: float, c: float) -> tuple[Floats, Floats]:
+    """Dot product and cosine distance of every same-token pair of every head, one by one."""
+    products, cosines = [], []
+    for head in range(queries.shape[0]):
+        for token in range(queries.shape[1]):
+            query = [float(value) * c for value in queries[head, token]]
+            key = [(float(value) + a) / c for value in keys[head, token]]
+            products.append(float(np.dot(query, key)))
+            cosines.append(float(distance.cosine(query, key)))
+    return np.array(products), np.array(cosines)
+
+
+def search_by_hand(queries: Any, keys: Any, a_values: Any, c_values: Any) -> GridSearch:
+    """The double loop of the notebook; a gain below rounding is none."""
+    surface = np.full((len(a_values), len(c_values)), np.nan)
+    history: list[Any] = []
+    for i, a in enumerate(a_values):
+        for j, c in enumerate(c_values):
+            if c == 0:
+                continue
+            r = float(stats.pearsonr(*pairs_by_hand(queries, keys, a, c)).statistic)
+            surface[i, j] = r
+            if not history or abs(r) > abs(history[-1][2]) + LEAST_GAIN:
+                history.append((a, c, r))
+    a, c, r = history[-1]
+    return GridSearch(a, c, r, surface, tuple(history), a_values, c_values)
+
+
+def assert_same_search(found: GridSearch, expected: GridSearch) -> None:
+    np.testing.assert_allclose(found.surface, expected.surface, rtol=0, atol=1e-6)
+    assert (found.a, found.c) == (expected.a, expected.c)
+    assert abs(found.correlation - expected.correlation) < 1e-6
+    assert [step[:2] for step in found.history] == [step[:2] for step in expected.history]
+    kept = [step.correlation for step in found.history]
+    np.testing.assert_allclose(kept, [step[2] for step in expected.history], rtol=0, atol=1e-6)
+
+
+# The freedoms ----------------------------------------------------------------------------------
+
+
+@steady
+@given(SIZES, SEEDS, st.sampled_from(["none", "causal", "padded"]), st.booleans(), st.data())
+def test_softmax_keeps_its_value_under_any_a_and_c(
+    shape: tuple[int, int, int], seed: int, kind: str, a_head: bool, data: Any
+) -> None:
+    heads, size, dim = shape
+    queries, keys = clouds(seed, *shape)
+    values = st.floats(-10, 10)
+    a: Any = data.draw(arrays(np.float64, (heads, dim), elements=values) if a_head else values)
+    c: Any = data.draw(arrays(np.float64, heads, elements=CONSTANTS) if a_head else CONSTANTS)
+    mask = mask_of(kind, size)
+    new_queries, new_keys = normalize(queries, keys, a, c)
+    for head in range(heads):
+        before = softmax_by_hand(queries[head], keys[head], mask)
+        after = softmax_by_hand(new_queries[head], new_keys[head], mask)
+        np.testing.assert_allclose(after, before, rtol=0, atol=1e-9)
+
+
+@pytest.mark.parametrize("shape", [(3, 3, 3), (2, 3, 5), (2, 3, 4, 5), (4, 2)])
+def test_each_head_is_scaled_by_its_own_c_and_its_keys_moved_by_its_own_vector(
+    shape: tuple[int, ...],
+) -> None:
+    queries, keys = clouds(0, *shape)
+    rng = np.random.default_rng(1)
+    a, c = rng.normal(size=(*shape[:-2], shape[-1])), -rng.uniform(0.5, 2, shape[:-2])
+    new_queries, new_keys = normalize(queries, keys, a, c)
+    assert new_queries.shape == new_keys.shape == shape
+    assert new_queries.dtype == new_keys.dtype == np.float64
+    for *head, token in np.ndindex(shape[:-1]):
+        here, own = (*head, token), tuple(head)
+        np.testing.assert_allclose(new_queries[here], queries[here] * c[own], rtol=1e-12)
+        np.testing.assert_allclose(new_keys[here], (keys[here] + a[own]) / c[own], rtol=1e-12)
+
+
+@pytest.mark.parametrize("c", [0, 0.0, -0.0, [1.0, 0.0]])
+def test_a_c_of_zero_is_refused(c: Any) -> None:
+    with pytest.raises(ValueError):  # noqa: PT011 - the kind is what callers catch
+        normalize(*clouds(3, 2, 3, 4), 0.5, c)
+
+
+@pytest.mark.parametrize("shape", [(2, 4, 4), (2, 3, 5), (1, 3, 4), (3, 4)])
+def test_queries_and_keys_of_different_shapes_are_refused(shape: tuple[int, ...]) -> None:
+    with pytest.raises(ValueError):  # noqa: PT011 - likewise
+        normalize(np.ones((2, 3, 4)), np.ones(shape), 0.5, 1)
+
+
+@steady
+@given(st.sampled_from([(1, 1), (5, 3), (2, 5, 3), (2, 3, 4, 1)]), SEEDS)
+def test_with_the_translation_the_centroids_of_queries_and_keys_meet(
+    shape: tuple[int, ...], seed: int
+) -> None:
+    queries, keys = clouds(seed, *shape, spread=3)
+    a = key_translation(queries.astype(np.float32), keys.astype(np.float32))
+    assert a.shape == (*shape[:-2], shape[-1])
+    moved = keys.astype(np.float32) + a[..., None, :]
+    np.testing.assert_allclose(moved.mean(-2), queries.mean(-2), rtol=0, atol=1e-6)
+
+
+# The notebook's search -------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_the_search_finds_what_a_literal_double_loop_finds(seed: int) -> None:
+    queries, keys = (side.astype(np.float32) for side in clouds(seed, 3, 5, 4, spread=0.5))
+    grid = np.linspace(*NOTEBOOK_A), np.linspace(*NOTEBOOK_C)
+    found = grid_search(queries, keys, *grid)
+    assert_same_search(found, search_by_hand(queries, keys, *grid))
+    assert found.c == grid[1][0]
+
+
+ODD_GRIDS: dict[str, tuple[Any, Any]] = {
+    "one pair of constants": ([0.3], [1.0]),
+    "in no order": ([0.1, -0.4, 0.3, 0.2], [3.0, -0.2, 1.0]),
+    "zero in the middle of c": (np.linspace(-0.5, 0.5, 5), np.linspace(-2, 2, 5)),
+    "zero first in c": ([-0.5, 0.5], [0.0, 0.5, 1.0]),
+    "whole numbers": ([-1, 0, 1], [-1, 0, 2]),
+}
+
+
+@pytest.mark.parametrize("name", ODD_GRIDS)
+@pytest.mark.parametrize("seed", [10, 11, 12])
+def test_odd_ranges_are_searched_as_they_stand(name: str, seed: int) -> None:
+    queries, keys = clouds(seed, 2, 6, 3, spread=0.7)
+    grid = np.asarray(ODD_GRIDS[name][0], float), np.asarray(ODD_GRIDS[name][1], float)
+    found = grid_search(queries, keys, *ODD_GRIDS[name])
+    assert_same_search(found, search_by_hand(queries, keys, *grid))
+    assert found.c == next(c for c in grid[1] if c != 0)
+    np.testing.assert_array_equal(np.isnan(found.surface).any(axis=0), grid[1] == 0)
+
+
+def planted(best: float) -> tuple[Floats, Floats]:
+    """Pairs whose cosine falls exactly with the product once `best` is added to the keys."""
+    angles = np.linspace(0.1, 3.0, 12)
+    queries = np.tile([1.0, 0.0], (1, 12, 1))
+    keys = np.stack([np.cos(angles), np.sin(angles)], axis=-1)[None] - best
+    return queries, keys
+
+
+def test_a_best_a_inside_its_range_is_found_when_the_range_is_widened() -> None:
+    queries, keys = planted(2.0)
+    narrow = grid_search(queries, keys, np.linspace(-0.5, 0.5, 11), [-1.0, 1.0])
+    wide = grid_search(queries, keys, np.linspace(-4, 4, 9), [-1.0, 1.0])
+    assert (narrow.a_on_edge, wide.a_on_edge, wide.a) == (True, False, 2.0)
+    assert wide.correlation == pytest.approx(-1, abs=1e-12)
+    assert abs(narrow.correlation) < abs(wide.correlation)
+
+
+@pytest.mark.parametrize("a_values", [[2, 0, 1], [0, 1, 2], [2]])
+def test_first_and_last_of_the_range_are_both_edges(a_values: Any) -> None:
+    assert grid_search(*planted(2.0), a_values, [1.0]).a_on_edge
+
+
+@steady
+@given(SEEDS)
+def test_the_surface_is_flat_along_c(seed: int) -> None:
+    found = grid_search(*clouds(seed, 2, 5, 3), np.linspace(-1, 1, 5), [-20, -1, 0, 0.05, 3])
+    spread = np.ptp(found.surface[:, [0, 1, 3, 4]], axis=1).max()
+    assert found.spread_along_c == pytest.approx(spread, abs=1e-15)
+    assert spread < 1e-9
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_along_c_every_correlation_comes_from_vectors_really_scaled(seed: int) -> None:
+    queries, keys = clouds(seed, 3, 4, 5)
+    c_values = [-2.0, -0.3, 0.1, 1.0, 7.0]
+    for r, c in zip(correlation_along_c(queries, keys, -0.4, c_values), c_values, strict=True):
+        products, cosines = pairs_by_hand(queries, keys, -0.4, c)
+        assert r == pytest.approx(np.corrcoef(products, cosines)[0, 1], abs=1e-9)
+
+
+@pytest.mark.parametrize("c", [-2.0, 0.5])
+def test_same_token_pairs_go_head_by_head_and_nothing_is_at_distance_one(c: float) -> None:
+    queries, keys = clouds(4, 3, 4, 2)
+    expected = np.array(pairs_by_hand(queries, keys, 0.25, c))
+    queries[1, 2], keys[2, 0] = 0, -0.25
+    expected[:, [1 * 4 + 2, 2 * 4 + 0]] = [[0], [1]]
+    found = same_token_pairs(queries, keys, 0.25, c)
+    np.testing.assert_allclose(found, expected, rtol=0, atol=1e-12)
+
+
+ONES = np.ones((2, 3, 4))
+
+
+@pytest.mark.parametrize("keys", [ONES[..., 1:], ONES[0], ONES[:1]])
+def test_a_search_over_unlike_arrays_is_refused(keys: Floats) -> None:
+    with pytest.raises(ValueError):  # noqa: PT011 - likewise
+        grid_search(keys if keys.ndim == 2 else ONES, keys, [0.0], [1.0])
+
+
+@pytest.mark.parametrize("ranges", [([], [1.0]), ([0.0], [])])
+def test_an_empty_range_is_refused(ranges: Any) -> None:
+    with pytest.raises(ValueError):  # noqa: PT011 - likewise
+        grid_search(ONES, ONES, *ranges)
+
+
+UNDEFINED: dict[str, tuple[Floats, Floats]] = {
+    "one pair": (np.ones((1, 1, 3)), np.full((1, 1, 3), 2.0)),
+    "identical tokens": (np.tile([0.1, 0.7], (1, 5, 1)), np.tile([0.3, -0.2], (1, 5, 1))),
+    "no queries": (np.zeros((2, 4, 3)), clouds(6, 2, 4, 3)[1]),
+    "one dimension, one sign": (np.arange(1.0, 7).reshape(2, 3, 1), np.ones((2, 3, 1))),
+}
+
+
+@pytest.mark.parametrize("name", UNDEFINED)
+def test_where_products_or_distances_do_not_vary_nothing_is_found(name: str) -> None:
+    queries, keys = UNDEFINED[name]
+    found = grid_search(queries, keys, [-0.3, 0.0, 0.4], [-2.0, 0.0, 0.7])
+    assert np.isnan([*found.surface.flat, found.a, found.c, found.correlation]).all()
+    assert (found.history, found.a_on_edge, found.spread_along_c) == ((), False, 0)
+    assert np.isnan(correlation_along_c(queries, keys, 0.4, [-2.0, 0.7])).all()
+
+
+def test_keys_that_vanish_under_a_leave_only_that_row_undefined() -> None:
+    found = grid_search(clouds(7, 2, 4, 3)[0], np.full((2, 4, 3), 0.5), [-0.5, 0.5], [1.0])
+    np.testing.assert_array_equal(np.isnan(found.surface), [[True], [False]])
+    assert (found.a, found.c, len(found.history)) == (0.5, 1.0, 1)
+
+
+@steady
+@given(st.integers(3, 60), SEEDS, st.sampled_from([0, 1000]), st.sampled_from([1, 1e-3, 1e4]))
+def test_pearson_is_that_of_scipy(size: int, seed: int, centre: float, scale: float) -> None:
+    x, y = np.random.default_rng(seed).normal(size=(2, size))
+    expected = stats.pearsonr(x, x / 2 + y).statistic
+    assert pearson(scale * x + centre, x / 2 + y) == pytest.approx(expected, abs=1e-6)
+
+
+@pytest.mark.parametrize("size", [1, 2, 9])
+def test_pearson_of_what_varies_by_rounding_alone_is_not_a_number(size: int) -> None:
+    noisy = 3 + 1e-15 * np.arange(size, dtype=np.float64)
+    assert np.isnan(pearson(noisy, np.arange(size, dtype=np.float64)))
+    assert np.isnan(pearson(np.arange(size, dtype=np.float64), noisy))
+    assert np.isnan(pearson(np.zeros(size), np.zeros(size)))

@@ -1,0 +1,232 @@
+"""Who may see whom, and the attention that follows, against formulas and the models themselves."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+from core.analysis.normalization import key_translation, normalize
+from core.analysis.pairs import attention_change, attention_of, permitted
+from core.model import LoadedModel, load, trace_text
+from core.model.trace import Layer, Trace
+from tests.analysis.traces import plain_tokens
+from tests.model.families import FAMILIES, SENTENCES, Oracle, build, oracle
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+Floats = NDArray[np.float64]
+SEEDS = st.integers(0, 2**32 - 1)
+steady = settings(deadline=None)
+numbers_only = pytest.mark.filterwarnings("error")
+CHOSEN = ("bert", "gpt2", "llama", "mistral", "gemma2", "modernbert")
+TEXT = SENTENCES[1]
+
+
+# Traces by hand --------------------------------------------------------------------------------
+
+
+def trace_of(
+    seed: int,
+    size: int = 6,
+    *,
+    heads: int = 4,
+    key_heads: int = 4,
+    mask: Any = None,
+    scaling: float = 0.5,
+    softcap: float | None = None,
+) -> Trace:
+    """Two random layers that share one rule."""
+    rng = np.random.default_rng(seed)
+
+    def draw(count: int) -> NDArray[np.float32]:
+        return rng.normal(0.3, 1, (2, count, size, 3)).astype(np.float32)
+
+    rules = (Layer(scaling, mask, softcap),) * 2
+    names = plain_tokens(*(f"t{i}" for i in range(size)))
+    queries, keys, values = draw(heads), draw(key_heads), draw(key_heads)
+    return Trace("by hand", names, queries, keys, values, rules, causal=mask is not None)
+
+
+def additive(seen: Any) -> NDArray[np.float32]:
+    return np.where(seen, 0, -np.inf).astype(np.float32)
+
+
+def causal(size: int) -> NDArray[np.bool_]:
+    return np.array([[j <= i for j in range(size)] for i in range(size)])
+
+
+def attention_by_hand(queries: Any, keys: Any, rule: Layer, seen: Any) -> Floats:
+    """softmax(cap(s q.k)) over the keys that are seen, one weight at a time, in float64."""
+    weights = np.zeros(seen.shape)
+    for i, j in np.argwhere(seen):
+        logit = rule.scaling * float(np.dot(queries[i].astype(float), keys[j].astype(float)))
+        if rule.softcap is not None:
+            logit = rule.softcap * np.tanh(logit / rule.softcap)
+        weights[i, j] = np.exp(logit)
+    return weights / weights.sum(axis=1, keepdims=True)
+
+
+# Permitted pairs -------------------------------------------------------------------------------
+
+
+@numbers_only
+@pytest.mark.parametrize("size", [1, 2, 7])
+def test_without_a_mask_every_pair_is_permitted(size: int) -> None:
+    seen = permitted(trace_of(0, size), 1, 2)
+    assert seen.dtype == np.bool_
+    assert seen.shape == (size, size)
+    assert seen.all()
+
+
+@numbers_only
+@pytest.mark.parametrize("size", [1, 2, 7])
+def test_a_causal_query_sees_no_later_key(size: int) -> None:
+    trace = trace_of(0, size, mask=additive(causal(size)))
+    np.testing.assert_array_equal(permitted(trace, 0, 3), causal(size))
+
+
+@numbers_only
+def test_a_mask_of_its_own_is_read_for_each_head() -> None:
+    seen = np.random.default_rng(1).random((4, 6, 6)) < 0.6
+    seen |= np.eye(6, dtype=bool)
+    trace = trace_of(0, mask=additive(seen))
+    for head in range(4):
+        np.testing.assert_array_equal(permitted(trace, 1, head), seen[head])
+
+
+@numbers_only
+def test_a_number_that_is_added_to_a_logit_forbids_nothing() -> None:
+    bias = np.random.default_rng(2).normal(size=(6, 6)).astype(np.float32)
+    assert permitted(trace_of(0, mask=bias), 0, 0).all()
+
+
+# Attention from other vectors ------------------------------------------------------------------
+
+
+@numbers_only
+@steady
+@given(SEEDS, st.sampled_from([None, 2.0]), st.sampled_from(["none", "causal", "heads"]))
+def test_other_vectors_attend_by_the_rule_of_the_head(
+    seed: int, softcap: float | None, kind: str
+) -> None:
+    rng = np.random.default_rng(seed)
+    full = np.ones((6, 6), bool)
+    seen = {"none": full, "causal": causal(6), "heads": rng.random((4, 6, 6)) < 0.5}[kind]
+    seen = seen | np.eye(6, dtype=bool)
+    mask = None if kind == "none" else additive(seen)
+    trace = trace_of(seed, mask=mask, scaling=0.7, softcap=softcap)
+    queries, keys = rng.normal(size=(2, 6, 5))
+    expected = attention_by_hand(
+        queries, keys, trace.layers[0], seen[3] if seen.ndim == 3 else seen
+    )
+    found = attention_of(trace, 0, 3, queries, keys)
+    assert found.dtype == np.float64
+    np.testing.assert_allclose(found, expected, rtol=0, atol=1e-9)
+
+
+@numbers_only
+@pytest.mark.parametrize("key_heads", [4, 2, 1])
+def test_a_head_s_own_vectors_give_its_own_attention(key_heads: int) -> None:
+    trace = trace_of(3, key_heads=key_heads, mask=additive(causal(6)))
+    for layer, head in np.ndindex(2, 4):
+        own = trace.kv_keys[layer, head * key_heads // 4]
+        queries, keys = trace.queries[layer, head].astype(float), own.astype(float)
+        expected = trace.attention(layer, head)
+        found = attention_of(trace, layer, head, queries, keys)
+        np.testing.assert_allclose(found, expected, rtol=0, atol=1e-6)
+        assert attention_change(trace, layer, head, queries, keys) < 1e-6
+
+
+@numbers_only
+@steady
+@given(SEEDS, st.booleans(), st.sampled_from([-7.0, -0.3, 0.05, 1.0, 20.0]))
+def test_normalized_vectors_change_attention_by_rounding_alone(
+    seed: int, masked: bool, c: float
+) -> None:
+    trace = trace_of(seed, key_heads=2, mask=additive(causal(6)) if masked else None)
+    queries, keys = trace.queries[1, 3], trace.kv_keys[1, 1]
+    new = normalize(queries, keys, key_translation(queries, keys), c)
+    assert attention_change(trace, 1, 3, *new) < 1e-6
+
+
+CHANGES = {
+    "queries scaled, keys not": lambda q, k: (2 * q, k),
+    "queries moved": lambda q, k: (q + 1, k),
+    "one key moved": lambda q, k: (q, k + np.eye(6)[:, :1]),
+    "both scaled by the same": lambda q, k: (1.5 * q, 1.5 * k),
+    "keys mirrored alone": lambda q, k: (q, -k),
+    "two keys exchanged": lambda q, k: (q, k[[1, 0, 2, 3, 4, 5]]),
+}
+
+
+@numbers_only
+@pytest.mark.parametrize("name", CHANGES)
+@pytest.mark.parametrize("masked", [False, True])
+def test_any_other_change_is_told_by_its_largest_difference(name: str, masked: bool) -> None:
+    seen = causal(6) if masked else np.ones((6, 6), bool)
+    trace = trace_of(5, key_heads=2, mask=additive(seen) if masked else None)
+    queries, keys = trace.queries[0, 1].astype(float), trace.kv_keys[0, 0].astype(float)
+    new = CHANGES[name](queries, keys)
+    before = attention_by_hand(queries, keys, trace.layers[0], seen)
+    expected = abs(attention_by_hand(*new, trace.layers[0], seen) - before).max()
+    assert expected > 0.01
+    assert attention_change(trace, 0, 1, *new) == pytest.approx(expected, abs=1e-6)
+
+
+@numbers_only
+def test_a_soft_cap_sees_a_translation_but_no_scaling() -> None:
+    trace = trace_of(6, scaling=1.0, softcap=1.5)
+    queries, keys = trace.queries[0, 0].astype(float), trace.keys[0, 0].astype(float)
+    scaled = normalize(queries, keys, 0, -3)
+    moved = normalize(queries, keys, np.array([1.0, -2.0, 0.5]), 1)
+    full = np.ones((6, 6), bool)
+    expected = attention_by_hand(*moved, trace.layers[0], full)
+    expected -= attention_by_hand(queries, keys, trace.layers[0], full)
+    assert attention_change(trace, 0, 0, *scaled) < 1e-6
+    assert attention_change(trace, 0, 0, *moved) == pytest.approx(abs(expected).max(), abs=1e-6)
+    assert abs(expected).max() > 0.01
+
+
+@numbers_only
+@pytest.mark.parametrize("vectors", ["zero", "identical", "huge"])
+def test_degenerate_vectors_have_an_attention(vectors: str) -> None:
+    trace = trace_of(7, 3)
+    value = {"zero": 0.0, "identical": 1.0, "huge": 1e4}[vectors]
+    same = np.full((3, 3), value)
+    np.testing.assert_allclose(attention_of(trace, 0, 0, same, same), 1 / 3, atol=1e-12)
+    ordered = np.diag([value, 2 * value, 3 * value])
+    assert np.isfinite(attention_of(trace, 0, 0, ordered, ordered)).all()
+
+
+# Models of many families -----------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module", params=CHOSEN)
+def family(request: Any, tmp_path_factory: Any) -> tuple[str, LoadedModel, Oracle]:
+    folder: Path = build(FAMILIES[request.param], tmp_path_factory.mktemp("tiny"))
+    return request.param, load(str(folder)), oracle(folder)
+
+
+def test_a_family_s_pairs_are_those_its_own_attention_uses(family: Any) -> None:
+    _, model, own = family
+    trace, weights = trace_text(model, TEXT), own.attention(TEXT)
+    for layer, head in np.ndindex(trace.shape[:2]):
+        np.testing.assert_array_equal(permitted(trace, layer, head), weights[layer, head] > 0)
+
+
+def test_normalized_vectors_keep_the_attention_of_every_family_without_a_cap(family: Any) -> None:
+    name, model, own = family
+    trace, weights = trace_text(model, TEXT), own.attention(TEXT)
+    for layer, head in np.ndindex(trace.shape[:2]):
+        queries, keys = trace.queries[layer, head], trace.keys[layer, head]
+        new = normalize(queries, keys, key_translation(queries, keys), -0.4)
+        change = attention_change(trace, layer, head, *new)
+        by_model = abs(attention_of(trace, layer, head, *new) - weights[layer, head]).max()
+        assert change == pytest.approx(by_model, abs=1e-5)
+        assert (change < 1e-6) is (name != "gemma2")
