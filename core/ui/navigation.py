@@ -62,6 +62,12 @@ PAGES: tuple[Page, ...] = (
         "Do queries lie near the keys they attend to, and can they be brought nearer?",
         "One sentence",
     ),
+    Page(
+        "head_view",
+        "Head view",
+        "Which tokens does each head of a layer join, and how strongly?",
+        "One sentence",
+    ),
 )
 
 _app_is_running: ContextVar[bool] = ContextVar("attention_atlas_app_is_running", default=False)

@@ -1,0 +1,191 @@
+"""What the head view needs of a layer: weights of one byte each, and what makes a number exact.
+
+A picture cannot show more than 256 steps, so each weight travels as one byte. The number a person
+reads on hover must be exact, and comes from whatever is smaller: the weights themselves as float32,
+or the layer's queries and keys with the logarithm of each row's sum, from which
+``exp(logit - log_sum)`` is one weight for the price of one dot product.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from core.model.trace import Array, Trace
+
+STEPS = 255  # what one byte can tell apart, besides nothing
+_FLOAT = 4  # bytes of a float32
+
+Bytes = NDArray[np.uint8]
+
+
+@dataclass(frozen=True, eq=False)
+class ExactWeights:
+    """The layer's attention in full: float32 (head, token, token)."""
+
+    weights: Array
+
+    @property
+    def size(self) -> int:
+        """Bytes that travel."""
+        return self.weights.nbytes
+
+
+@dataclass(frozen=True, eq=False)
+class ExactLogits:
+    """What a weight is computed from: ``exp(scaling * <q_i, k_j> - log_sum_i)``, soft-capped.
+
+    Attributes
+    ----------
+    queries : float32 (head, token, dim).
+    keys : float32 (key-value head, token, dim); each serves as many query heads as its share.
+    log_sums : float32 (2, head, token): the logarithm of the sum of each row's exponentials, and
+        what rounding took from it, so that their sum has the precision of float64.
+    scaling, softcap : of :class:`core.model.trace.Layer`.
+    """
+
+    queries: Array
+    keys: Array
+    log_sums: Array
+    scaling: float
+    softcap: float | None
+
+    @property
+    def size(self) -> int:
+        """Bytes that travel."""
+        return self.queries.nbytes + self.keys.nbytes + self.log_sums.nbytes
+
+
+@dataclass(frozen=True, eq=False)
+class LayerWeights:
+    """One layer as the head view gets it.
+
+    Attributes
+    ----------
+    steps : uint8 (head, token, token), ``round(255 * weight / top)``.
+    top : the weight that 255 stands for: 1 for attention, the layer's largest for weighted ones.
+    exact : where the exact attention comes from.
+    permitted : one bit a pair, (token, token) packed row by row, 1 where attention is permitted;
+        None where every pair is.
+    factor : float32 (head, token), what the attention to each key is multiplied by; None for 1.
+    """
+
+    steps: Bytes
+    top: float
+    exact: ExactWeights | ExactLogits
+    permitted: Bytes | None
+    factor: Array | None
+
+    @property
+    def size(self) -> int:
+        """Bytes that travel."""
+        some = sum(array.nbytes for array in (self.permitted, self.factor) if array is not None)
+        return self.steps.nbytes + self.exact.size + some
+
+
+def layer_weights(trace: Trace, layer: int, factor: Array | None = None) -> LayerWeights:
+    """A layer's attention, or its attention times `factor`, ready to travel.
+
+    Parameters
+    ----------
+    layer : from 0.
+    factor : float32 (head, token), e.g. the norms of the layer's values.
+    """
+    exact: ExactLogits | ExactWeights
+    if sends_logits(trace, layer):
+        attention, exact = _attention_and_logits(trace, layer)
+    else:
+        attention = trace.attention(layer)
+        exact = ExactWeights(attention)
+    weighted = attention if factor is None else attention * factor[:, None, :]
+    top = 1.0 if factor is None else float(weighted.max()) or 1.0
+    return LayerWeights(
+        quantise(weighted, top), top, exact, permitted_bits(trace.layers[layer].mask), factor
+    )
+
+
+def quantise(weights: Array, top: float = 1.0) -> Bytes:
+    """Weights from 0 to `top` as uint8 0 to 255, rounded to the nearest; same shape."""
+    scaled = weights * np.float32(STEPS / top)
+    return np.rint(np.clip(scaled, 0, STEPS)).astype(np.uint8)
+
+
+def permitted_bits(mask: Array | None) -> Bytes | None:
+    """A bit for each (query, key), 1 where some head may attend; None where all may.
+
+    Packed as :func:`numpy.packbits` does, row by row.
+    """
+    if mask is None:
+        return None
+    permitted = np.isfinite(mask).reshape(-1, *mask.shape[-2:]).any(axis=0)
+    return None if permitted.all() else np.packbits(permitted)
+
+
+def value_norms(trace: Trace, layer: int) -> Array:
+    """|v| of every value vector of a layer, float32 (head, token), as query heads see them."""
+    norms = np.linalg.norm(trace.kv_values[layer], axis=-1)  # (key-value head, token)
+    return np.repeat(norms, trace.group, axis=0)
+
+
+def payload_size(trace: Trace, layer: int) -> int:
+    """Bytes that :func:`layer_weights` sends for a layer, without computing it."""
+    _, heads, size, _ = trace.shape
+    exact = _logits_size(trace) if sends_logits(trace, layer) else _weights_size(trace)
+    return heads * size * size + exact + size * size // 8
+
+
+def sends_logits(trace: Trace, layer: int) -> bool:
+    """Whether queries and keys travel, and not the weights as float32: the rule.
+
+    They do where they are smaller (from about twice as many tokens as a head has dims), unless the
+    layer adds more to its logits than "permitted or not": a position bias, or a mask of its own for
+    each head, which only the weights themselves carry.
+    """
+    mask = trace.layers[layer].mask
+    plain = mask is None or (mask.ndim == 2 and bool(np.isin(mask, (0.0, -np.inf)).all()))
+    return plain and _logits_size(trace) < _weights_size(trace)
+
+
+def _weights_size(trace: Trace) -> int:
+    _, heads, size, _ = trace.shape
+    return _FLOAT * heads * size * size
+
+
+def _logits_size(trace: Trace) -> int:
+    _, heads, size, dim = trace.shape
+    vectors = (heads + trace.kv_keys.shape[1]) * size * dim
+    return _FLOAT * (vectors + 2 * heads * size)
+
+
+def _attention_and_logits(trace: Trace, layer: int) -> tuple[Array, ExactLogits]:
+    """Attention, float32 (head, token, token), and what its numbers are computed from.
+
+    In float64, a head at a time: logits of 100 have only five decimals in float32.
+    """
+    rule = trace.layers[layer]
+    heads, size = trace.shape[1:3]
+    attention = np.empty((heads, size, size), dtype=np.float32)
+    log_sums = np.empty((heads, size))
+    for head in range(heads):
+        query = trace.queries[layer, head].astype(np.float64)
+        logits = query @ trace.kv_keys[layer, head // trace.group].T.astype(np.float64)
+        logits *= rule.scaling
+        if rule.softcap is not None:
+            logits = rule.softcap * np.tanh(logits / rule.softcap)
+        if rule.mask is not None:
+            logits += rule.mask
+        largest = logits.max(axis=-1, keepdims=True)
+        log_sums[head] = largest[:, 0] + np.log(np.exp(logits - largest).sum(axis=-1))
+        attention[head] = np.exp(logits - log_sums[head, :, None])
+    rounded = log_sums.astype(np.float32)
+    return attention, ExactLogits(
+        queries=trace.queries[layer],
+        keys=trace.kv_keys[layer],
+        log_sums=np.stack([rounded, (log_sums - rounded).astype(np.float32)]),
+        scaling=rule.scaling,
+        softcap=rule.softcap,
+    )

@@ -1,0 +1,157 @@
+"""The head view: the heads of one layer as lines between two columns of tokens."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import streamlit as st
+
+from core.analysis.attention_table import unique_labels
+from core.analysis.view_weights import ExactWeights, LayerWeights
+from core.components.export import standalone_page
+from core.components.packing import pack
+from core.components.registry import register
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    from core.model.trace import Trace
+
+_SHARED = (
+    "packed",
+    "scales",
+    "view_weights",
+    "view_filters",
+    "controls",
+    "swatches",
+    "tooltip",
+    "columns",
+    "head_layout",
+    "head_lines",
+    "head_words",
+    "head_panel",
+)
+_head_view = register("head_view", *_SHARED)
+
+
+@dataclass(frozen=True)
+class Weighting:
+    """What the lines may show: its name in links, its label, a word of help, whether it can be."""
+
+    value: str
+    label: str
+    title: str
+    disabled: bool = False
+
+
+@dataclass(frozen=True, eq=False)
+class HeadView:
+    """What the head view is told besides the layers.
+
+    Attributes
+    ----------
+    view : the state as links write it: layer and heads from 1, see ``core.ui.head_view_state``.
+    serial : another number tells the component to take `view`; else it keeps its own.
+    weightings : all on offer.
+    colours : one a head for the themes "light" and "dark", ``#rrggbb``.
+    scores : what each head does, name -> (layer, head); empty while nobody has measured.
+    """
+
+    view: Mapping[str, Any]
+    serial: int
+    weightings: Sequence[Weighting]
+    colours: Mapping[str, Sequence[str]]
+    scores: Mapping[str, NDArray[np.float64]] = field(default_factory=dict)
+
+
+def pack_head_view(
+    trace: Trace, layers: Mapping[int, LayerWeights], weighting: str, facts: HeadView
+) -> bytes:
+    """Everything the component gets: the layers (from 0) that travel, tokens, and the state.
+
+    `weighting` is the value of the one that the layers were weighted by.
+    """
+    labels = unique_labels(tuple(token.display for token in trace.tokens))
+    settings = {
+        "stamp": _stamp(trace),
+        "serial": facts.serial,
+        "view": dict(facts.view),
+        "weigh": weighting,
+        "weighs": [vars(weighting) for weighting in facts.weightings],
+        "tokens": [
+            {"display": t.display, "label": label, "special": t.special, "segment": t.segment}
+            for t, label in zip(trace.tokens, labels, strict=True)
+        ],
+        "layerCount": trace.shape[0],
+        "heads": trace.shape[1],
+        "causal": trace.causal,
+        "colours": {theme: list(colours) for theme, colours in facts.colours.items()},
+        "scoreNames": list(facts.scores),
+        "sent": {str(number): _facts_of(layer) for number, layer in layers.items()},
+    }
+    scores = np.stack(list(facts.scores.values()), axis=-1) if facts.scores else np.zeros(0)
+    arrays = {
+        f"{name}{number}": array
+        for number, layer in layers.items()
+        for name, array in _arrays_of(layer).items()
+    }
+    return pack(settings, scores=scores, **arrays)
+
+
+def show_head_view(data: bytes, *, key: str, on_view: Callable[[object], None]) -> None:
+    """Draw the head view.
+
+    Parameters
+    ----------
+    data : from :func:`pack_head_view`. The same bytes again cost nothing to send.
+    on_view : called with the state (as in links, untrusted) after it has changed: at once when a
+        layer or weighting is wanted that has not been sent, else a moment later.
+    """
+
+    def view_changed() -> None:
+        on_view(st.session_state[key]["view"])
+
+    _head_view(key=key, data=data, on_view_change=view_changed)
+
+
+def save_head_view(data: bytes, title: str, note: str) -> str:
+    """The head view as one HTML file that needs no server."""
+    return standalone_page("head_view", _SHARED, data, title, note)
+
+
+def _facts_of(layer: LayerWeights) -> dict[str, Any]:
+    if isinstance(layer.exact, ExactWeights):
+        return {"top": layer.top}
+    exact = layer.exact
+    return {
+        "top": layer.top,
+        "scaling": exact.scaling,
+        "softcap": exact.softcap,
+        "dim": exact.keys.shape[-1],
+        "keyHeads": exact.keys.shape[0],
+    }
+
+
+def _arrays_of(layer: LayerWeights) -> dict[str, NDArray[Any]]:
+    exact = layer.exact
+    arrays: dict[str, NDArray[Any] | None] = {
+        "steps": layer.steps,
+        "permitted": layer.permitted,
+        "factor": layer.factor,
+    }
+    if isinstance(exact, ExactWeights):
+        arrays["weights"] = exact.weights
+    else:
+        arrays |= {"queries": exact.queries, "keys": exact.keys, "logSums": exact.log_sums}
+    return {name: array for name, array in arrays.items() if array is not None}
+
+
+def _stamp(trace: Trace) -> str:
+    """Tells texts and models apart, so that layers kept in the browser are of this one."""
+    ids = [(token.id, token.display, token.segment) for token in trace.tokens]
+    return hashlib.sha256(repr((trace.model, trace.shape, ids)).encode()).hexdigest()[:16]

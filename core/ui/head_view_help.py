@@ -1,0 +1,171 @@
+"""What the head view page says: how to read it, examples that set its controls, the mathematics."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import streamlit as st
+
+from core.analysis.head_patterns import head_scores
+from core.analysis.strongest_link import strongest_link
+from core.ui.messages import quote
+from core.ui.presets import Preset, show
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from core.model import Trace
+
+_WEIGHTED = {
+    "value": "attention times the length of the value vector it brings",
+    "transformed": "attention times the length of what it adds to the token, the value after the"
+    " head's output projection",
+}
+_MANY = 64  # tokens; from about here the picture scrolls
+
+
+def explain(trace: Trace, view: Mapping[str, Any]) -> str:
+    """How to read the picture, true for what is on the screen."""
+    reading = (
+        "A line joins a token (left) to one it attends to (right), in the colour of its head: the"
+        " stronger, the wider and darker. The bars beside a token are its weights in each head, the"
+        " number is their mean."
+    )
+    sentences = [reading, _explain_rows(view)]
+    if trace.causal:
+        sentences.append("This model reads from left to right: no line leads to later tokens.")
+    if trace.shape[2] > _MANY:
+        sentences.append(
+            "Lines with an end out of view are fainter; the map on the right shows each token's"
+            " strongest line."
+        )
+    sentences.append("Lines are drawn in 255 steps, numbers are exact.")
+    return " ".join(sentences)
+
+
+def _explain_rows(view: Mapping[str, Any]) -> str:
+    if view["renorm"]:
+        return "Each token's weights are divided by their sum over the tokens shown."
+    if view["weigh"] in _WEIGHTED:
+        return (
+            f"Weights are {_WEIGHTED[view['weigh']]}; they do not add up to 1, and the widest line"
+            " is the layer's largest."
+        )
+    hidden = view["hide"] or view["without"] or view["filter"] != "all"
+    rest = ", of which some goes to tokens not shown" if hidden else ""
+    return f"The lines of one token and one head add up to 1{rest}."
+
+
+def show_presets(trace: Trace) -> None:
+    """Buttons that set the controls, each with what it shows."""
+    show("head_view", lambda: _presets(trace))
+
+
+def show_mathematics() -> None:
+    """The definitions behind the lines."""
+    with st.expander("The mathematics"):
+        st.markdown(
+            r"""
+A line of head $h$ from token $i$ to token $j$ is the attention weight
+
+$$
+a^h_{ij} = \exp\bigl(s \, \langle q^h_i, k^h_j \rangle - L^h_i\bigr),
+\qquad
+L^h_i = \log \sum_{j'} e^{s \langle q^h_i, k^h_{j'} \rangle},
+$$
+
+where the sum runs over the tokens that the model lets $i$ see. The picture rounds it to
+$\lfloor 255 \, a \rceil / 255$; the numbers you read are computed from this formula.
+
+**Attention is not yet effect.** What head $h$ adds to token $i$ is
+$\sum_j a^h_{ij} \, f^h(v_j)$ with $f^h(v_j) = v^h_j W^h_O$. A token with a short $f(v)$ adds little
+however much attention it gets, which is how many heads rest on `[SEP]` without changing anything
+(Kobayashi et al. 2020). The weights *× |f(value)|* are $a^h_{ij} \lVert f^h(v_j) \rVert$, the
+weights *× |value|* are $a^h_{ij} \lVert v^h_j \rVert$.
+
+*Renormalise rows* divides by what is left of a row in the tokens shown, $J$:
+$\; a_{ij} / \sum_{j' \in J} a_{ij'}$.
+"""
+        )
+
+
+def _presets(trace: Trace) -> list[Preset]:
+    """Settings worth seeing on this text; heads are found by measuring, not by a list."""
+    last = trace.shape[0]
+    presets = []
+    link = strongest_link(trace)
+    if link is not None:
+        query, key = (quote(trace.tokens[at].display) for at in (link.query, link.key))
+        presets.append(
+            Preset(
+                "One head, one word",
+                f"L{link.layer + 1} H{link.head + 1} gives {link.weight:.2f} of {query}'s attention"
+                f" to {key}: the strongest link between two words that are no neighbours.",
+                _state(link.layer, heads=[link.head + 1], **{"from": [link.query + 1]}),
+            )
+        )
+    presets += _measured_presets(trace)
+    presets.append(
+        Preset(
+            "Without special tokens",
+            f"What is left in layer {last} when special tokens are hidden and rows are divided by"
+            " what remains.",
+            _state(last - 1, hide=True, renorm=True),
+        )
+    )
+    if any(token.segment for token in trace.tokens):
+        presets.append(
+            Preset(
+                "From one sentence to the other",
+                f"Only lines from the first sentence to the second, in layer {last}.",
+                _state(last - 1, filter="ab", hide=True),
+            )
+        )
+    return presets
+
+
+def _measured_presets(trace: Trace) -> list[Preset]:
+    scores = head_scores(trace)
+    layer, head = _best(scores["previous"])
+    value = scores["previous"][layer, head]
+    resting = scores["delimiter"].mean(axis=1)  # (layer,)
+    rest = int(resting.argmax())
+    return [
+        Preset(
+            "The token before",
+            f"L{layer + 1} H{head + 1} looks back by one more than any other head: {value:.2f} of"
+            " its attention, on average.",
+            _state(layer, heads=[head + 1], what=True),
+        ),
+        Preset(
+            "What attention brings",
+            f"Layer {rest + 1} puts {resting[rest]:.0%} of its attention on special tokens, full"
+            " stops and commas; times the length of the values, much of that shrinks.",
+            _state(rest, weigh="value"),
+        ),
+    ]
+
+
+def _best(scores: np.ndarray[Any, np.dtype[np.float64]]) -> tuple[int, int]:
+    """Layer and head of the largest score."""
+    filled = np.nan_to_num(scores, nan=-1.0)
+    layer, head = np.unravel_index(int(filled.argmax()), filled.shape)
+    return int(layer), int(head)
+
+
+def _state(layer: int, **changes: Any) -> dict[str, Any]:  # noqa: ANN401 - values of widgets
+    """The page's whole state, as it begins but for `changes`; `layer` from 0."""
+    return {
+        "layer": str(layer + 1),
+        "filter": "all",
+        "least": "auto",
+        "weigh": "attention",
+        "hide": False,
+        "renorm": False,
+        "what": False,
+        "heads": [],
+        "without": [],
+        "from": [],
+        "to": [],
+    } | changes

@@ -1,0 +1,34 @@
+"""One layer's heads as lines between two columns of tokens."""
+
+import streamlit as st
+
+from core.ui.navigation import open_page
+
+open_page("head_view")
+
+from core.components.head_view import show_head_view
+from core.ui import address
+from core.ui.current import current_trace
+from core.ui.head_view_data import pack_for_page, page_to_save, weightings
+from core.ui.head_view_help import explain, show_mathematics, show_presets
+from core.ui.head_view_state import KEY, PARAMETERS, restore_view, take_report
+
+trace = current_trace()
+offered = weightings(trace)
+view = restore_view(trace, [each.value for each in offered if not each.disabled])
+address.publish(*PARAMETERS)
+
+show_head_view(pack_for_page(trace, view, offered), key=KEY, on_view=take_report)
+reading, saving = st.columns([5, 1])
+reading.caption(explain(trace, view))
+saving.download_button(
+    "Save as HTML",
+    lambda: page_to_save(trace, view, offered),
+    file_name="head-view.html",
+    mime="text/html",
+    on_click="ignore",
+    width="stretch",
+    help="One file that opens without internet and does what this picture does.",
+)
+show_presets(trace)
+show_mathematics()
