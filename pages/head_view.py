@@ -9,7 +9,7 @@ open_page("head_view")
 from core.components.head_view import show_head_view
 from core.ui import address
 from core.ui.current import current_trace
-from core.ui.head_view_data import pack_for_page, page_to_save, weightings
+from core.ui.head_view_data import on_screen, pack_for_page, page_to_save, weightings
 from core.ui.head_view_help import explain, show_mathematics, show_presets
 from core.ui.head_view_state import KEY, PARAMETERS, restore_view, take_report
 
@@ -18,12 +18,13 @@ offered = weightings(trace)
 view = restore_view(trace, [each.value for each in offered if not each.disabled])
 address.publish(*PARAMETERS)
 
-show_head_view(pack_for_page(trace, view, offered), key=KEY, on_view=take_report)
+screen = on_screen(trace, view, offered)
+show_head_view(pack_for_page(screen), key=KEY, on_view=take_report)
 reading, saving = st.columns([5, 1])
 reading.caption(explain(trace, view))
 saving.download_button(
     "Save as HTML",
-    lambda: page_to_save(trace, view, offered),
+    lambda: page_to_save(screen),
     file_name="head-view.html",
     mime="text/html",
     on_click="ignore",

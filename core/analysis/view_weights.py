@@ -8,8 +8,9 @@ or the layer's queries and keys with the logarithm of each row's sum, from which
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +22,7 @@ STEPS = 255  # what one byte can tell apart, besides nothing
 _FLOAT = 4  # bytes of a float32
 
 Bytes = NDArray[np.uint8]
+Weighting = Literal["attention", "value", "transformed"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,6 +89,31 @@ class LayerWeights:
         return self.steps.nbytes + self.exact.size + some
 
 
+def weighted_layer(
+    trace: Trace, layer: int, weighting: Weighting, norms: Array | None = None
+) -> LayerWeights:
+    """A layer by the name of its weighting, as links have it.
+
+    Parameters
+    ----------
+    weighting : attention alone, times the length of the values, or times that of the transformed
+        values (Kobayashi et al. 2020).
+    norms : float32 (layer, head, token), the lengths of the transformed values.
+
+    Raises
+    ------
+    ValueError
+        When the transformed values are asked for and `norms` are not known.
+    """
+    if weighting == "attention":
+        return layer_weights(trace, layer)
+    if weighting == "value":
+        return layer_weights(trace, layer, value_norms(trace, layer))
+    if norms is None:
+        raise ValueError(f"the output projection of {trace.model!r} is not known")
+    return layer_weights(trace, layer, norms[layer])
+
+
 def layer_weights(trace: Trace, layer: int, factor: Array | None = None) -> LayerWeights:
     """A layer's attention, or its attention times `factor`, ready to travel.
 
@@ -132,10 +159,10 @@ def value_norms(trace: Trace, layer: int) -> Array:
 
 
 def payload_size(trace: Trace, layer: int) -> int:
-    """Bytes that :func:`layer_weights` sends for a layer, without computing it."""
+    """Bytes a layer's attention takes at most when it travels, without computing it."""
     _, heads, size, _ = trace.shape
     exact = _logits_size(trace) if sends_logits(trace, layer) else _weights_size(trace)
-    return heads * size * size + exact + size * size // 8
+    return heads * size * size + exact + math.ceil(size * size / 8)
 
 
 def sends_logits(trace: Trace, layer: int) -> bool:

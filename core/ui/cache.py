@@ -7,12 +7,18 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from core.analysis.clouds import Cloud, Stage, head_clouds
+from core.analysis.head_patterns import head_scores as measure_heads
 from core.analysis.scaling import Criterion, ModelScaling, scale_head, scale_model
+from core.analysis.view_weights import weighted_layer
 from core.model import LoadedModel, Trace, load, output_projection, trace_text
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
     from core.analysis.correlation import Distance
     from core.analysis.joint_embedding import Metric, Projection
+    from core.analysis.view_weights import LayerWeights, Weighting
     from core.model.trace import Array
 
 TextKey = tuple[str, str, str | None]  # model, text, second text: what a trace is cached by
@@ -22,6 +28,11 @@ TextKey = tuple[str, str, str | None]  # model, text, second text: what a trace 
 MODELS_KEPT = 2
 # A trace of 512 tokens of the bundled model takes 20 MB, one of a sentence 0.5 MB.
 TRACES_KEPT = 8
+# A few numbers a head: 5 kB for the bundled model.
+SCORES_KEPT = 16
+# A layer of 512 tokens and 12 heads takes 3 MB, of 1,024 tokens and 16 heads 17 MB, and five times
+# as much where its mask forbids to send queries and keys instead of float32 weights.
+VIEW_LAYERS_KEPT = 6
 # Longest input on any page: beyond it a token x token picture is no longer readable.
 MAX_TOKENS = 1024
 # Norms of 512 tokens of the bundled model: 150 kB.
@@ -79,3 +90,19 @@ def clouds(
         dimensions=dimensions,
         metric=distance,
     )
+
+
+@st.cache_resource(max_entries=SCORES_KEPT, show_spinner="Measuring every head …")
+def head_scores(model_name: str, text: str, pair: str | None) -> dict[str, NDArray[np.float64]]:
+    """What each head attends to, (layer, head) by name, as core.analysis.head_patterns has it."""
+    return measure_heads(trace(model_name, text, pair))
+
+
+@st.cache_resource(max_entries=VIEW_LAYERS_KEPT, show_spinner=False)
+def view_layer(
+    model_name: str, text: str, pair: str | None, layer: int, weighting: Weighting
+) -> LayerWeights:
+    """A layer as the head view gets it, from :func:`core.analysis.view_weights.weighted_layer`."""
+    source = (model_name, text, pair)
+    norms = transformed_norms(*source) if weighting == "transformed" else None
+    return weighted_layer(trace(*source), layer, weighting, norms)

@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+import streamlit as st
+
 from core.analysis.head_patterns import head_scores
-from core.analysis.view_weights import layer_weights, payload_size, value_norms
+from core.analysis.view_weights import payload_size, weighted_layer
 from core.components.head_view import HeadView, Weighting, pack_head_view, save_head_view
 from core.figures.palette import token_colours
+from core.model.output_projection import output_projection
+from core.ui import cache
 from core.ui.head_view_state import view_to_send
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from core.analysis.view_weights import LayerWeights
+    import numpy as np
+    from numpy.typing import NDArray
+
     from core.model import Trace
     from core.model.trace import Array
 
@@ -23,82 +30,117 @@ ALL_LAYERS_BYTES = 1_000_000
 ALL_LAYERS_IN_FILE = 12_000_000
 SCORES = ("previous", "next", "self", "first", "delimiter", "entropy")
 _LONGEST_QUOTE = 300  # characters of the text in the saved file's note
+_NAMES = {"attention": "attention", "value": "× |value|", "transformed": "× |f(value)|"}
 
 
-def weightings(trace: Trace) -> list[Weighting]:  # noqa: ARG001
+@dataclass(frozen=True, eq=False)
+class Screen:
+    """What one run of the page shows.
+
+    Attributes
+    ----------
+    view : the state, as :func:`core.ui.head_view_state.restore_view` gives it.
+    offered : the weightings.
+    source : model, text and second text, as the caches are asked for them.
+    norms : lengths of the transformed values where they are shown, float32 (layer, head, token).
+    """
+
+    trace: Trace
+    view: Mapping[str, Any]
+    offered: Sequence[Weighting]
+    source: tuple[str, str, str | None]
+    norms: Array | None
+
+
+def weightings(trace: Trace) -> list[Weighting]:
     """What the lines can show for this model."""
+    known = output_projection(cache.model(trace.model)) is not None
+    why_not = f"Where {trace.model} keeps its output projection is not known here"
     return [
-        Weighting("attention", "attention", "The weights after softmax"),
-        Weighting("value", "× |value|", "Attention times the length of the value it brings"),
-        Weighting("transformed", "× |f(value)|", "", disabled=True),
+        Weighting("attention", _NAMES["attention"], "The weights after softmax"),
+        Weighting("value", _NAMES["value"], "Attention times the length of the value it brings"),
+        Weighting(
+            "transformed",
+            _NAMES["transformed"],
+            "Attention times the length of what it adds to the token" if known else why_not,
+            disabled=not known,
+        ),
     ]
 
 
-def pack_for_page(trace: Trace, view: Mapping[str, Any], offered: Sequence[Weighting]) -> bytes:
-    """All layers where they are few and short, else the one that `view` names."""
+def on_screen(trace: Trace, view: Mapping[str, Any], offered: Sequence[Weighting]) -> Screen:
+    """What this run of the page shows."""
+    pair = st.session_state["pair"].strip() if st.session_state["two"] else ""
+    source = (trace.model, st.session_state["text"], pair or None)
+    norms = cache.transformed_norms(*source) if view["weigh"] == "transformed" else None
+    return Screen(trace, view, offered, source, norms)
+
+
+def pack_for_page(screen: Screen) -> bytes:
+    """All layers where they are few and short, else the one that the view names."""
+    trace, view = screen.trace, screen.view
     sent, serial = view_to_send(view)
+    whole = _fits(trace, ALL_LAYERS_BYTES)
+    layers = {
+        layer: cache.view_layer(*screen.source, layer, view["weigh"])
+        for layer in _layers(screen, whole=whole)
+    }
     # Measuring the heads of a long text takes a while: not before someone wants to know.
-    measured = view["what"] or _fits(trace, ALL_LAYERS_BYTES)
-    return _pack(trace, view, _facts(trace, sent, serial, offered, measured=measured))
+    scores = cache.head_scores(*screen.source) if view["what"] or whole else {}
+    return pack_head_view(trace, layers, view["weigh"], _facts(screen, sent, serial, scores))
 
 
-def page_to_save(trace: Trace, view: Mapping[str, Any], offered: Sequence[Weighting]) -> str:
-    """The head view as one HTML file, in the state that is on the screen."""
-    facts = _facts(trace, view, 0, offered, measured=True)
-    data = _pack(trace, view, facts, ALL_LAYERS_IN_FILE)
-    return save_head_view(data, f"Head view of {trace.model}", _note(trace, view))
+def page_to_save(screen: Screen) -> str:
+    """The head view as one HTML file, in the state that is on the screen.
+
+    Uses no cache and no session: Streamlit calls it outside a run of the page.
+    """
+    trace, view = screen.trace, screen.view
+    whole = _fits(trace, ALL_LAYERS_IN_FILE)
+    layers = {
+        layer: weighted_layer(trace, layer, view["weigh"], screen.norms)
+        for layer in _layers(screen, whole=whole)
+    }
+    facts = _facts(screen, view, 0, head_scores(trace))
+    data = pack_head_view(trace, layers, view["weigh"], facts)
+    return save_head_view(data, f"Head view of {trace.model}", _note(screen, whole=whole))
+
+
+def _layers(screen: Screen, *, whole: bool) -> Sequence[int]:
+    return range(screen.trace.shape[0]) if whole else (int(screen.view["layer"]) - 1,)
 
 
 def _facts(
-    trace: Trace,
+    screen: Screen,
     view: Mapping[str, Any],
     serial: int,
-    offered: Sequence[Weighting],
-    *,
-    measured: bool,
+    measured: Mapping[str, NDArray[np.float64]],
 ) -> HeadView:
-    every = head_scores(trace) if measured else {}
-    scores = {name: every[name] for name in SCORES if every}
-    colours = {theme: token_colours(trace.shape[1], theme) for theme in ("light", "dark")}
-    return HeadView(
-        view, serial, offered, colours, {name: scores[name] for name in SCORES if scores}
-    )
-
-
-def _pack(
-    trace: Trace, view: Mapping[str, Any], facts: HeadView, most: int = ALL_LAYERS_BYTES
-) -> bytes:
-    every = range(trace.shape[0])
-    wanted = every if _fits(trace, most) else [int(view["layer"]) - 1]
-    layers = {layer: _weigh(trace, layer, view["weigh"]) for layer in wanted}
-    return pack_head_view(trace, layers, view["weigh"], facts)
+    heads = screen.trace.shape[1]
+    colours = {theme: token_colours(heads, theme) for theme in ("light", "dark")}
+    scores = {name: measured[name] for name in SCORES if measured}
+    return HeadView(view, serial, screen.offered, colours, scores)
 
 
 def _fits(trace: Trace, most: int) -> bool:
-    return sum(payload_size(trace, layer) for layer in range(trace.shape[0])) <= most
+    return _size(trace) <= most
 
 
-def _weigh(trace: Trace, layer: int, weighting: str) -> LayerWeights:
-    factor: Array | None = value_norms(trace, layer) if weighting == "value" else None
-    return layer_weights(trace, layer, factor)
+def _size(trace: Trace) -> int:
+    """Bytes of all layers."""
+    return sum(payload_size(trace, layer) for layer in range(trace.shape[0]))
 
 
-def _note(trace: Trace, view: Mapping[str, Any]) -> str:
+def _note(screen: Screen, *, whole: bool) -> str:
     """What the file holds, in plain text."""
-    sentences = [
-        " ".join(token.display for token in trace.tokens if token.segment == segment)
-        for segment in sorted({token.segment for token in trace.tokens})
-    ]
-    text = " / ".join(sentences)
+    text = " / ".join(filter(None, screen.source[1:]))
     if len(text) > _LONGEST_QUOTE:
         text = text[: _LONGEST_QUOTE - 1] + "…"
-    layers = trace.shape[0]
-    if _fits(trace, ALL_LAYERS_IN_FILE):
-        kept = f"All {layers} layers are in this file."
-    else:
-        size = sum(payload_size(trace, layer) for layer in range(layers))
-        kept = (
-            f"Layer {view['layer']} of {layers} is in this file: all of them would take"
-            f" {size / 1e6:,.0f} MB."
-        )
-    return f"{text} — {kept}"
+    layers, view = screen.trace.shape[0], screen.view
+    kept = (
+        f"All {layers} layers are in this file"
+        if whole
+        else f"Layer {view['layer']} of {layers} is in this file (all of them would take"
+        f" {_size(screen.trace) / 1e6:,.0f} MB)"
+    )
+    return f"{text} — {kept}, weighted by {_NAMES[view['weigh']]}."

@@ -52,7 +52,7 @@ def _explain_rows(view: Mapping[str, Any]) -> str:
             f"Weights are {_WEIGHTED[view['weigh']]}; they do not add up to 1, and the widest line"
             " is the layer's largest."
         )
-    hidden = view["hide"] or view["without"] or view["filter"] != "all"
+    hidden = view["hide"] or view["without"] or view["pairs"] != "all"
     rest = ", of which some goes to tokens not shown" if hidden else ""
     return f"The lines of one token and one head add up to 1{rest}."
 
@@ -119,7 +119,7 @@ def _presets(trace: Trace) -> list[Preset]:
             Preset(
                 "From one sentence to the other",
                 f"Only lines from the first sentence to the second, in layer {last}.",
-                _state(last - 1, filter="ab", hide=True),
+                _state(last - 1, pairs="ab", hide=True),
             )
         )
     return presets
@@ -158,7 +158,7 @@ def _state(layer: int, **changes: Any) -> dict[str, Any]:  # noqa: ANN401 - valu
     """The page's whole state, as it begins but for `changes`; `layer` from 0."""
     return {
         "layer": str(layer + 1),
-        "filter": "all",
+        "pairs": "all",
         "least": "auto",
         "weigh": "attention",
         "hide": False,

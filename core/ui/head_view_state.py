@@ -23,7 +23,7 @@ KEY = "head_view"  # of the component
 FILTERS = ("all", "aa", "ab", "ba", "bb")
 LEAST = ("auto", "0", "0.005", "0.01", "0.02", "0.05", "0.1", "0.2", "0.3", "0.5", "0.7", "0.9")
 WEIGHTINGS = ("attention", "value", "transformed")
-CHOICES = ("layer", "filter", "least", "weigh")
+CHOICES = ("layer", "pairs", "least", "weigh")
 SWITCHES = ("hide", "renorm", "what")
 NUMBERS = ("heads", "without", "from", "to")  # heads: none listed is all, 0 is none
 PARAMETERS = (*CHOICES, *SWITCHES, *NUMBERS)
@@ -43,7 +43,7 @@ def restore_view(trace: Trace, weightings: Sequence[str]) -> dict[str, Any]:
     numbers = [str(layer) for layer in range(1, layers + 1)]
     address.restore_choice("layer", numbers, numbers[-1], f"{trace.model} has {layers} layers")
     sentences = "The sentence filters are" if two else "With one sentence the filter is"
-    address.restore_choice("filter", FILTERS if two else FILTERS[:1], "all", sentences)
+    address.restore_choice("pairs", FILTERS if two else FILTERS[:1], "all", sentences)
     address.restore_choice("least", LEAST, "auto", "The thresholds are")
     address.restore_choice("weigh", weightings, "attention", "The weights are")
     for switch in SWITCHES:

@@ -228,7 +228,7 @@ function refresh(ui, state) {
   else if (changed) [state.layer] = state.layers.values()
   ui.frame.setAttribute("aria-busy", String(!here))
   state.theme = readTheme(ui.root, data)
-  const picture = JSON.stringify([view.filter, view.hide, view.renorm, view.heads, view.without, view.from, view.to, view.least, state.preview, state.theme])
+  const picture = JSON.stringify([view.pairs, view.hide, view.renorm, view.heads, view.without, view.from, view.to, view.least, state.preview, state.theme])
   if ((here || changed) && (state.picture !== picture || state.drawnLayer !== state.layer || changed)) {
     Object.assign(state, { picture, drawnLayer: state.layer })
     prepare(state)
@@ -252,7 +252,7 @@ function prepare(state) {
   const { data, view, layer } = state
   state.shown = shownTokens(data.tokens, view)
   state.on = state.preview === null ? headsOn(view.heads, data.heads) : [state.preview]
-  const key = [view.filter, view.hide, view.without].join()
+  const key = [view.pairs, view.hide, view.without].join()
   if (view.renorm && (state.memo.key !== key || state.memo.layer !== layer)) {
     state.memo = { key, layer, rows: renormalise(layer, state.shown) }
   }

@@ -43,7 +43,7 @@ function buildPanel(node, view, { data, standalone }, { change }, point) {
   if (standalone) parts.layer.input.disabled = Object.keys(data.sent).length < data.layerCount
   if (data.tokens.some(({ segment }) => segment === 1)) {
     const options = SENTENCE_OPTIONS.map(([value, label]) => ({ value, label, title: SENTENCE_TITLES[value] }))
-    add(first, "filter", makeSegments("Sentences", options, (value) => change({ filter: value })))
+    add(first, "filter", makeSegments("Sentences", options, (value) => change({ pairs: value })))
   }
   const weighs = data.weighs.filter(({ value }) => !standalone || value === data.weigh)
   add(first, "weigh", makeSegments("Weights", weighs, (value) => change({ weigh: value })))
@@ -67,7 +67,7 @@ function buildPanel(node, view, { data, standalone }, { change }, point) {
 
 function syncPanel(parts, view, { data, least, top, colours, waiting }) {
   parts.layer.sync(Number(view.layer) - 1, `${view.layer} of ${data.layerCount}${waiting ? " …" : ""}`)
-  parts.filter?.sync(view.filter)
+  parts.filter?.sync(view.pairs)
   parts.weigh.sync(view.weigh)
   const auto = view.least === "auto"
   parts.least.sync(auto ? 0 : 1 + LEAST.indexOf(least), (least === 0 ? "any" : roundText(least * top)) + (auto ? ", automatic" : ""))

@@ -3,10 +3,10 @@
 const STRONGEST = 3 // pairs a sentence names
 const NOTED = 6 // heads a note beside the mouse names
 
-// Weights up to 1 with three digits after the point; larger scales with three digits in all.
+// Three digits after the point; fewer where weights are large.
 function weightText(weight, top) {
-  if (top <= 1) return weight > 0 && weight < 0.0005 ? "<0.001" : weight.toFixed(3)
-  return weight === 0 ? "0" : weight >= 100 ? weight.toFixed(0) : weight.toPrecision(3)
+  if (top >= 10) return weight.toFixed(top >= 100 ? 1 : 2)
+  return weight > 0 && weight < 0.0005 ? "<0.001" : weight.toFixed(3)
 }
 
 // The sentence for a token: whom it attends to, or who attends to it, most; as [text, class] parts.

@@ -2,10 +2,10 @@
 
 const SENTENCES = { all: [null, null], aa: [0, 0], ab: [0, 1], ba: [1, 0], bb: [1, 1] }
 
-// Positions of the tokens in the two columns. `view` as links write it: {filter, hide, without}, the
+// Positions of the tokens in the two columns. `view` as links write it: {pairs, hide, without}, the
 // last with positions from 1.
 function shownTokens(tokens, view) {
-  const [from, to] = SENTENCES[view.filter]
+  const [from, to] = SENTENCES[view.pairs]
   const away = new Set(view.without)
   const kept = tokens.map((_, position) => position).filter(
     (position) => !(view.hide && tokens[position].special) && !away.has(position + 1),

@@ -1,0 +1,183 @@
+"""What the head view gets of a layer: bytes that are the attention, numbers that are exact."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+
+from core.analysis.view_weights import (
+    ExactLogits,
+    ExactWeights,
+    layer_weights,
+    payload_size,
+    permitted_bits,
+    quantise,
+    sends_logits,
+    value_norms,
+    weighted_layer,
+)
+from core.model import load, trace_text
+from core.model.trace import Array, Layer, Trace
+from tests.analysis.traces import plain_tokens, random_weights, trace_with_attention
+from tests.model.families import FAMILIES, SENTENCES, build, oracle
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+SHORT, LONG = SENTENCES[2], SENTENCES[1]  # on either side of where queries and keys are smaller
+# One way to all tokens, left to right, grouped keys, a window, bounded logits.
+NAMES = ["bert", "gpt2", "llama", "mistral", "gemma2", "modernbert"]
+
+
+def random_trace(
+    heads: int, kv_heads: int, size: int, dim: int, mask: Array | None = None, spread: float = 1.0
+) -> Trace:
+    draw = np.random.default_rng(heads * size)
+    shape = (1, heads, size, dim)
+    queries = (spread * draw.normal(size=shape)).astype(np.float32)
+    keys = draw.normal(size=(1, kv_heads, size, dim)).astype(np.float32)
+    tokens = plain_tokens(*(f"t{i}" for i in range(size)))
+    rules = (Layer(dim**-0.5, mask),)
+    return Trace("random", tokens, queries, keys, keys.copy(), rules, causal=mask is not None)
+
+
+def causal_mask(size: int) -> Array:
+    return np.triu(np.full((size, size), -np.inf, dtype=np.float32), 1)
+
+
+def recomputed(exact: ExactLogits, permitted: np.ndarray | None) -> np.ndarray:
+    """The formula of the docstring, in float64, (head, token, token)."""
+    heads, size, _ = exact.queries.shape
+    keys = np.repeat(exact.keys, heads // len(exact.keys), axis=0).astype(np.float64)
+    logits = exact.scaling * np.einsum("hid,hjd->hij", exact.queries.astype(np.float64), keys)
+    if exact.softcap is not None:
+        logits = exact.softcap * np.tanh(logits / exact.softcap)
+    weights: np.ndarray = np.exp(logits - exact.log_sums.astype(np.float64).sum(axis=0)[..., None])
+    if permitted is not None:
+        weights *= np.unpackbits(permitted)[: size * size].reshape(size, size)
+    return weights
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("text", [SHORT, LONG], ids=["short", "long"])
+def test_the_bytes_are_the_models_own_attention_and_its_numbers_exact(
+    tmp_path: Path, name: str, text: str
+) -> None:
+    folder = build(FAMILIES[name], tmp_path)
+    trace = trace_text(load(str(folder)), text)
+    expected = oracle(folder).attention(text)
+    for layer in range(trace.shape[0]):
+        sent = layer_weights(trace, layer)
+        assert sent.steps.dtype == np.uint8
+        # Rounded to the nearest; the last digits of two float32 softmaxes may differ.
+        assert np.abs(sent.steps - 255 * expected[layer]).max() <= 0.5 + 255e-5
+        if isinstance(sent.exact, ExactWeights):
+            assert_allclose(sent.exact.weights, expected[layer], rtol=0, atol=1e-5)
+        else:
+            numbers = recomputed(sent.exact, sent.permitted)
+            assert_allclose(numbers, expected[layer], rtol=0, atol=1e-5)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_long_texts_travel_as_queries_and_keys_of_their_own_number_of_heads(
+    tmp_path: Path, name: str
+) -> None:
+    trace = trace_text(load(str(build(FAMILIES[name], tmp_path))), LONG)
+    exact = layer_weights(trace, 0).exact
+    assert isinstance(exact, ExactLogits)
+    assert len(exact.keys) == FAMILIES[name].key_heads
+
+
+def test_numbers_stay_exact_where_logits_are_in_the_hundreds() -> None:
+    trace = random_trace(heads=2, kv_heads=1, size=40, dim=4, spread=150.0)
+    assert np.abs(trace.scores(0)).max() > 500
+    sent = layer_weights(trace, 0)
+    assert isinstance(sent.exact, ExactLogits)
+    rows = recomputed(sent.exact, sent.permitted).sum(axis=-1)
+    assert_allclose(rows, 1, rtol=0, atol=1e-6)
+
+
+def test_whatever_is_smaller_travels() -> None:
+    few, many = random_trace(2, 2, 7, 4), random_trace(2, 2, 40, 4)
+    assert not sends_logits(few, 0)
+    assert sends_logits(many, 0)
+    floats = 4 * 2 * 7 * 7
+    assert layer_weights(few, 0).exact.size == floats
+    vectors = 4 * (2 * 2 * 40 * 4 + 2 * 2 * 40)
+    assert layer_weights(many, 0).exact.size == vectors < 4 * 2 * 40 * 40
+
+
+@pytest.mark.parametrize(("heads", "size"), [(2, 7), (2, 40), (3, 9)])
+@pytest.mark.parametrize("causal", [False, True])
+def test_the_size_is_known_before_anything_is_computed(heads: int, size: int, causal: bool) -> None:
+    trace = random_trace(heads, 1, size, 4, causal_mask(size) if causal else None)
+    sent = layer_weights(trace, 0).size
+    bits = -(-size * size // 8)  # of what is permitted, which only some models send
+    assert payload_size(trace, 0) == sent + (0 if causal else bits)
+
+
+def test_a_position_bias_sends_the_weights_themselves() -> None:
+    bias = causal_mask(40) + np.linspace(0, 2, 40, dtype=np.float32)
+    trace = random_trace(2, 2, 40, 4, bias)
+    exact = layer_weights(trace, 0).exact
+    assert isinstance(exact, ExactWeights)
+    assert_array_equal(exact.weights, trace.attention(0))
+
+
+def test_a_mask_of_its_own_for_each_head_sends_the_weights_themselves() -> None:
+    masks = np.stack([causal_mask(40), np.zeros((40, 40), dtype=np.float32)])
+    trace = random_trace(2, 2, 40, 4, masks)
+    assert isinstance(layer_weights(trace, 0).exact, ExactWeights)
+
+
+def test_a_bit_a_pair_says_what_is_permitted() -> None:
+    bits = permitted_bits(causal_mask(3))
+    assert bits is not None
+    assert np.unpackbits(bits)[:9].tolist() == [1, 0, 0, 1, 1, 0, 1, 1, 1]
+    either = permitted_bits(np.stack([causal_mask(3), causal_mask(3).T]))
+    assert either is None  # each pair is permitted in one of the heads
+    assert permitted_bits(None) is None
+
+
+def test_a_byte_is_the_nearest_of_255_steps() -> None:
+    weights = np.array([0, 0.5 / 255, 0.51 / 255, 100 / 255, 1], dtype=np.float32)
+    assert quantise(weights).tolist() == [0, 0, 1, 100, 255]
+    assert quantise(np.array([0, 3, 6], dtype=np.float32), 6.0).tolist() == [0, 128, 255]
+
+
+def test_weighted_attention_is_scaled_to_the_layers_largest() -> None:
+    weights = random_weights(3, 1, 2, 6)
+    trace = trace_with_attention(weights)
+    norms = np.array([[1, 2, 3, 4, 5, 6], [9, 0, 1, 0, 1, 0]], dtype=np.float32)
+    sent = layer_weights(trace, 0, norms)
+    products = weights[0] * norms[:, None, :]
+    assert sent.top == pytest.approx(products.max(), abs=1e-5)
+    assert sent.steps.max() == 255
+    assert np.abs(sent.steps - 255 * products / products.max()).max() <= 0.5 + 1e-2
+    assert sent.factor is norms
+
+
+def test_values_that_are_all_zero_have_a_scale() -> None:
+    trace = trace_with_attention(random_weights(3, 1, 2, 6))
+    sent = layer_weights(trace, 0, np.zeros((2, 6), dtype=np.float32))
+    assert sent.top == 1.0
+    assert not sent.steps.any()
+
+
+def test_grouped_heads_share_the_lengths_of_their_values() -> None:
+    trace = random_trace(heads=4, kv_heads=2, size=5, dim=3)
+    expected = np.sqrt((trace.values[0].astype(np.float64) ** 2).sum(axis=-1))
+    assert_allclose(value_norms(trace, 0), expected, rtol=1e-6)
+
+
+def test_a_weighting_is_found_by_its_name() -> None:
+    trace = random_trace(heads=2, kv_heads=2, size=5, dim=3)
+    norms = np.full((1, 2, 5), 2.0, dtype=np.float32)
+    assert weighted_layer(trace, 0, "attention").factor is None
+    assert_allclose(weighted_layer(trace, 0, "value").factor, value_norms(trace, 0))  # type: ignore[arg-type]
+    assert_array_equal(weighted_layer(trace, 0, "transformed", norms).factor, norms[0])
+    with pytest.raises(ValueError, match="output projection of 'random' is not known"):
+        weighted_layer(trace, 0, "transformed")
