@@ -11,7 +11,7 @@ from core.analysis.head_patterns import head_scores
 from core.analysis.view_weights import payload_size, weighted_layer
 from core.components.head_view import HeadView, Weighting, pack_head_view, save_head_view
 from core.figures.palette import token_colours
-from core.model.output_projection import output_projection
+from core.model.output_projection import output_projections
 from core.ui import cache
 from core.ui.head_view_state import view_to_send
 
@@ -54,7 +54,7 @@ class Screen:
 
 def weightings(trace: Trace) -> list[Weighting]:
     """What the lines can show for this model."""
-    known = output_projection(cache.model(trace.model)) is not None
+    known = output_projections(cache.model(trace.model)) is not None
     why_not = f"Where {trace.model} keeps its output projection is not known here"
     return [
         Weighting("attention", _NAMES["attention"], "The weights after softmax"),
