@@ -169,20 +169,23 @@ def _bare(word: str) -> str:
 
 def _measure(trace: Trace, attention_of: Callable[[int], Array]) -> Scores:
     """The scores of attention given layer by layer, (head, token, token)."""
+    from threadpoolctl import threadpool_limits
+
     pairs = pattern_pairs(trace.tokens)
     flat = np.stack(list(pairs.values())).astype(np.float32).reshape(len(pairs), -1)
     counted: dict[int, NDArray[np.int_]] = {}  # layers that share a mask share its counts
     shares, entropies = [], []
-    for layer in range(trace.shape[0]):
-        allowed = permitted(trace, layer)
-        mask = id(trace.layers[layer].mask)
-        if mask not in counted:
-            counted[mask] = _rows_with_a_pair(pairs, allowed)
-        weights = attention_of(layer)
-        sums = (weights.reshape(len(weights), -1) @ flat.T).astype(np.float64)  # (head, pattern)
-        with np.errstate(invalid="ignore"):
+    # Matrices this small gain nothing from threads, which wait for each other on a busy server.
+    with threadpool_limits(1, user_api="blas"), np.errstate(invalid="ignore"):
+        for layer in range(trace.shape[0]):
+            allowed = permitted(trace, layer)
+            mask = id(trace.layers[layer].mask)
+            if mask not in counted:
+                counted[mask] = _rows_with_a_pair(pairs, allowed)
+            weights = attention_of(layer)
+            sums = (weights.reshape(len(weights), -1) @ flat.T).astype(np.float64)
             shares.append(sums / counted[mask])  # 0 / 0 is nan: no token has such a pair
-        entropies.append(_entropy(weights, allowed))
+            entropies.append(_entropy(weights, allowed))
     by_pattern = np.moveaxis(np.stack(shares), -1, 0)  # (pattern, layer, head)
     return {**dict(zip(pairs, by_pattern, strict=True)), "entropy": np.stack(entropies)}
 
