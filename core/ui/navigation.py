@@ -45,6 +45,12 @@ PAGES: tuple[Page, ...] = (
         "One sentence",
     ),
     Page(
+        "model_view",
+        "Model view",
+        "What do all heads of all layers do with this text, at one glance?",
+        "One sentence",
+    ),
+    Page(
         "vectors",
         "Vector grid",
         "Which tokens attend in the same way, layer by layer?",

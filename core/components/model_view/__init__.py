@@ -1,0 +1,147 @@
+"""The model view: all heads as tiles, layers down, heads across."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+import streamlit as st
+
+from core.components.export import standalone_page
+from core.components.packing import pack
+from core.components.registry import register
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from numpy.typing import NDArray
+
+    from core.analysis.model_map import ModelMap
+
+_SHARED = ("packed", "scales", "tiles", "tile_grid", "enlargement")
+_model_view = register("model_view", *_SHARED)
+
+MOST_LINES = 500  # of a tile: about six for each pixel of its height
+MOST_ENLARGED = 2000  # of an enlarged tile
+
+
+@dataclass(frozen=True)
+class Look:
+    """How the tiles are drawn and which are shown.
+
+    Attributes
+    ----------
+    draw : every weight as a line from query to key, or as a cell of a table.
+    colour : one colour a layer, one a head, or one scale for the weight.
+    sorted : what the order of the heads means; empty where they stand by number.
+    hidden_layers, hidden_heads : counted from 0.
+    """
+
+    draw: Literal["lines", "tiles"] = "lines"
+    colour: Literal["layer", "head", "strength"] = "layer"
+    sorted: str = ""
+    hidden_layers: Sequence[int] = ()
+    hidden_heads: Sequence[int] = ()
+
+
+@dataclass(frozen=True, eq=False)
+class Marks:
+    """A number for each head, and which heads stand out for it.
+
+    Attributes
+    ----------
+    name : of the number.
+    scores : (layer, head); nan where it could not be measured.
+    lit : boolean (layer, head); the others are dimmed. Where none is lit, none is dimmed.
+    closest : layer and head with the largest number, marked where none is lit.
+    """
+
+    name: str
+    scores: NDArray[np.float64]
+    lit: NDArray[np.bool_]
+    closest: tuple[int, int]
+
+
+def view_data(
+    shown: ModelMap,
+    labels: Sequence[str],
+    segments: Sequence[int],
+    order: NDArray[np.int64],
+    look: Look,
+    marks: Marks | None = None,
+) -> bytes:
+    """What the component gets.
+
+    Parameters
+    ----------
+    shown : from :func:`core.analysis.model_map.model_map`.
+    labels, segments : one a position of the text; labels differ from each other.
+    order : (layer, head), from :func:`core.analysis.head_order.order_heads`.
+    """
+    layers, heads, rows, columns = shown.tiles.shape
+    settings = {
+        "layers": layers,
+        "heads": heads,
+        "shape": {"rows": rows, "columns": columns},
+        "block": shown.block,
+        "rows": [labels[i] for i in shown.rows],
+        "columns": [labels[i] for i in shown.columns],
+        "starts": [_second_start(segments, each) for each in (shown.rows, shown.columns)],
+        "lines": {"tile": MOST_LINES, "enlarged": MOST_ENLARGED},
+        "draw": look.draw,
+        "colour": look.colour,
+        "sorted": look.sorted,
+        "hidden": {"layers": list(look.hidden_layers), "heads": list(look.hidden_heads)},
+        "scoreName": "" if marks is None else marks.name,
+        "closest": -1 if marks is None else marks.closest[0] * heads + marks.closest[1],
+    }
+    return pack(
+        settings,
+        tiles=shown.tiles,
+        strongest=np.nan_to_num(shown.strongest),
+        pairs=shown.pairs,
+        order=order,
+        lit=np.array(marks.lit if marks is not None and marks.lit.any() else [], dtype=np.uint8),
+        score=np.array([] if marks is None else marks.scores),
+    )
+
+
+def show_model_view(
+    data: bytes, *, key: str, on_hide: Callable[[list[int], list[int]], None]
+) -> tuple[int, int] | None:
+    """Draw the grid; hovering never asks the server.
+
+    Parameters
+    ----------
+    data : from :func:`view_data`; the tiles travel as one byte a cell.
+    on_hide : called with the hidden layers and heads, from 0, when a label is clicked.
+
+    Returns
+    -------
+    (layer, head), from 0, of a tile that was clicked in this run; None otherwise.
+    """
+
+    def hidden_changed() -> None:
+        hidden = st.session_state[key]["hidden"] or {}
+        on_hide(_numbers(hidden.get("layers")), _numbers(hidden.get("heads")))
+
+    result = _model_view(
+        key=key, data=data, on_hidden_change=hidden_changed, on_open_change=lambda: None
+    )
+    opened = result.get("open")
+    return None if not opened else (int(opened["layer"]), int(opened["head"]))
+
+
+def model_view_page(data: bytes, title: str, note: str) -> str:
+    """The view as one HTML file that needs no internet."""
+    return standalone_page("model_view", _SHARED, data, title, note)
+
+
+def _numbers(values: object) -> list[int]:
+    return [int(value) for value in values] if isinstance(values, list) else []
+
+
+def _second_start(segments: Sequence[int], shown: tuple[int, ...]) -> int:
+    """Index of the first token of the second sentence among those shown; 0 where none is."""
+    return next((index for index, each in enumerate(shown) if segments[each] == 1), 0)

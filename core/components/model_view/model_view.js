@@ -1,0 +1,340 @@
+// The model view: every head of a model as a tile, layers down, heads across. State and structure are
+// here, pixels in tiles.js, places in tile_grid.js, the enlargement in enlargement.js.
+
+const MOST_PIXELS = 16e6 // of one canvas: phones refuse larger ones
+const DIMMED = 0.2 // how much is left of a head that is not among those highlighted
+const SCALE = [0, 0.01, 0.1, 0.25, 0.5, 1] // weights marked on the legend
+const LEAST_APART = 0.09 // of the legend's length, between two numbers
+const instances = new WeakMap()
+
+export default function (component) {
+  const { data, parentElement } = component
+  let view = instances.get(parentElement)
+  if (!view) {
+    view = createView(parentElement, component.standalone === true)
+    instances.set(parentElement, view)
+  }
+  view.update(unpack(data), component)
+  return () => {
+    view.destroy()
+    instances.delete(parentElement)
+  }
+}
+
+function add(parent, tag, className, text) {
+  const node = document.createElement(tag)
+  node.className = className
+  if (text !== undefined) node.textContent = text
+  parent.append(node)
+  return node
+}
+
+function createView(parentElement, standalone) {
+  const root = add(parentElement, "div", "root")
+  const bar = add(root, "div", "bar")
+  const hint = add(bar, "span", "hint", standalone
+    ? "Point at a tile to enlarge it; arrow keys move. Click a label to hide its row or column, Shift-click to keep only it."
+    : "Point at a tile to enlarge it; click it to open its head. Click a label to hide its row or column, Shift-click to keep only it.")
+  const restore = add(bar, "button", "restore")
+  restore.type = "button"
+  const legend = add(bar, "span", "legend")
+  const scroller = add(root, "div", "scroller")
+  const world = add(scroller, "div", "world")
+  const panel = createPanel(root)
+  const ui = { root, hint, restore, legend, scroller, world, panel, sheet: null }
+  const state = { data: null, hidden: null, rows: [], size: null, at: { row: 0, column: 0 }, width: 0, touch: false, frame: 0, component: null }
+  const listen = new AbortController()
+  const on = (target, type, run, options = {}) => target.addEventListener(type, run, { ...options, signal: listen.signal })
+
+  on(world, "pointerdown", (event) => { state.touch = event.pointerType === "touch" })
+  on(world, "pointerover", (event) => {
+    const place = placeOf(event.target)
+    if (place && headAt(state, place) && event.pointerType !== "touch") enlarge(ui, state, place, event)
+    else panel.hide()
+  })
+  on(world, "pointermove", (event) => { if (event.pointerType !== "touch") panel.follow(event.clientX, event.clientY) })
+  on(world, "pointerleave", () => panel.hide())
+  on(world, "click", (event) => {
+    const place = placeOf(event.target)
+    if (place) press(ui, state, place, event)
+  })
+  on(world, "keydown", (event) => moveByKey(ui, state, event))
+  on(world, "focusout", () => panel.hide())
+  on(restore, "click", () => hide(ui, state, { layers: [], heads: [] }))
+  on(scroller, "scroll", () => panel.hide(), { passive: true })
+  // A file follows the system's theme by itself; in the app a change of theme arrives as an update.
+  if (standalone) on(window.matchMedia("(prefers-color-scheme: dark)"), "change", () => layOut(ui, state))
+  const resize = new ResizeObserver(() => {
+    if (!state.data || root.clientWidth === state.width || state.frame) return
+    state.frame = requestAnimationFrame(() => { state.frame = 0; layOut(ui, state) })
+  })
+  resize.observe(root)
+
+  return {
+    update(data, from) {
+      Object.assign(state, { data, component: from, hidden: data.hidden })
+      panel.hide()
+      layOut(ui, state)
+    },
+    destroy() {
+      cancelAnimationFrame(state.frame)
+      resize.disconnect()
+      listen.abort()
+      root.remove()
+    },
+  }
+}
+
+// Everything that depends on the width, on what is hidden, or on the data.
+function layOut(ui, state) {
+  const { data, hidden } = state
+  state.width = ui.root.clientWidth
+  state.rows = shownHeads(data, hidden)
+  state.size = tileSize(state.width, state.rows)
+  state.at = {
+    row: Math.min(Math.max(state.at.row, 0), state.rows.length - 1),
+    column: Math.min(Math.max(state.at.column, 0), state.rows[0].heads.length - 1),
+  }
+  readTheme(ui, state)
+  buildGrid(ui, state)
+  drawTiles(ui, state)
+  drawBar(ui, state)
+}
+
+function readTheme({ root }, state) {
+  const read = (name) => getComputedStyle(root).getPropertyValue(name).trim()
+  const chart = read("--st-chart-categorical-colors").split(",")
+  root.style.setProperty("--atlas-query", chart[0])
+  root.style.setProperty("--atlas-key", chart[1])
+  const paper = parseColour(read("--st-background-color"))
+  state.theme = { paper, ink: read("--st-text-color"), dark: luminance(paper) < 0.3, strength: paletteOf(root, SEQUENTIAL), ramps: new Map() }
+}
+
+// The grid's structure: labels and one transparent cell a head, over one canvas for all of them.
+function buildGrid(ui, state) {
+  const { world } = ui
+  const { data, rows, size } = state
+  const within = world.contains(world.getRootNode().activeElement)
+  const across = rows[0].heads.length
+  world.replaceChildren()
+  world.setAttribute("role", "grid")
+  world.setAttribute("aria-label", `${rows.length} layers down, ${across} heads across; arrow keys move, Enter opens a head`)
+  world.style.width = `${TILE.label + across * (size.wide + TILE.gap)}px` // a gap after the label, none at the end
+  ui.sheet = add(world, "canvas", "sheet")
+  ui.sheet.setAttribute("aria-hidden", "true")
+  const template = `${TILE.label}px repeat(${across}, ${size.wide}px)`
+  const head = addRow(world, template, `${TILE.head}px`)
+  add(head, "span", "corner")
+  if (data.sorted) add(head, "span", "sorted", data.sorted)
+  else rows[0].heads.forEach((each, column) => addLabel(head, "columnheader", `H${each + 1}`, -1, column, `head ${each + 1}`))
+  rows.forEach(({ layer, heads }, row) => {
+    const line = addRow(world, template, `${size.high}px`)
+    addLabel(line, "rowheader", `L${layer + 1}`, row, -1, `layer ${layer + 1}`)
+    heads.forEach((each, column) => addCell(line, state, layer, each, row, column))
+  })
+  const stop = cellAt(world, state.at)
+  stop.tabIndex = 0
+  if (within) stop.focus({ preventScroll: true })
+}
+
+function addRow(world, template, height) {
+  const row = add(world, "div", "row")
+  row.setAttribute("role", "row")
+  row.style.gridTemplateColumns = template
+  row.style.height = height
+  return row
+}
+
+function addLabel(parent, role, text, row, column, name) {
+  const node = add(parent, "div", `label ${role}`, text)
+  node.setAttribute("role", role)
+  node.setAttribute("aria-label", `${name}: Enter hides it, Shift and Enter keep only it`)
+  node.title = `Click: hide ${name}. Shift-click: only ${name}.`
+  return placed(node, row, column)
+}
+
+function addCell(parent, { data }, layer, head, row, column) {
+  const node = add(parent, "div", "cell")
+  const index = layer * data.heads + head
+  const best = pairsOf(data, index)[0]
+  node.setAttribute("role", "gridcell")
+  node.setAttribute("aria-label", `Layer ${layer + 1}, head ${head + 1}. ${
+    best ? `Strongest pair: ${best.from} to ${best.to}, ${written(best.weight)}` : "No pair is shown"}`)
+  if (data.sorted) add(node, "span", "number", String(head + 1))
+  const closest = data.lit.length === 0 && data.closest === index
+  if (data.lit[index] || closest) {
+    node.classList.add(closest ? "closest" : "lit")
+    add(node, "span", "score", data.score[index].toFixed(2))
+  }
+  return placed(node, row, column)
+}
+
+function placed(node, row, column) {
+  node.dataset.row = String(row)
+  node.dataset.column = String(column)
+  node.tabIndex = -1
+  return node
+}
+
+function placeOf(target) {
+  const node = target.closest?.("[data-row]")
+  return node ? { row: Number(node.dataset.row), column: Number(node.dataset.column) } : null
+}
+
+function cellAt(world, { row, column }) {
+  return world.querySelector(`[data-row="${row}"][data-column="${column}"]`)
+}
+
+// {layer, head, index} of a tile; null for a label.
+function headAt({ rows, data }, { row, column }) {
+  if (row < 0 || column < 0) return null
+  const { layer, heads } = rows[row]
+  return { layer, head: heads[column], index: layer * data.heads + heads[column] }
+}
+
+// The strongest pairs of a head: {from, to, row, column, weight}, at most three.
+function pairsOf(data, index) {
+  return [0, 1, 2].flatMap((nth) => {
+    const weight = data.strongest[index * 3 + nth]
+    const [row, column] = [0, 1].map((side) => data.pairs[(index * 3 + nth) * 2 + side])
+    return row < 0 ? [] : [{ from: data.rows[row], to: data.columns[column], row, column, weight }]
+  })
+}
+
+function written(weight) {
+  return weight >= 0.01 ? weight.toFixed(3) : weight.toPrecision(2)
+}
+
+function tileOf(data, index) {
+  const cells = data.shape.rows * data.shape.columns
+  return data.tiles.subarray(index * cells, (index + 1) * cells)
+}
+
+// The colours of a head's picture: from the paper to its own colour, or the scale of strengths.
+function rampFor({ data, theme }, { layer, head, index }, dimmed) {
+  const [nth, count] = { layer: [layer, data.layers], head: [head, data.heads], strength: [0, 1] }[data.colour]
+  const key = `${nth} ${dimmed}`
+  if (!theme.ramps.has(key)) {
+    const palette = data.colour === "strength"
+      ? theme.strength : [theme.paper, hueOf(nth, count, data.colour === "layer", theme.dark)]
+    theme.ramps.set(key, rampOf(palette, dimmed ? DIMMED : 1))
+  }
+  return theme.ramps.get(key)
+}
+
+function drawTiles({ sheet }, state) {
+  const { data, rows, size } = state
+  const step = { x: size.wide + TILE.gap, y: size.high + TILE.gap }
+  const extent = { x: rows[0].heads.length * step.x, y: rows.length * step.y }
+  const ratio = Math.min(window.devicePixelRatio || 1, Math.sqrt(MOST_PIXELS / (extent.x * extent.y)))
+  Object.assign(sheet, { width: Math.round(extent.x * ratio), height: Math.round(extent.y * ratio) })
+  sheet.style.cssText = `left:${TILE.label + TILE.gap}px;top:${TILE.head}px;width:${extent.x}px;height:${extent.y}px`
+  // Kept in main memory: the pixels are worked out there.
+  const pen = sheet.getContext("2d", { willReadFrequently: true })
+  const picture = pictureOf(size.wide * ratio, size.high * ratio)
+  const image = pen.createImageData(picture.width, picture.height)
+  rows.forEach((line, row) => line.heads.forEach((_, column) => {
+    const at = headAt(state, { row, column })
+    const dimmed = data.lit.length > 0 && !data.lit[at.index]
+    drawHead(picture, data, at.index, data.lines.tile, Math.max(1, ratio * 1.1))
+    fillImage(image, picture, rampFor(state, at, dimmed))
+    pen.putImageData(image, Math.round(column * step.x * ratio), Math.round(row * step.y * ratio))
+  }))
+}
+
+function pictureOf(wide, high) {
+  const [width, height] = [Math.max(1, Math.round(wide)), Math.max(1, Math.round(high))]
+  return { levels: new Float32Array(width * height), width, height }
+}
+
+function drawHead(picture, data, index, most, thick) {
+  const tile = tileOf(data, index)
+  if (data.draw === "lines") drawLines(picture, tile, pickLines(tile, most), data.shape, thick)
+  else drawHeat(picture, tile, data.shape)
+}
+
+function drawBar({ restore, legend }, state) {
+  const { data, hidden, theme } = state
+  const counts = [[hidden.layers.length, "layer"], [hidden.heads.length, "head"]].filter(([count]) => count)
+  restore.hidden = counts.length === 0
+  restore.textContent = `Show all (${counts.map(([count, name]) => `${count} ${name}${count > 1 ? "s" : ""}`).join(", ")} hidden)`
+  legend.replaceChildren()
+  add(legend, "span", "", data.draw === "lines" ? "a line's weight" : "a cell's weight")
+  const ramp = add(legend, "span", "ramp")
+  const colours = data.colour === "strength" ? theme.strength : [theme.paper, parseColour(theme.ink)]
+  ramp.style.background = `linear-gradient(to right, ${colours.map((rgb) => `rgb(${rgb})`)})`
+  let last = -1
+  for (const weight of SCALE) {
+    const share = data.draw === "lines" ? OPACITY[Math.round(255 * Math.sqrt(weight))] : Math.sqrt(weight)
+    if (share - last < LEAST_APART) continue
+    add(ramp, "i", "", String(weight)).style.left = `${100 * share}%`
+    last = share
+  }
+}
+
+function enlarge(ui, state, place, pointer) {
+  const at = headAt(state, place)
+  const box = cellAt(ui.world, place).getBoundingClientRect()
+  const { data } = state
+  const score = data.score.length && Number.isFinite(data.score[at.index]) ? `${data.scoreName} ${data.score[at.index].toFixed(2)}` : ""
+  ui.panel.show({
+    title: `L${at.layer + 1} H${at.head + 1}`, score, pairs: pairsOf(data, at.index), data, theme: state.theme,
+    ramp: rampFor(state, at, false), draw: (picture, thick) => drawHead(picture, data, at.index, data.lines.enlarged, thick),
+  })
+  if (pointer) ui.panel.follow(pointer.clientX, pointer.clientY)
+  else ui.panel.beside(box)
+}
+
+function press(ui, state, place, event) {
+  const at = headAt(state, place)
+  focusOn(ui, state, place)
+  if (!at) return toggle(ui, state, place, event.shiftKey)
+  // A finger cannot point without pressing: its first tap enlarges, the second opens.
+  const seen = ui.panel.isShown(`L${at.layer + 1} H${at.head + 1}`)
+  if (state.touch && !seen) return enlarge(ui, state, place)
+  open(state, at)
+}
+
+function open({ component }, { layer, head }) {
+  component.setTriggerValue("open", { layer, head })
+}
+
+function toggle(ui, state, { row, column }, alone) {
+  const { data, rows, hidden } = state
+  const [kind, index, count] = row < 0 ? ["heads", rows[0].heads[column], data.heads] : ["layers", rows[row].layer, data.layers]
+  hide(ui, state, hiddenAfter(hidden, kind, index, count, alone))
+}
+
+function hide(ui, state, hidden) {
+  state.hidden = hidden
+  ui.panel.hide()
+  layOut(ui, state)
+  state.component.setStateValue("hidden", hidden)
+}
+
+function focusOn({ world }, state, place) {
+  const before = world.querySelector('[tabindex="0"]')
+  if (before) before.tabIndex = -1
+  const node = cellAt(world, place)
+  node.tabIndex = 0
+  node.focus({ preventScroll: true })
+  state.at = place
+}
+
+function moveByKey(ui, state, event) {
+  const from = placeOf(event.target)
+  if (!from) return
+  if (event.key === "Escape") return ui.panel.hide()
+  if (event.key === "Enter" || event.key === " ") {
+    event.preventDefault()
+    const at = headAt(state, from)
+    return at ? open(state, at) : toggle(ui, state, from, event.shiftKey)
+  }
+  let to = stepTo(event.key, from, state.rows)
+  if (!to) return
+  event.preventDefault()
+  if (state.data.sorted && to.row < 0) to = from // sorted columns are no heads: there are no labels
+  focusOn(ui, state, to)
+  cellAt(ui.world, to).scrollIntoView({ block: "nearest", inline: "nearest" })
+  if (headAt(state, to)) enlarge(ui, state, to)
+}
