@@ -23,6 +23,7 @@ from core.ui.model_view_help import (
     hide_heads,
     marks_of,
     report,
+    restore_hidden,
     show_mathematics,
     show_presets,
 )
@@ -39,8 +40,7 @@ address.restore_choice("filter", PAIR_FILTERS if two else ["all"], "all", senten
 address.restore_choice("pattern", ["none", *PATTERNS], "none", "What can be looked for is")
 address.restore_flag("hide")
 address.restore_flag("renorm")
-address.restore_numbers("off_layers", range(1, layers + 1))
-address.restore_numbers("off_heads", range(1, heads + 1))
+restore_hidden(layers, heads)
 
 with st.container(horizontal=True, vertical_alignment="bottom"):
     style = st.segmented_control(

@@ -9,6 +9,8 @@ import streamlit as st
 from core.analysis.head_order import token_step
 from core.analysis.head_patterns import OTHER_END, SAME_START
 from core.components.model_view import MOST_ENLARGED, MOST_LINES, Marks
+from core.ui import address
+from core.ui.messages import notice
 from core.ui.presets import Preset, show
 from core.ui.sidebar import EXAMPLES
 
@@ -64,6 +66,15 @@ _RULES = {
         "no token of this text has a choice",
     ),
 }
+
+
+def restore_hidden(layers: int, heads: int) -> None:
+    """Take the hidden rows and columns in from the link; something must stay on the screen."""
+    for key, count, name in (("off_layers", layers, "layer"), ("off_heads", heads, "head")):
+        address.restore_numbers(key, range(1, count + 1))
+        if len(set(st.session_state[key])) == count:
+            notice(f"This link hides every {name}; all are shown instead.")
+            st.session_state[key] = []
 
 
 def hide_heads(layers: list[int], heads: list[int]) -> None:
@@ -131,7 +142,7 @@ def explain(
         count = sum(token.special for token in trace.tokens)
         sentences.append(f"{count} special {'token is' if count == 1 else 'tokens are'} hidden.")
     if look.sorted.startswith("heads that") and (step := token_step(trace)) > 1:
-        sentences.append(f"Heads are compared on every {step}th token.")
+        sentences.append(f"To sort them, heads are compared on one token in {step}.")
     return " ".join(sentences)
 
 
