@@ -45,12 +45,6 @@ PAGES: tuple[Page, ...] = (
         "One sentence",
     ),
     Page(
-        "model_view",
-        "Model view",
-        "What do all heads of all layers do with this text, at one glance?",
-        "One sentence",
-    ),
-    Page(
         "vectors",
         "Vector grid",
         "Which tokens attend in the same way, layer by layer?",
@@ -72,6 +66,12 @@ PAGES: tuple[Page, ...] = (
         "head_view",
         "Head view",
         "Which tokens does each head of a layer join, and how strongly?",
+        "One sentence",
+    ),
+    Page(
+        "model_view",
+        "Model view",
+        "What do all heads of all layers do with this text, at one glance?",
         "One sentence",
     ),
 )
