@@ -74,6 +74,12 @@ PAGES: tuple[Page, ...] = (
         "What do all heads of all layers do with this text, at one glance?",
         "One sentence",
     ),
+    Page(
+        "neuron_view",
+        "Neuron view",
+        "Which dimensions of a query and a key make a token attend to another?",
+        "One sentence",
+    ),
 )
 
 _app_is_running: ContextVar[bool] = ContextVar("attention_atlas_app_is_running", default=False)

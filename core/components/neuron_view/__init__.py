@@ -1,0 +1,127 @@
+"""The neuron view: q, k, their products, scores and softmax of one head as rows of cells."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import streamlit as st
+
+from core.components.export import standalone_page
+from core.components.packing import pack
+from core.components.registry import register
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from numpy.typing import NDArray
+
+    from core.analysis.neuron import NeuronHead
+
+_SCRIPTS = ("packed", "scales", "neuron", "neuron_cells", "neuron_layout", "neuron_words")
+_neuron_view = register("neuron_view", *_SCRIPTS)
+
+
+@dataclass(frozen=True)
+class NeuronState:
+    """What a person has chosen.
+
+    Attributes
+    ----------
+    query : position of the token whose query is shown, from 0.
+    key : position of the chosen pair's key, from 0; None for the one attended to most.
+    by_contribution : dimensions sorted by what they contribute to the pair's score.
+    folded : the columns of vectors and products are hidden.
+    turn : how many choices the component had reported when this state was set; a state older than
+        its own last choice is not taken over by it.
+    """
+
+    query: int
+    key: int | None = None
+    by_contribution: bool = False
+    folded: bool = False
+    turn: int = 0
+
+
+def show_neuron_view(
+    head: NeuronHead,
+    labels: Sequence[str],
+    state: NeuronState,
+    *,
+    key: str,
+    on_change: Callable[[NeuronState], None],
+) -> None:
+    """Draw the head; another query, pair or order is computed in the browser.
+
+    Parameters
+    ----------
+    labels : one a token, each different.
+    on_change : called with what a person chose in the view.
+    """
+
+    def changed() -> None:
+        chosen = _read_state(st.session_state[key]["choice"], len(labels))
+        if chosen is not None:
+            on_change(chosen)
+
+    _neuron_view(key=key, data=packed(head, labels, state), on_choice_change=changed)
+
+
+def neuron_page(
+    head: NeuronHead, labels: Sequence[str], state: NeuronState, title: str, note: str
+) -> str:
+    """The view as one HTML file that opens without internet and keeps every interaction."""
+    data = packed(head, labels, state)
+    return standalone_page("neuron_view", _SCRIPTS, data, title, note)
+
+
+def packed(head: NeuronHead, labels: Sequence[str], state: NeuronState) -> bytes:
+    """What the component receives: 8 bytes a token and dimension, and a mask if it needs one."""
+    settings = {
+        "labels": list(labels),
+        "where": f"L{head.layer + 1} H{head.head + 1}",
+        "dim": head.queries.shape[1],
+        "scaling": head.scaling,
+        "softcap": head.softcap,
+        "causal": head.causal,
+        "keyHead": head.key_head + 1,
+        "sharers": [head.sharers.start + 1, head.sharers.stop],
+        "query": state.query,
+        "pairKey": state.key,
+        "byContribution": state.by_contribution,
+        "folded": state.folded,
+        "turn": state.turn,
+    }
+    return pack(settings, q=head.queries, k=head.keys, **_mask_arrays(head))
+
+
+def _mask_arrays(head: NeuronHead) -> dict[str, NDArray[Any]]:
+    """A mask that only permits or forbids travels as one byte a pair, any other as it is."""
+    if head.mask is None:
+        return {}
+    permitted = np.isfinite(head.mask)
+    if head.mask[permitted].any():
+        return {"mask": head.mask}
+    return {"allowed": permitted.astype(np.uint8)}
+
+
+def _read_state(choice: dict[str, Any] | None, tokens: int) -> NeuronState | None:
+    """What the browser reports, or None where that cannot be."""
+    if not choice:
+        return None
+    query, key = (_position(choice.get(name), tokens) for name in ("query", "pairKey"))
+    turn = choice.get("turn")
+    if query is None or not isinstance(turn, int):
+        return None
+    return NeuronState(
+        query=query,
+        key=key,
+        by_contribution=bool(choice.get("byContribution")),
+        folded=bool(choice.get("folded")),
+        turn=turn,
+    )
+
+
+def _position(value: object, tokens: int) -> int | None:
+    return value if isinstance(value, int) and 0 <= value < tokens else None

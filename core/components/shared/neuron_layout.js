@@ -1,0 +1,67 @@
+// Where the neuron view's cells lie. A cell is {row, column}; row -1 is the query's; columns count
+// from 0, the token; then, unless folded, one a dimension of the key and one a dimension of the
+// product; then dot product, score, attention.
+
+const ROW = { few: 24, many: 20, manyFrom: 48 } // pixels, and from how many tokens on the lower
+const CELL = { least: 4, crowded: 3, crowdedFrom: 96, most: 18 } // pixels; dimensions
+const [SCROLLBAR, BORDERS, ABOVE] = [16, 2, 110] // pixels; above the rows, at most
+const WIDTH = { label: [68, 96, 160], dot: 58, score: 74, weight: 150, gap: 12 } // pixels; label: least, most on phones, most
+
+function columnCount(head, folded) {
+  return folded ? 4 : 4 + 2 * head.dim
+}
+
+// What a column shows: its kind, and for vectors and products the place among the dimensions.
+function columnKind(head, folded, column) {
+  if (column === 0) return { kind: "token" }
+  const rest = column - 1 - (folded ? 0 : 2 * head.dim)
+  if (rest >= 0) return { kind: ["dot", "score", "weight"][rest] }
+  const place = (column - 1) % head.dim
+  return { kind: column - 1 < head.dim ? "vector" : "product", place }
+}
+
+// Sizes in pixels that fit the width of the page.
+function measure({ root, scroller }, head, folded) {
+  const pen = document.createElement("canvas").getContext("2d")
+  const style = getComputedStyle(root)
+  pen.font = `600 ${style.fontSize} ${style.fontFamily}`
+  const width = root.clientWidth
+  const [least, narrow, most] = WIDTH.label
+  const longest = Math.max(...head.labels.map((text) => pen.measureText(text).width))
+  const label = Math.max(least, Math.min(width < 560 ? narrow : most, Math.ceil(longest) + 22))
+  const row = head.tokens >= ROW.manyFrom ? ROW.many : ROW.few
+  const scrolls = head.tokens * row + ABOVE > parseFloat(getComputedStyle(scroller).maxHeight)
+  const edge = BORDERS + (scrolls ? SCROLLBAR : 0)
+  const free = width - edge - label - WIDTH.dot - WIDTH.score - WIDTH.weight - 5 * WIDTH.gap
+  const smallest = head.dim >= CELL.crowdedFrom ? CELL.crowded : CELL.least
+  const cell = Math.max(smallest, Math.min(CELL.most, Math.floor(free / (2 * head.dim))))
+  return { label, cell, edge, block: folded ? 0 : cell * head.dim, gap: WIDTH.gap, row }
+}
+
+// Left edge and width of a column, in pixels of the whole table.
+function spanOf(layout, head, folded, column) {
+  const { label, gap, block, cell } = layout
+  const { kind, place } = columnKind(head, folded, column)
+  if (kind === "token") return [0, label]
+  const start = label + gap
+  if (kind === "vector") return [start + place * cell, cell]
+  if (kind === "product") return [start + block + gap + place * cell, cell]
+  const numbers = start + (folded ? 0 : 2 * (block + gap))
+  if (kind === "dot") return [numbers, WIDTH.dot]
+  if (kind === "score") return [numbers + WIDTH.dot + gap, WIDTH.score]
+  return [numbers + WIDTH.dot + WIDTH.score + 2 * gap, WIDTH.weight]
+}
+
+// The column at x, in pixels of the whole table; -1 between the dimensions' blocks.
+function columnAt(layout, head, folded, x) {
+  const { label, gap, block, cell } = layout
+  const start = label + gap
+  const numbers = start + (folded ? 0 : 2 * (block + gap))
+  const last = columnCount(head, folded) - 1
+  if (x >= numbers + WIDTH.dot + WIDTH.score + 1.5 * gap) return last
+  if (x >= numbers + WIDTH.dot + gap / 2) return last - 1
+  if (x >= numbers - gap / 2) return last - 2
+  const right = x >= start + block + gap
+  const place = Math.floor((x - start - (right ? block + gap : 0)) / cell)
+  return place < 0 || place >= head.dim ? -1 : 1 + (right ? head.dim : 0) + place
+}

@@ -1,0 +1,258 @@
+"""What the neuron view's page keeps and says: its state, examples, how to read it, mathematics."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import streamlit as st
+
+from core.analysis.head_patterns import attention_at_offset
+from core.analysis.neuron import read_head, strongest_position
+from core.analysis.strongest_link import strongest_link
+from core.components.neuron_view import NeuronState
+from core.ui import address
+from core.ui.messages import quote
+from core.ui.presets import Preset, show
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from core.analysis.neuron import NeuronHead
+    from core.model import Trace
+
+STRONGEST = "strongest"
+_SORTS = ["index", "contribution"]
+_TURN = "_neuron_view_turn"  # how many choices the view has reported
+
+
+def restore_state(trace: Trace) -> None:
+    """Query, pair, order and folding from the link, or what suits the text."""
+    positions = [str(position) for position in range(1, len(trace.tokens) + 1)]
+    has = f"This text has {len(positions)} tokens"
+    for key in ("query", "key_token"):  # what another, longer text had is no news
+        if st.session_state.get(key) not in [STRONGEST, *positions]:
+            st.session_state.pop(key, None)
+    address.restore_choice("query", positions, str(_telling_token(trace) + 1), has)
+    address.restore_choice("key_token", [STRONGEST, *positions], STRONGEST, has)
+    address.restore_choice("sort", _SORTS, "index", "Dimensions are sorted by")
+    address.restore_flag("fold")
+
+
+def pick_tokens(labels: Sequence[str]) -> None:
+    """Pickers for the query and for the key of the pair that is looked at."""
+    positions = [str(position) for position in range(1, len(labels) + 1)]
+
+    def written(option: str) -> str:
+        return "its strongest" if option == STRONGEST else labels[int(option) - 1]
+
+    with st.container(width=190):
+        st.selectbox(
+            "Query token",
+            positions,
+            key="query",
+            format_func=written,
+            persist_state="session",
+            help="Or click a token in the picture.",
+        )
+    with st.container(width=190):
+        st.selectbox(
+            "Key of the pair",
+            [STRONGEST, *positions],
+            key="key_token",
+            format_func=written,
+            persist_state="session",
+            help="The pair whose score is taken apart into dimensions: the key that the query"
+            " attends to most, or one of your choice. Or click its row in the picture.",
+        )
+
+
+def current_state() -> NeuronState:
+    """What is chosen, by whichever control."""
+    key = st.session_state["key_token"]
+    return NeuronState(
+        query=int(st.session_state["query"]) - 1,
+        key=None if key == STRONGEST else int(key) - 1,
+        by_contribution=st.session_state["sort"] == "contribution",
+        folded=st.session_state["fold"],
+        turn=st.session_state.get(_TURN, 0),
+    )
+
+
+def take_state(state: NeuronState) -> None:
+    """Make what was chosen in the picture the state of the page."""
+    st.session_state.update(
+        {
+            "query": str(state.query + 1),
+            "key_token": STRONGEST if state.key is None else str(state.key + 1),
+            "sort": _SORTS[state.by_contribution],
+            "fold": state.folded,
+            _TURN: state.turn,
+        }
+    )
+
+
+def explain(head: NeuronHead) -> str:
+    """How to read the rows, true for what is drawn (Markdown)."""
+    sentences = [
+        "Each row is a token that can be attended to. The query's vector times the row's key"
+        " vector, dimension by dimension, adds up to qᵢ · kⱼ; that is scaled"
+        + (", soft-capped" if head.softcap is not None else "")
+        + ", and softmax over the rows turns it into attention.",
+    ]
+    sentences.append(
+        "q and k are as the attention gets them: positions already applied where the model rotates"
+        " them (rotary embeddings)."
+    )
+    if len(head.sharers) > 1:
+        first, last = head.sharers.start + 1, head.sharers.stop
+        sentences.append(
+            f"This key head serves query heads {first} to {last}: those have the same k, each its"
+            " own q."
+        )
+    if head.causal or head.mask is not None:
+        sentences.append("A dash is a pair that the model does not permit; it has no score.")
+    sentences.append(
+        "Colours of q and k, and of products, each end at the 99th percentile of their sizes in"
+        " this head; beyond it they stay the same, and hovering tells the number."
+    )
+    return " ".join(sentences)
+
+
+def show_presets(trace: Trace) -> None:
+    """Buttons that set the controls, each with what was measured on this text."""
+    show("neuron_view", lambda: _presets(trace))
+
+
+def show_mathematics() -> None:
+    """The definitions behind the rows."""
+    with st.expander("The mathematics"):
+        st.markdown(
+            r"""
+For query token $i$ and key token $j$ of one head, with vectors of $d$ numbers each, scaling $s$
+(usually $1/\sqrt d$) and mask $m$:
+
+$$
+(q_i \odot k_j)_t = q_{it}\,k_{jt},
+\qquad
+q_i \cdot k_j = \sum_{t=1}^{d} q_{it}\,k_{jt},
+\qquad
+z_{ij} = s\,(q_i \cdot k_j) + m_{ij},
+\qquad
+a_{ij} = \frac{e^{z_{ij}}}{\sum_{j'} e^{z_{ij'}}} .
+$$
+
+Models with a soft cap $c$ take $c \tanh\bigl(s\,(q_i \cdot k_j)/c\bigr)$ before the mask. Where
+positions are rotary, $q$ and $k$ are those after rotation; where several query heads share one key
+head, $k$ is that head's.
+
+**How many dimensions make 90 % of a score?** Products $p_t = q_{it} k_{jt}$ may be negative, so a
+part can exceed the whole. They are taken by size, largest $|p_t|$ first; with
+$S_m = p_{(1)} + \dots + p_{(m)}$ and $S_d = q_i \cdot k_j$, the answer is the least $m$ for which
+
+$$
+|S_{m'} - S_d| \le 0.1\,|S_d| \quad \text{for every } m' \ge m .
+$$
+
+Where all products have one sign this is the plain meaning. It holds for negative scores as for
+positive ones; where the products cancel to zero there is no such share, and the page says so.
+Scaling multiplies every product alike and does not change $m$; soft cap and mask come after.
+
+Dimensions of $q$ and $k$ have no meaning of their own: the same rotation of both leaves every score
+as it is. And attention sees only differences within a row: a dimension that adds the same to every
+score of the row changes nothing.
+"""
+        )
+
+
+def _telling_token(trace: Trace) -> int:
+    """The last token with a letter in it, as it sees the most; else the last one."""
+    tokens = trace.tokens
+    wordlike = [t.position for t in tokens if not t.special and any(map(str.isalpha, t.display))]
+    return wordlike[-1] if wordlike else len(tokens) - 1
+
+
+def _presets(trace: Trace) -> list[Preset]:
+    found = [_previous_token(trace), _resting_place(trace)]
+    link = strongest_link(trace)
+    if link is not None:
+        names = f"{_name(trace, link.query)} gives {link.weight:.2f} to {_name(trace, link.key)}"
+        pair = (link.layer, link.head, link.query, link.key)
+        found = [
+            Preset("The strongest link", f"{names}. {_made_of(trace, *pair)}", _state(*pair)),
+            _lowest_score(trace, link.layer, link.head, link.query),
+            *found,
+        ]
+    return [preset for preset in found if preset is not None]
+
+
+def _previous_token(trace: Trace) -> Preset | None:
+    """The head that looks back one token most, at its strongest pair."""
+    if len(trace.tokens) < 2:
+        return None
+    means = attention_at_offset(trace, -1)
+    layer, head = (int(i) for i in np.unravel_index(int(means.argmax()), means.shape))
+    # The first pair is left out: in causal models it has little choice.
+    back = np.diagonal(trace.attention(layer, head), -1)
+    query = int(back[1:].argmax()) + 2 if len(back) > 1 else 1
+    pair = (layer, head, query, query - 1)
+    sentence = (
+        f"Gives {means[layer, head]:.2f} to the token before, on average: the most of any head."
+        f" {_made_of(trace, *pair)}"
+    )
+    return Preset("One token back", sentence, _state(*pair))
+
+
+def _resting_place(trace: Trace) -> Preset | None:
+    """The head that rests most on one position."""
+    layer, head, position, weight = strongest_position(trace)
+    if weight == 0:
+        return None
+    one = read_head(trace, layer, head)
+    query = max(
+        (i for i in range(len(trace.tokens)) if one.permitted(i)[position] and i != position),
+        key=lambda i: one.weights(i)[position],
+        default=position,
+    )
+    sentence = (
+        f"Gives {weight:.2f} to {_name(trace, position)} on average, whoever asks: which products"
+        " are the same for every query?"
+    )
+    return Preset("A key that draws everyone", sentence, _state(layer, head, query, position))
+
+
+def _lowest_score(trace: Trace, layer: int, head: int, query: int) -> Preset | None:
+    """In the same row, the permitted key with the lowest score."""
+    scores = read_head(trace, layer, head).scores(query)
+    key = int(np.where(np.isfinite(scores), scores, np.inf).argmin())
+    sentence = (
+        f"The same query's lowest score, {scores[key]:.2f}, is with {_name(trace, key)}.".replace(
+            "-", "−"
+        )
+        + f" {_made_of(trace, layer, head, query, key)}"
+    )
+    return Preset("The pair pushed furthest apart", sentence, _state(layer, head, query, key))
+
+
+def _made_of(trace: Trace, layer: int, head: int, query: int, key: int) -> str:
+    one = read_head(trace, layer, head)
+    parts = one.contributions(query, key)
+    name, dims = f"L{layer + 1} H{head + 1}", one.queries.shape[1]
+    if parts.enough is None:
+        return f"In {name} its products cancel."
+    return f"In {name}, {parts.enough} of {dims} dimensions make 90 % of its score."
+
+
+def _name(trace: Trace, position: int) -> str:
+    return quote(trace.tokens[position].display)
+
+
+def _state(layer: int, head: int, query: int, key: int) -> dict[str, str | bool]:
+    return {
+        "layer": str(layer + 1),
+        "head": str(head + 1),
+        "query": str(query + 1),
+        "key_token": str(key + 1),
+        "sort": "contribution",
+        "fold": False,
+    }
