@@ -85,9 +85,8 @@ function makeParts(parentElement) {
   ui.body = made(ui.world, "div", "body")
   ui.reading = made(root, "p", "reading")
   ui.reading.setAttribute("aria-live", "polite")
-  ui.tip = made(root, "div", "tip")
+  ui.tip = hidden(made(root, "div", "tip"))
   ui.tip.setAttribute("aria-hidden", "true")
-  ui.tip.hidden = true
   ui.scroller.tabIndex = 0
   ui.scroller.setAttribute("role", "grid")
   ui.heads.setAttribute("role", "row")
@@ -96,13 +95,17 @@ function makeParts(parentElement) {
 
 function update(state, data, send) {
   const { query, pairKey, byContribution, folded, turn, ...rest } = data
-  const head = { ...rest, tokens: data.labels.length, limits: colourLimits(data.labels.length ? { ...rest, tokens: data.labels.length } : rest) }
+  const head = { ...rest, tokens: data.labels.length }
+  head.limits = colourLimits(head)
+  const before = state.view
   const same = state.head && state.head.labels.join("\n") === head.labels.join("\n")
   // What is older than a choice already made here does not undo it.
   const chosen = same && turn < state.turn ? state.view : { query, pairKey, byContribution, folded }
   Object.assign(state, { head, send, turn: same ? Math.max(turn, state.turn) : turn })
-  if (!same) Object.assign(state, { at: null, moved: false })
+  if (!same) state.at = null
   setView(state, chosen)
+  const { view } = state
+  if (before?.query !== view.query || before?.key !== view.key) reveal(state, { row: view.key, column: 0 })
 }
 
 function setView(state, { query, pairKey, byContribution, folded }) {
@@ -128,14 +131,16 @@ function layOut(state) {
   state.width = ui.root.clientWidth
   if (!state.width) return
   state.colours = readColours(ui.root)
+  ui.root.classList.toggle("folded", view.folded)
   state.layout = measure(ui, head, view.folded)
-  const { label, cell, block, gap, row } = state.layout
+  const { label, block, gap, row } = state.layout
   const columns = view.folded ? [] : [block, block]
   const widths = [label, ...columns, WIDTH.dot, WIDTH.score]
   const used = widths.reduce((sum, width) => sum + width + gap, 0)
-  const weight = Math.min(420, Math.max(WIDTH.weight, state.width - state.layout.edge - used))
+  const weight = Math.min(WIDTH.weightMost, Math.max(weightLeast(view.folded), state.width - state.layout.edge - used))
+  state.layout.weight = weight
   const set = (name, value) => ui.world.style.setProperty(name, value)
-  set("--columns", `${widths.map((width) => `${width}px`).join(" ")} ${weight}px`)
+  set("--columns", `${widths.map((width) => `${width}px`).join(" ")} minmax(${weight}px, 1fr)`)
   set("--world", `${used + weight}px`)
   set("--gap", `${gap}px`)
   set("--start", `${label + gap}px`)
@@ -154,7 +159,6 @@ function layOut(state) {
   state.stripBand = hidden(made(ui.strip, "div", "band"))
   state.rows.clear()
   state.window = ""
-  state.cellWidth = cell
   drawWindow(state)
   point(state, state.at)
 }
@@ -164,21 +168,9 @@ function hidden(node) {
   return node
 }
 
-function readColours(root) {
-  const style = getComputedStyle(root)
-  const value = (name) => style.getPropertyValue(name).trim()
-  const [query, key] = value("--st-chart-categorical-colors").split(",").map((each) => each.trim())
-  const strong = colourSteps(paletteOf(root, SEQUENTIAL))[178].css
-  for (const [name, colour] of [["query", query], ["key", key], ["strong", strong]]) root.style.setProperty(`--atlas-${name}`, colour)
-  return {
-    steps: colourSteps(paletteOf(root, DIVERGING)), ink: value("--st-text-color"), line: value("--st-border-color"), accent: key,
-  }
-}
-
 function drawBar({ ui, head, view, colours }) {
   ui.fold.textContent = view.folded ? "Unfold q, k and q × k" : "Fold q, k and q × k"
   ui.fold.setAttribute("aria-expanded", String(!view.folded))
-  ui.choice.hidden = view.folded
   ui.choice.style.display = view.folded ? "none" : ""
   ui.byIndex.setAttribute("aria-pressed", String(!view.byContribution))
   ui.byContribution.setAttribute("aria-pressed", String(view.byContribution))
@@ -245,11 +237,9 @@ function drawTicks({ ui, head, view, layout }) {
     made(ticks, "span", "all", view.pair ? "largest |q × k| first →" : "")
     return
   }
-  const step = [1, 2, 4, 8, 16, 32, 64].find((each) => each * layout.cell >= 24) ?? 64
-  for (let dim = step === 1 ? 1 : step; dim <= head.dim; dim += step) {
+  for (const dim of tickedDimensions(head.dim, layout.cell)) {
     made(ticks, "span", "", String(dim)).style.left = `${(dim - 0.5) * layout.cell}px`
   }
-  if (step > 1) made(ticks, "span", "", "1").style.left = `${0.5 * layout.cell}px`
 }
 
 function drawWindow(state) {
@@ -354,6 +344,7 @@ function reveal({ ui, layout, head, view }, at) {
   const y = Math.max(0, at.row) * layout.row
   if (y < scroller.scrollTop) scroller.scrollTop = y
   if (top + y + layout.row > scroller.scrollTop + scroller.clientHeight) scroller.scrollTop = top + y + layout.row - scroller.clientHeight
+  if (at.column === 0) return // tokens stay in view
   const [left, width] = spanOf(layout, head, view.folded, at.column)
   if (left - layout.label < scroller.scrollLeft) scroller.scrollLeft = left - layout.label - 4
   if (left + width > scroller.scrollLeft + scroller.clientWidth) scroller.scrollLeft = left + width - scroller.clientWidth + 4
@@ -362,7 +353,6 @@ function reveal({ ui, layout, head, view }, at) {
 function point(state, at) {
   const { ui, head, view } = state
   state.at = at && at.row < head.tokens && at.column < columnCount(head, view.folded) ? at : null
-  for (const node of state.rows.values()) node.classList.remove("on")
   mark(state)
   ui.reading.replaceChildren()
   if (state.at) made(ui.reading, "span", "", cellWords(head, view, state.at).join(" · "))
@@ -373,6 +363,7 @@ function point(state, at) {
 function mark(state) {
   const { ui, head, view, layout, at, bands } = state
   for (const band of [...bands, state.stripBand]) band.hidden = true
+  for (const row of state.rows.values()) row.classList.remove("on")
   ui.world.querySelector(".active")?.remove()
   ui.scroller.removeAttribute("aria-activedescendant")
   if (!at) return

@@ -97,3 +97,15 @@ function drawEnough(pen, x, y, box, colours) {
   pen.arc(x, y, 3, 0, 7)
   pen.fill()
 }
+
+// The theme's colours; those that the style sheet needs too are set as variables on the root.
+function readColours(root) {
+  const style = getComputedStyle(root)
+  const value = (name) => style.getPropertyValue(name).trim()
+  const [query, key] = value("--st-chart-categorical-colors").split(",").map((each) => each.trim())
+  const strong = colourSteps(paletteOf(root, SEQUENTIAL))[178].css
+  for (const [name, colour] of [["query", query], ["key", key], ["strong", strong]]) root.style.setProperty(`--atlas-${name}`, colour)
+  return {
+    steps: colourSteps(paletteOf(root, DIVERGING)), ink: value("--st-text-color"), line: value("--st-border-color"), accent: key,
+  }
+}

@@ -5,7 +5,7 @@
 const ROW = { few: 24, many: 20, manyFrom: 48 } // pixels, and from how many tokens on the lower
 const CELL = { least: 4, crowded: 3, crowdedFrom: 96, most: 18 } // pixels; dimensions
 const [SCROLLBAR, BORDERS, ABOVE] = [16, 2, 110] // pixels; above the rows, at most
-const WIDTH = { label: [68, 96, 160], dot: 58, score: 74, weight: 150, gap: 12 } // pixels; label: least, most on phones, most
+const WIDTH = { label: [68, 96, 160], dot: 58, score: 74, weight: 150, weightFolded: 108, weightMost: 420, gap: 12 } // pixels; label: least, most on phones, most
 
 function columnCount(head, folded) {
   return folded ? 4 : 4 + 2 * head.dim
@@ -20,6 +20,10 @@ function columnKind(head, folded, column) {
   return { kind: column - 1 < head.dim ? "vector" : "product", place }
 }
 
+function weightLeast(folded) {
+  return folded ? WIDTH.weightFolded : WIDTH.weight
+}
+
 // Sizes in pixels that fit the width of the page.
 function measure({ root, scroller }, head, folded) {
   const pen = document.createElement("canvas").getContext("2d")
@@ -32,7 +36,7 @@ function measure({ root, scroller }, head, folded) {
   const row = head.tokens >= ROW.manyFrom ? ROW.many : ROW.few
   const scrolls = head.tokens * row + ABOVE > parseFloat(getComputedStyle(scroller).maxHeight)
   const edge = BORDERS + (scrolls ? SCROLLBAR : 0)
-  const free = width - edge - label - WIDTH.dot - WIDTH.score - WIDTH.weight - 5 * WIDTH.gap
+  const free = width - edge - label - WIDTH.dot - WIDTH.score - weightLeast(folded) - 5 * WIDTH.gap
   const smallest = head.dim >= CELL.crowdedFrom ? CELL.crowded : CELL.least
   const cell = Math.max(smallest, Math.min(CELL.most, Math.floor(free / (2 * head.dim))))
   return { label, cell, edge, block: folded ? 0 : cell * head.dim, gap: WIDTH.gap, row }
@@ -49,7 +53,7 @@ function spanOf(layout, head, folded, column) {
   const numbers = start + (folded ? 0 : 2 * (block + gap))
   if (kind === "dot") return [numbers, WIDTH.dot]
   if (kind === "score") return [numbers + WIDTH.dot + gap, WIDTH.score]
-  return [numbers + WIDTH.dot + WIDTH.score + 2 * gap, WIDTH.weight]
+  return [numbers + WIDTH.dot + WIDTH.score + 2 * gap, layout.weight]
 }
 
 // The column at x, in pixels of the whole table; -1 between the dimensions' blocks.
@@ -64,4 +68,11 @@ function columnAt(layout, head, folded, x) {
   const right = x >= start + block + gap
   const place = Math.floor((x - start - (right ? block + gap : 0)) / cell)
   return place < 0 || place >= head.dim ? -1 : 1 + (right ? head.dim : 0) + place
+}
+
+// Dimensions, from 1, whose numbers have room above their cells: the first, and every so many.
+function tickedDimensions(count, cell) {
+  const step = [1, 2, 4, 8, 16, 32, 64].find((each) => each * cell >= 24) ?? 64
+  const regular = Array.from({ length: Math.floor(count / step) }, (_, i) => (i + 1) * step)
+  return step === 1 ? regular : [1, ...regular.filter((dim) => (dim - 1) * cell >= 16)]
 }
