@@ -18,7 +18,9 @@ from tests.analysis.traces import plain_tokens
 def head_of(tokens: int, dim: int, mask: np.ndarray | None = None) -> NeuronHead:
     draw = np.random.default_rng(1).normal(size=(3, 1, 1, tokens, dim)).astype(np.float32)
     names = plain_tokens(*(f"t{i}" for i in range(tokens)))
-    return read_head(Trace("by hand", names, *draw, (Layer(0.125, mask),), causal=False), 0, 0)
+    q, k, v = draw
+    trace = Trace("by hand", names, q, k, v, (Layer(0.125, mask),), causal=False)
+    return read_head(trace, 0, 0)
 
 
 def unpacked(data: bytes) -> dict[str, Any]:
@@ -26,10 +28,9 @@ def unpacked(data: bytes) -> dict[str, Any]:
     settings = json.loads(data[4 : 4 + length])
     offset = 4 + length
     for name, (kind, size) in settings.pop("arrays").items():
-        width = 1 if kind == "u1" else 4
-        kind = np.uint8 if width == 1 else np.float32
-        settings[name] = np.frombuffer(data, kind, size, offset)
-        offset += -(-size * width // 4) * 4
+        array = np.frombuffer(data, np.uint8 if kind == "u1" else np.float32, size, offset)
+        offset += -(-array.nbytes // 4) * 4
+        settings[name] = array
     return settings
 
 
@@ -73,8 +74,15 @@ def test_a_mask_with_numbers_of_its_own_arrives_as_it_is() -> None:
 
 @pytest.mark.parametrize(
     "choice",
-    [None, {}, {"query": 9, "turn": 1}, {"query": -1, "turn": 1}, {"query": "1", "turn": 1}]
-    + [{"query": 1}, {"query": 1, "turn": "<b>"}],
+    [
+        None,
+        {},
+        {"query": 9, "turn": 1},
+        {"query": -1, "turn": 1},
+        {"query": "1", "turn": 1},
+        {"query": 1},
+        {"query": 1, "turn": "<b>"},
+    ],
 )
 def test_what_a_browser_cannot_have_chosen_is_ignored(choice: dict[str, Any] | None) -> None:
     assert _read_state(choice, 5) is None

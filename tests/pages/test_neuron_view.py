@@ -55,8 +55,14 @@ def test_a_first_visitor_sees_the_last_word_ask(open_app: Callable[..., AppTest]
 
 @pytest.mark.parametrize(
     ("key", "value"),
-    [("query", "99"), ("query", "0"), ("query", "<b>"), ("key_token", "-1"), ("sort", "size")]
-    + [("fold", "maybe")],
+    [
+        ("query", "99"),
+        ("query", "0"),
+        ("query", "<b>"),
+        ("key_token", "-1"),
+        ("sort", "size"),
+        ("fold", "maybe"),
+    ],
 )
 def test_what_a_link_cannot_ask_for_is_told(
     open_app: Callable[..., AppTest], key: str, value: str

@@ -85,7 +85,7 @@ function makeParts(parentElement) {
   ui.body = made(ui.world, "div", "body")
   ui.reading = made(root, "p", "reading")
   ui.reading.setAttribute("aria-live", "polite")
-  ui.tip = hidden(made(root, "div", "tip"))
+  ui.tip = Object.assign(made(root, "div", "tip"), { hidden: true })
   ui.tip.setAttribute("aria-hidden", "true")
   ui.scroller.tabIndex = 0
   ui.scroller.setAttribute("role", "grid")
@@ -105,7 +105,7 @@ function update(state, data, send) {
   if (!same) state.at = null
   setView(state, chosen)
   const { view } = state
-  if (before?.query !== view.query || before?.key !== view.key) reveal(state, { row: view.key, column: 0 })
+  if (before?.query !== view.query || before?.key !== view.key) reveal(state, { row: view.key, column: 0 }, 1 / 3)
 }
 
 function setView(state, { query, pairKey, byContribution, folded }) {
@@ -155,17 +155,12 @@ function layOut(state) {
   say(state)
   ui.body.replaceChildren()
   state.canvas = view.folded ? null : made(ui.body, "canvas")
-  state.bands = ["band", "band", "band across"].map((name) => hidden(made(ui.body, "div", name)))
-  state.stripBand = hidden(made(ui.strip, "div", "band"))
+  state.bands = ["band", "band", "band across"].map((name) => made(ui.body, "div", name))
+  state.stripBand = made(ui.strip, "div", "band")
   state.rows.clear()
   state.window = ""
   drawWindow(state)
   point(state, state.at)
-}
-
-function hidden(node) {
-  node.hidden = true
-  return node
 }
 
 function drawBar({ ui, head, view, colours }) {
@@ -338,12 +333,14 @@ function moveByKey(state, event) {
   event.preventDefault()
 }
 
-function reveal({ ui, layout, head, view }, at) {
+// Scrolls a cell into view; one below the view, to this share of its height from the bottom.
+function reveal({ ui, layout, head, view }, at, share = 0) {
   const { scroller } = ui
-  const top = ui.body.offsetTop
+  if (!layout) return
   const y = Math.max(0, at.row) * layout.row
+  const below = ui.body.offsetTop + y + layout.row - scroller.clientHeight
   if (y < scroller.scrollTop) scroller.scrollTop = y
-  if (top + y + layout.row > scroller.scrollTop + scroller.clientHeight) scroller.scrollTop = top + y + layout.row - scroller.clientHeight
+  if (below > scroller.scrollTop) scroller.scrollTop = below + share * scroller.clientHeight
   if (at.column === 0) return // tokens stay in view
   const [left, width] = spanOf(layout, head, view.folded, at.column)
   if (left - layout.label < scroller.scrollLeft) scroller.scrollLeft = left - layout.label - 4

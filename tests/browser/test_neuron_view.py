@@ -1,0 +1,403 @@
+"""The neuron view in the browser: its numbers, hover, keyboard, links, the file, what it leaves."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from playwright.sync_api import Page, expect
+
+from core.model import load, trace_text
+from tests.browser.conftest import settle, watch
+from tests.model.families import FAMILIES, build
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from playwright.sync_api import Browser, BrowserContext, Locator
+
+    from core.model.trace import Trace
+
+TEXT = "Oh, this book? I've enjoyed it."
+BOOK = f"/neuron_view?text={quote(TEXT)}&layer=4&head=2"
+HOSTILE = quote("</script><img src=x onerror=alert(1)> $x$ :red[x] مرحبا")
+IT, BOOK_AT = 10, 4  # positions from 0
+SCRIPT = Path(__file__).parents[2] / "core/components/shared/neuron.js"
+
+
+@pytest.fixture(scope="module")
+def trace() -> Trace:
+    return trace_text(load("bundled/minilm"), TEXT)
+
+
+def row(page: Page, position: int) -> Locator:
+    """The row of a key, position from 0."""
+    return page.locator(f'.row[aria-rowindex="{position + 3}"]')
+
+
+def cell_at(page: Page, position: int, dimension: int, block: str) -> tuple[float, float]:
+    """Where a cell of the 32 dimensions must lie: two blocks of equal cells, 12 pixels apart."""
+    canvas = page.locator(".body canvas").bounding_box()
+    line = row(page, position).bounding_box()
+    assert canvas is not None
+    assert line is not None
+    cell = (canvas["width"] - 12) / 64
+    start = canvas["x"] + (32 * cell + 12 if block == "products" else 0)
+    return start + (dimension + 0.5) * cell, line["y"] + line["height"] / 2
+
+
+def true_minus(text: str) -> float:
+    return float(text.replace("−", "-"))
+
+
+# ---- the numbers it computes --------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", ["plain", "causal", "capped", "window", "added"])
+def test_scores_and_softmax_are_those_of_the_definition(browser: Browser, kind: str) -> None:
+    n, d = 6, 8
+    draw = np.random.default_rng(3)
+    q, k = draw.normal(size=(2, n, d)).astype(np.float32)
+    later = np.triu(np.ones((n, n), dtype=bool), 1)
+    allowed = ~later & ~np.tril(np.ones((n, n), dtype=bool), -3)
+    added = np.where(later, -1e9, draw.normal(size=(n, n))).astype(np.float32)
+    head: dict[str, Any] = {"q": q.ravel().tolist(), "k": k.ravel().tolist(), "tokens": n}
+    head |= {"dim": d, "scaling": 0.3, "softcap": 0.8 if kind == "capped" else None}
+    head["causal"] = kind == "causal"
+    if kind == "window":
+        head["allowed"] = allowed.astype(int).ravel().tolist()
+    if kind == "added":
+        head["mask"] = added.ravel().tolist()
+    found = run_script(
+        browser,
+        head,
+        "head.q.length && [...Array(6).keys()].map(i => [...scoreRow(head, i).weights])",
+    )
+    logits = 0.3 * (q.astype(float) @ k.astype(float).T)
+    logits = 0.8 * np.tanh(logits / 0.8) if kind == "capped" else logits
+    masks = {"causal": np.where(later, -np.inf, 0), "window": np.where(allowed, 0, -np.inf)}
+    logits = logits + masks.get(kind, added if kind == "added" else 0)
+    powers = np.exp(logits)
+    assert_allclose(found, powers / powers.sum(axis=1, keepdims=True), atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("products", "enough"),
+    [([1, 6, 3], 2), ([-1, -6, -3], 2), ([10, -4, 1], 3), ([7], 1), ([3, -3], None), ([0], None)],
+)
+def test_dimensions_that_make_a_score_are_counted_as_the_page_says(
+    browser: Browser, products: list[float], enough: int | None
+) -> None:
+    head = {"q": products, "k": [1] * len(products), "tokens": 1, "dim": len(products)}
+    found = run_script(browser, head, "contributionsOf(head, 0, 0)")
+    assert found["enough"] == enough
+    assert found["total"] == sum(products)
+
+
+def run_script(browser: Browser, head: dict[str, Any], expression: str) -> Any:
+    page = browser.new_page()
+    try:
+        setup = "for (const name of ['q', 'k']) head[name] = Float32Array.from(head[name]);"
+        script = SCRIPT.read_text("utf-8")
+        return page.evaluate(f"(head) => {{ {script}\n{setup}\nreturn {expression} }}", head)
+    finally:
+        page.close()
+
+
+def test_rows_show_the_models_scores_and_attention(goto: Callable[..., Page], trace: Trace) -> None:
+    page = goto(f"{BOOK}&query=11")
+    expect(page.locator(".row")).to_have_count(13)
+    scores, weights = trace.scores(3, 1)[IT], trace.attention(3, 1)[IT]
+    for position, token in enumerate(trace.tokens):
+        cells = row(page, position).get_by_role("gridcell").all_inner_texts()
+        assert row(page, position).get_by_role("rowheader").inner_text() == token.display
+        dot, score, weight = map(true_minus, cells)
+        assert dot == pytest.approx(scores[position] * np.sqrt(32), abs=0.0051)
+        assert score == pytest.approx(scores[position], abs=0.0051)
+        assert weight == pytest.approx(weights[position], abs=0.00051)
+
+
+def test_hovering_tells_dimension_and_exact_value(goto: Callable[..., Page], trace: Trace) -> None:
+    page = goto(f"{BOOK}&query=11")
+    queries, keys = trace.queries[3, 1], trace.keys[3, 1]
+    for dimension in (0, 12, 31):
+        page.mouse.move(*cell_at(page, BOOK_AT, dimension, "keys"))
+        tip = page.locator(".tip")
+        expect(tip).to_contain_text(f"k of bookdimension {dimension + 1}: ")
+        value = true_minus(tip.inner_text().split(": ")[1])
+        assert np.float32(value) == keys[BOOK_AT, dimension]
+        page.mouse.move(*cell_at(page, BOOK_AT, dimension, "products"))
+        expect(tip).to_contain_text(f"it → bookdimension {dimension + 1}: ")
+        q, k, product = map(true_minus, re.split(" [×=] ", tip.inner_text().split(": ")[1]))
+        assert np.float32(q) == queries[IT, dimension]
+        assert np.float32(k) == keys[BOOK_AT, dimension]
+        assert product == pytest.approx(q * k, rel=1e-5)
+
+
+def test_later_tokens_are_dashes_in_a_causal_model(
+    goto: Callable[..., Page], tmp_path: Path
+) -> None:
+    folder = quote(str(build(FAMILIES["llama"], tmp_path)))
+    page = goto(f"/neuron_view?model={folder}&text={quote(TEXT)}&layer=1&head=3&query=4")
+    expect(page.locator(".heads")).to_contain_text("key head 2, serves query heads 3–4")
+    assert row(page, 3).get_by_role("gridcell").last.inner_text() != "–"
+    assert row(page, 4).get_by_role("gridcell").all_inner_texts() == ["–"] * 3
+    row(page, 4).get_by_role("gridcell").first.click()
+    expect(page.locator(".sentence")).to_contain_text("not permitted, so this pair has no score")
+
+
+# ---- choosing -----------------------------------------------------------------------------------
+
+
+def test_a_clicked_token_becomes_the_query_and_a_clicked_row_the_pair(
+    goto: Callable[..., Page],
+) -> None:
+    page = goto(f"{BOOK}&query=11")
+    expect(page.locator(".sentence")).to_contain_text("it → book (its strongest): q·k = 35.62")
+    expect(page.locator(".sentence")).to_contain_text("9 of 32 dimensions make 90 % of this score")
+    row(page, 9).get_by_role("rowheader").click()
+    expect(page.locator(".asking .q")).to_have_text("enjoyed")
+    page.wait_for_url(re.compile("query=10&"))
+    settle(page)
+    expect(page.get_by_role("combobox", name="Query token")).to_have_value("enjoyed")
+    row(page, 3).get_by_role("gridcell").first.click()
+    expect(page.locator(".sentence")).to_contain_text("enjoyed → this:")
+    page.wait_for_url(re.compile("key_token=4&"))
+    settle(page)
+    expect(page.locator(".row.pair")).to_have_attribute("aria-rowindex", "6")
+
+
+def test_the_last_of_many_quick_choices_stays(goto: Callable[..., Page]) -> None:
+    page = goto(f"{BOOK}&query=11")
+    for position in (0, 1, 2, 3, 5, 6, 8):
+        row(page, position).get_by_role("rowheader").click()
+    page.wait_for_url(re.compile("query=9&"))
+    settle(page)
+    expect(page.locator(".asking .q")).to_have_text("ve")
+    page.get_by_role("button", name="▶").click()  # the server's own changes still arrive
+    expect(page.locator(".heads")).to_contain_text("L4 H3")
+
+
+def test_dimensions_are_sorted_and_folded_from_the_view_and_kept_in_the_link(
+    goto: Callable[..., Page], trace: Trace
+) -> None:
+    page = goto(f"{BOOK}&query=11")
+    page.get_by_role("button", name="contribution").click()
+    page.wait_for_url(re.compile("sort=contribution"))
+    products = trace.queries[3, 1, IT] * trace.keys[3, 1, BOOK_AT]
+    largest = int(np.abs(products).argmax())
+    page.mouse.move(*cell_at(page, BOOK_AT, 0, "products"))
+    expect(page.locator(".tip")).to_contain_text(f"dimension {largest + 1}: ")
+    page.get_by_role("button", name="Fold q, k and q × k").click()
+    expect(page.locator(".body canvas")).to_have_count(0)
+    page.wait_for_url(re.compile("fold=1"))
+    page.reload()
+    settle(page)
+    expect(page.get_by_role("button", name="Unfold q, k and q × k")).to_be_visible()
+    expect(page.locator(".row")).to_have_count(13)
+
+
+def test_the_keyboard_reads_and_chooses(goto: Callable[..., Page], trace: Trace) -> None:
+    page = goto(f"{BOOK}&query=11")
+    grid = page.get_by_role("grid")
+    grid.focus()
+    grid.press("ArrowDown")  # from nowhere to the pair's token
+    reading = page.locator(".reading")
+    expect(reading).to_have_text("book, position 5 of 13")
+    grid.press("ArrowRight")
+    expect(reading).to_contain_text("k of book · dimension 1: ")
+    assert np.float32(true_minus(reading.inner_text().split(": ")[1])) == trace.keys[3, 1, 4, 0]
+    grid.press("End")
+    expect(reading).to_contain_text("it → book · attention 0.932")
+    active = page.locator(f"#{grid.get_attribute('aria-activedescendant')}")
+    expect(active).to_have_attribute("aria-label", re.compile("it → book, attention 0.932"))
+    grid.press("ArrowUp")
+    grid.press("Enter")
+    expect(page.locator(".sentence")).to_contain_text("it → this:")
+    grid.press("Home")
+    grid.press("Enter")
+    expect(page.locator(".asking .q")).to_have_text("this")
+    page.wait_for_url(re.compile("query=4&key_token=4"))
+    grid.press("Escape")
+    page.wait_for_url(re.compile("key_token=strongest"))
+
+
+# ---- sizes --------------------------------------------------------------------------------------
+
+
+def test_only_the_rows_in_view_of_a_long_text_are_drawn(goto: Callable[..., Page]) -> None:
+    page = goto(f"/neuron_view?text={quote('the cat sat on a mat and ' * 100)}&query=300")
+    grid = page.get_by_role("grid")
+    expect(grid).to_have_attribute("aria-rowcount", re.compile("^(514|258)$"))
+    last = int(grid.get_attribute("aria-rowcount") or 0)
+    assert page.locator(".row").count() < 50
+    grid.focus()
+    for _ in range(40):
+        grid.press("PageDown")
+    expect(page.locator(f'.row[aria-rowindex="{last}"]')).to_be_visible()
+    assert page.locator(".row").count() < 50
+
+
+def test_a_link_to_a_far_pair_shows_it(goto: Callable[..., Page]) -> None:
+    text = quote("the cat sat on a mat and " * 30)
+    page = goto(f"/neuron_view?text={text}&query=120&key_token=150")
+    expect(page.locator(".row.pair")).to_be_in_viewport()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_a_phone_scrolls_the_view_in_its_own_box(goto: Callable[..., Page], scheme: str) -> None:
+    page = goto(f"{BOOK}&query=11", width=390, height=844, scheme=scheme)
+    grid = page.get_by_role("grid")
+    grid.scroll_into_view_if_needed()
+    box = grid.bounding_box()
+    assert box is not None
+    assert box["x"] >= 0
+    assert box["x"] + box["width"] <= 390
+    grid.focus()
+    grid.press("ArrowDown")
+    grid.press("End")
+    expect(row(page, BOOK_AT).get_by_role("gridcell").last).to_be_in_viewport()
+    token = row(page, BOOK_AT).get_by_role("rowheader").bounding_box()
+    assert token is not None
+    assert token["x"] == pytest.approx(box["x"] + 1, abs=1)
+    assert grid.evaluate("grid => grid.scrollLeft") > 100
+
+
+def test_canvases_are_sharp_on_dense_screens(browser: Browser, app: str) -> None:
+    context = browser.new_context(device_scale_factor=2)
+    page = context.new_page()
+    page.goto(app + BOOK)
+    canvas = page.locator(".body canvas")
+    box = canvas.bounding_box()
+    assert box is not None
+    assert canvas.evaluate("canvas => canvas.width") == pytest.approx(2 * box["width"], abs=1)
+    assert canvas.evaluate("canvas => canvas.height") == pytest.approx(2 * box["height"], abs=1)
+    context.close()
+
+
+def test_a_text_of_one_token_is_drawn(goto: Callable[..., Page], tmp_path: Path) -> None:
+    folder = quote(str(build(FAMILIES["gpt2"], tmp_path)))
+    page = goto(f"/neuron_view?model={folder}&text=a")
+    expect(page.locator(".row")).to_have_count(1)
+    expect(page.locator(".sentence")).to_contain_text("attention 1.000")
+
+
+# ---- safety, the file, and what is left behind --------------------------------------------------
+
+
+def test_hostile_tokens_stay_text(goto: Callable[..., Page]) -> None:
+    page = goto(f"/neuron_view?text={HOSTILE}&query=4")
+    expect(page.locator(".asking .q")).to_have_text("script")
+    expect(page.locator(".row", has_text="مرحبا").or_(page.locator(".row"))).not_to_have_count(0)
+    page.mouse.move(*cell_at(page, 3, 2, "products"))
+    expect(page.locator(".tip")).to_contain_text("dimension 3")
+    assert page.locator("img[src=x]").count() == 0
+
+
+def test_the_file_opens_from_disk_without_a_network_and_answers(
+    goto: Callable[..., Page],
+    open_context: Callable[..., BrowserContext],
+    tmp_path: Path,
+) -> None:
+    page = goto(f"/neuron_view?text={HOSTILE}&layer=1&head=3&query=4&key_token=4")
+    with page.expect_download() as download:
+        page.get_by_role("button", name="Save as HTML").click()
+    path = tmp_path / "neuron.html"
+    download.value.save_as(path)
+    assert "<img" not in path.read_text("utf-8")
+    context = open_context()
+    context.set_offline(offline=True)
+    saved = context.new_page()
+    troubles: list[str] = []
+    watch(saved, path.as_uri(), troubles)
+    saved.goto(path.as_uri())
+    expect(saved.locator(".asking .q")).to_have_text("script")
+    saved.mouse.move(*cell_at(saved, 3, 4, "keys"))
+    expect(saved.locator(".tip")).to_contain_text("dimension 5: ")
+    row(saved, 2).get_by_role("rowheader").click()
+    expect(saved.locator(".asking .q")).to_have_text("/")
+    saved.get_by_role("button", name="Fold q, k and q × k").click()
+    expect(saved.locator(".body canvas")).to_have_count(0)
+    assert saved.locator("img").count() == 0
+    assert troubles == []
+
+
+# Counts what a page holds open: observers that observe, listeners of media queries and of window
+# and document, animation frames that wait.
+COUNTING = """
+window.__held = { observers: new Set(), media: 0, global: 0, frames: new Set() }
+const observe = ResizeObserver.prototype.observe
+ResizeObserver.prototype.observe = function (...all) {
+  if (all[0].matches(".root")) __held.observers.add(this) // the view's, not Streamlit's own
+  return observe.apply(this, all)
+}
+const disconnect = ResizeObserver.prototype.disconnect
+ResizeObserver.prototype.disconnect = function () {
+  __held.observers.delete(this)
+  return disconnect.call(this)
+}
+for (const [verb, by] of [["addEventListener", 1], ["removeEventListener", -1]]) {
+  const usual = EventTarget.prototype[verb]
+  EventTarget.prototype[verb] = function (...all) {
+    if (this instanceof MediaQueryList) __held.media += by
+    return usual.apply(this, all)
+  }
+}
+const request = window.requestAnimationFrame.bind(window)
+window.requestAnimationFrame = (call) => {
+  const id = request((time) => { __held.frames.delete(id); call(time) })
+  __held.frames.add(id)
+  return id
+}
+const cancel = window.cancelAnimationFrame.bind(window)
+window.cancelAnimationFrame = (id) => { __held.frames.delete(id); cancel(id) }
+"""
+HELD = "() => ({ observers: __held.observers.size, media: __held.media })"
+
+
+def test_twenty_visits_leave_nothing_behind(app: str, browser: Browser) -> None:
+    context = browser.new_context(viewport={"width": 1400, "height": 900})
+    context.add_init_script(COUNTING)
+    page = context.new_page()
+    page.goto(app + BOOK)
+
+    def navigate(name: str) -> None:
+        page.get_by_test_id("stSidebarNavLink").filter(has_text=name).click()
+
+    def visit() -> None:
+        navigate("Neuron view")
+        expect(page.locator(".body canvas")).to_have_count(1)
+        settle(page)
+        page.get_by_role("grid").evaluate("grid => grid.scrollBy(0, 50)")  # asks for a frame
+
+    def leave() -> dict[str, int]:
+        navigate("Home")
+        expect(page.get_by_role("heading", name="Attention Atlas", level=1)).to_be_visible()
+        expect(page.locator(".body canvas")).to_have_count(0)
+        settle(page)
+        session.send("HeapProfiler.collectGarbage")
+        held: dict[str, int] = page.evaluate(HELD)
+        metrics = session.send("Performance.getMetrics")["metrics"]
+        held["listeners"] = next(m["value"] for m in metrics if m["name"] == "JSEventListeners")
+        return held
+
+    session = context.new_cdp_session(page)
+    session.send("Performance.enable")
+    visit()
+    leave()
+    visit()
+    before = leave()
+    for _ in range(20):
+        visit()
+        after = leave()
+    page.wait_for_function("() => __held.frames.size === 0")
+    print(before, after)
+    assert after["observers"] <= before["observers"]
+    assert after["media"] <= before["media"]
+    assert after["listeners"] <= before["listeners"] + 5, (before, after)
+    context.close()
