@@ -96,7 +96,7 @@ function makeParts(parentElement) {
 function update(state, data, send) {
   const { query, pairKey, byContribution, folded, turn, ...rest } = data
   const head = { ...rest, tokens: data.labels.length }
-  head.limits = colourLimits(head)
+  head.limits = state.head && sameVectors(head, state.head) ? state.head.limits : colourLimits(head)
   const before = state.view
   const same = state.head && state.head.labels.join("\n") === head.labels.join("\n")
   // What is older than a choice already made here does not undo it.

@@ -4,7 +4,7 @@
 
 const TOLERANCE = 0.1 // of a dot product: how near a sum of some contributions must come to it
 const ROUNDING = 1e-6 // of the contributions' sizes together: a sum below it is float32's own noise
-const SAMPLED = 200000 // products at most that the colour scale is measured on
+const SAMPLED = 50000 // products at most that the colour scale is measured on
 
 // What is added to a score: 0, -Infinity where not permitted, or the model's own number.
 function maskOf(head, query, key) {
@@ -70,6 +70,10 @@ function colourLimits(head) {
     vectors: limitOf([...head.q, ...head.k].map(Math.abs)),
     products: limitOf(sizes),
   }
+}
+
+function sameVectors(one, other) {
+  return one.q.length === other.q.length && one.q.every((value, i) => value === other.q[i]) && one.k.every((value, i) => value === other.k[i])
 }
 
 function limitOf(sizes) {
