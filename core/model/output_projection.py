@@ -17,6 +17,7 @@ import numpy as np
 
 if TYPE_CHECKING:
     import torch
+    from transformers import PreTrainedConfig
 
     from core.model.loading import LoadedModel
     from core.model.trace import Array, Trace
@@ -31,6 +32,7 @@ _MODULES = {
     ".self_attn.out_proj": ("opt",),
     ".self_attn.o_proj": ("llama", "qwen2", "qwen3", "mistral", "gemma2"),
     ".self_attn.dense": ("phi",),
+    ".attention.o_proj": ("vit", "dinov2"),
 }
 _ENDINGS = {family: ending for ending, families in _MODULES.items() for family in families}
 
@@ -46,14 +48,26 @@ def output_projections(model: LoadedModel) -> tuple[torch.Tensor, ...] | None:
     modules = [
         module for name, module in model.network.named_modules() if f".{name}".endswith(ending)
     ]
-    # ALBERT uses one module for several layers in a row.
-    if not modules or model.layers % len(modules):
+    if model.network.config.model_type == "albert":
+        modules = _in_turns(modules, model.network.config)
+    weights = tuple(_by_head(module, model.heads) for module in modules)
+    if len(weights) != model.layers or None in weights:
         return None
-    repeats = model.layers // len(modules)
-    weights = [_by_head(module, model.heads) for module in modules]
-    if any(weight is None for weight in weights):
-        return None
-    return tuple(weight for weight in weights if weight is not None for _ in range(repeats))
+    return weights  # type: ignore[return-value]
+
+
+def _in_turns(modules: list[torch.nn.Module], config: PreTrainedConfig) -> list[torch.nn.Module]:
+    """ALBERT's modules as often as they are used: its groups of layers share weights over turns.
+
+    Which group a turn takes is counted as the model's own forward pass counts it.
+    """
+    turns, groups, inner = (
+        config.num_hidden_layers,
+        config.num_hidden_groups,
+        config.inner_group_num,
+    )
+    order = [int(turn / (turns / groups)) for turn in range(turns)]
+    return [modules[group * inner + layer] for group in order for layer in range(inner)]
 
 
 def _by_head(module: torch.nn.Module, heads: int) -> torch.Tensor | None:
