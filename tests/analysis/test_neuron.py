@@ -47,7 +47,7 @@ def both(tmp_path_factory: pytest.TempPathFactory) -> tuple[Trace, list[dict[str
     bert = replace(bert, settings=bert.settings | {"initializer_range": 0.1})
     folder = build(bert, tmp_path_factory.mktemp("bert"))
     trace = trace_text(load(str(folder)), TEXT)
-    from bertviz.transformers_neuron_view.modeling_bert import (  # type: ignore[import-untyped]
+    from bertviz.transformers_neuron_view.modeling_bert import (
         BertConfig,
         BertModel,
     )

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import psutil
 
-from tests.bench import app, forward, memory, search, vectors
+from tests.bench import app, forward, memory, search, vectors, views
 from tests.bench.report import show_columns
 
 if TYPE_CHECKING:
@@ -25,6 +25,7 @@ BENCHMARKS: dict[str, Callable[[], None]] = {
     "memory": memory.run,
     "vectors": vectors.run,
     "search": search.run,
+    "views": views.run,
 }
 
 
