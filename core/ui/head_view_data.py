@@ -13,7 +13,7 @@ from core.components.head_view import HeadView, Weighting, pack_head_view, save_
 from core.figures.palette import token_colours
 from core.model.output_projection import output_projections
 from core.ui import cache
-from core.ui.head_view_state import view_to_send
+from core.ui.head_view_state import near_layers, view_to_send
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from core.model import Trace
     from core.model.trace import Array
 
+# Below it the layers beside the one on screen follow when the browser has time.
+NEAR_LAYER_BYTES = 2_000_000
 # Below it all layers are sent at once, and the layer slider needs no server.
 ALL_LAYERS_BYTES = 1_000_000
 # The same for the file that is saved; in base64 it becomes a third larger.
@@ -77,17 +79,24 @@ def on_screen(trace: Trace, view: Mapping[str, Any], offered: Sequence[Weighting
 
 
 def pack_for_page(screen: Screen) -> bytes:
-    """All layers where they are few and short, else the one that the view names."""
+    """All layers where they are few and short, else the one that the view names.
+
+    And those beside it, once the browser has asked for them.
+    """
     trace, view = screen.trace, screen.view
     sent, serial = view_to_send(view)
     whole = _fits(trace, ALL_LAYERS_BYTES)
+    near = not whole and payload_size(trace, int(view["layer"]) - 1) <= NEAR_LAYER_BYTES
+    beside = near_layers(view["layer"]) if near else ()
     layers = {
         layer: cache.view_layer(*screen.source, layer, view["weigh"])
-        for layer in _layers(screen, whole=whole)
+        for layer in (*_layers(screen, whole=whole), *beside)
+        if layer in range(trace.shape[0])
     }
     # Measuring the heads of a long text takes a while: not before someone wants to know.
     scores = cache.head_scores(*screen.source) if view["what"] or whole else {}
-    return pack_head_view(trace, layers, view["weigh"], _facts(screen, sent, serial, scores))
+    facts = _facts(screen, sent, serial, scores, near=near)
+    return pack_head_view(trace, layers, view["weigh"], facts)
 
 
 def page_to_save(screen: Screen) -> str:
@@ -115,11 +124,13 @@ def _facts(
     view: Mapping[str, Any],
     serial: int,
     measured: Mapping[str, NDArray[np.float64]],
+    *,
+    near: bool = False,
 ) -> HeadView:
     heads = screen.trace.shape[1]
     colours = {theme: token_colours(heads, theme) for theme in ("light", "dark")}
     scores = {name: measured[name] for name in SCORES if measured}
-    return HeadView(view, serial, screen.offered, colours, scores)
+    return HeadView(view, serial, screen.offered, colours, scores, near)
 
 
 def _fits(trace: Trace, most: int) -> bool:

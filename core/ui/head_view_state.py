@@ -28,6 +28,7 @@ SWITCHES = ("hide", "renorm", "what")
 NUMBERS = ("heads", "without", "from", "to")  # heads: none listed is all, 0 is none
 PARAMETERS = (*CHOICES, *SWITCHES, *NUMBERS)
 _SENT = "_head_view_sent"
+_NEAR = "_head_view_near"
 
 
 def restore_view(trace: Trace, weightings: Sequence[str]) -> dict[str, Any]:
@@ -86,9 +87,29 @@ def take_report(view: object) -> None:
         if isinstance(numbers, list) and all(type(number) in (int, float) for number in numbers):
             taken[key] = [int(number) for number in numbers]
     st.session_state.update(taken)
+    _keep_near(view.get("near"))
     sent = st.session_state.get(_SENT)
     if sent is not None:
-        st.session_state[_SENT] = {**sent, "shown": view}
+        shown = {key: value for key, value in view.items() if key != "near"}
+        st.session_state[_SENT] = {**sent, "shown": shown}
+
+
+def _keep_near(asked: object) -> None:
+    """Remember the layers that are wanted beside the one shown, until another one is shown."""
+    state = st.session_state
+    layer, _ = state.get(_NEAR, ("", ()))
+    if isinstance(asked, list) and asked:
+        state[_NEAR] = (state["layer"], tuple(map(str, asked)))
+    elif layer != state["layer"]:
+        state.pop(_NEAR, None)
+
+
+def near_layers(layer: str) -> tuple[int, ...]:
+    """The neighbours of that layer that the component has asked for; all from 0."""
+    shown, asked = st.session_state.get(_NEAR, ("", ()))
+    here = int(layer) - 1
+    beside = (here - 1, here + 1)
+    return tuple(each for each in beside if shown == layer and str(each + 1) in asked)
 
 
 def view_to_send(view: Mapping[str, Any]) -> tuple[dict[str, Any], int]:

@@ -38,8 +38,11 @@ if TYPE_CHECKING:
 
 VISITS = 3
 SWITCHES, SWITCH_LIMIT_S = 5, 0.3
+LOOKING_MS = 1500  # at a layer; meanwhile the ones beside it arrive, unless they are large
 HOVERS, HOVER_LIMIT_S = 8, 0.05
+SHORT = 128  # tokens, where a limit is set for it
 PEER_LAYERS = peer.LAYERS
+SHARPER = 10.0
 MB = 1e6
 
 # Times one drawing in the page itself: the head view names the layer on its canvas when every line
@@ -120,11 +123,21 @@ def run() -> None:
 
 
 def _bert_shaped(folder: Path) -> Path:
-    """A random model with BERT base's attention and the bundled model's tokenizer."""
+    """A random model with BERT base's attention and the bundled model's tokenizer.
+
+    As drawn, its logits would be so small that every token attended to all alike, and no line were
+    strong enough to be drawn: queries are made longer until attention is about as sharp as BERT's.
+    """
+    import torch
     from transformers import BertConfig, BertModel
 
+    torch.manual_seed(0)
+    network = BertModel(BertConfig(intermediate_size=64))
+    with torch.no_grad():
+        for layer in network.encoder.layer:
+            layer.attention.self.query.weight *= SHARPER
     with _quiet():
-        BertModel(BertConfig(intermediate_size=64)).save_pretrained(folder)
+        network.save_pretrained(folder)
     for name in ("tokenizer.json", "tokenizer_config.json", "vocab.txt", "special_tokens_map.json"):
         shutil.copy(bundled_folder() / name, folder)
     return folder
@@ -151,7 +164,7 @@ def _measure_ours(
         wait_until_idle(page)
         sizes.append((received() - before) / MB)
         if view.title == "Head view":
-            _measure_use(page, name)
+            _measure_use(page, name, SWITCH_LIMIT_S if tokens == SHORT else None)
         close(page)
     size_limit, time_limit = view.limits[tokens]
     show(f"{name}: to the browser", sizes, "MB", size_limit)
@@ -172,20 +185,25 @@ def _count_bytes(page: Page) -> Callable[[], int]:
     return lambda: sum(sent)
 
 
-def _measure_use(page: Page, name: str) -> None:
+def _measure_use(page: Page, name: str, switch_limit: float | None) -> None:
     """The head view in use: from layer to layer, and under the mouse."""
     slider = page.get_by_role("slider", name="Layer")
     slider.focus()
-    switches = [
-        _time_drawing(page, "keydown", lambda: slider.press("ArrowLeft"), PEER_LAYERS - 1 - turn)
-        for turn in range(SWITCHES)
-    ]
-    show(f"{name}: layer switch", switches, "s", SWITCH_LIMIT_S)
+    layers = iter(range(PEER_LAYERS - 1, 0, -1))
+
+    def switch(pause_ms: float) -> float:
+        page.wait_for_timeout(pause_ms)
+        return _time_drawing(page, "keydown", lambda: slider.press("ArrowLeft"), next(layers))
+
+    looking = [switch(LOOKING_MS) for _ in range(SWITCHES)]
+    hurrying = [switch(0) for _ in range(SWITCHES)]
+    show(f"{name}: layer switch after {LOOKING_MS / 1000:g} s", looking, "s", switch_limit)
+    show(f"{name}: layer switch, one on the heels of another", hurrying, "s")
     tokens = page.locator(".column.queries .token")
     hovers = []
     for row in range(1, HOVERS + 1):
         hover = tokens.nth(row).hover
-        hovers.append(_time_drawing(page, "pointermove", hover, PEER_LAYERS - SWITCHES))
+        hovers.append(_time_drawing(page, "pointermove", hover, PEER_LAYERS - 2 * SWITCHES))
     show(f"{name}: hover", hovers, "s", HOVER_LIMIT_S)
 
 

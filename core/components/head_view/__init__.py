@@ -35,6 +35,7 @@ _SHARED = (
     "head_lines",
     "head_words",
     "head_panel",
+    "head_sync",
 )
 _head_view = register("head_view", *_SHARED)
 
@@ -60,6 +61,7 @@ class HeadView:
     weightings : all on offer.
     colours : one a head for the themes "light" and "dark", ``#rrggbb``.
     scores : what each head does, name -> (layer, head); empty while nobody has measured.
+    near : whether the component may ask for the layers beside the one it shows.
     """
 
     view: Mapping[str, Any]
@@ -67,6 +69,7 @@ class HeadView:
     weightings: Sequence[Weighting]
     colours: Mapping[str, Sequence[str]]
     scores: Mapping[str, NDArray[np.float64]] = field(default_factory=dict)
+    near: bool = False
 
 
 def pack_head_view(
@@ -90,6 +93,7 @@ def pack_head_view(
         "layerCount": trace.shape[0],
         "heads": trace.shape[1],
         "causal": trace.causal,
+        "near": facts.near,
         "colours": {theme: list(colours) for theme, colours in facts.colours.items()},
         "scoreNames": list(facts.scores),
         "sent": {str(number): _facts_of(layer) for number, layer in layers.items()},

@@ -1,9 +1,8 @@
 // The head view: one layer's heads as lines between two columns of tokens. State is here, pictures in
-// head_lines.js, places in head_layout.js, tokens in columns.js, controls in head_panel.js, words in head_words.js.
+// head_lines.js, places in head_layout.js, tokens in columns.js, controls in head_panel.js,
+// words in head_words.js, talk with the server in head_sync.js.
 
-const REPORT_AFTER_MS = 250 // of quiet, so that the server is not asked at every click
 const FRAME_MS = 14 // of drawing before the screen gets its turn
-const LAYERS_KEPT = 12 // in the browser, of those sent one at a time
 const MAP_WIDTH = { wide: 60, phone: 30 } // pixels
 const SCROLLBAR = 12 // pixels
 const VIEW = 0.6 // of the window's height, at most; longer texts scroll
@@ -27,7 +26,7 @@ function createView(parentElement, standalone) {
   const state = {
     standalone, data: null, send: null, view: null, serial: null, layers: new Map(), layer: null, memo: {},
     stamp: "", picture: "", drawnLayer: null, shown: null, on: [], rows: null, least: 0, cells: null, lines: null, top: 1, layout: null, built: "", theme: null,
-    pointed: null, preview: null, profile: null, drawn: 0, frame: 0, timer: 0, finished: null,
+    pointed: null, preview: null, profile: null, drawn: 0, frame: 0, timer: 0, finished: null, asked: "",
   }
   const root = made(parentElement, "div", "root")
   const ui = { root }
@@ -174,35 +173,7 @@ function explain(ui, state, event, { x, hit }) {
   ui.tip.show(event, ...pairNote(query, key, words, pointed))
 }
 
-// ---- from the server and back -------------------------------------------------------------------
-
-// Layers that came before stay, so that coming back to one asks nobody.
-function takeData(state, data) {
-  if (state.data?.stamp !== data.stamp) state.layers.clear()
-  state.data = data
-  const sent = Object.keys(data.sent).map(Number)
-  for (const number of sent) {
-    const name = `${data.weigh} ${number}`
-    state.layers.delete(name) // what is set last is the youngest
-    state.layers.set(name, { ...readLayer(data, number), number })
-  }
-  for (const name of state.layers.keys()) {
-    if (state.layers.size <= Math.max(LAYERS_KEPT, sent.length)) break
-    state.layers.delete(name)
-  }
-}
-
-// The view goes to the link: at once when something must be fetched, else when it is quiet.
-function report(state) {
-  clearTimeout(state.timer)
-  const send = () => state.send("view", structuredClone(state.view))
-  const { data, view, layers } = state
-  const here = layers.has(wanted(view)) && (!view.what || data.scoreNames.length > 0)
-  if (here) state.timer = setTimeout(send, REPORT_AFTER_MS)
-  else send()
-}
-
-const wanted = (view) => `${view.weigh} ${Number(view.layer) - 1}`
+// ---- from the state to the screen ---------------------------------------------------------------
 
 function pinnedOf(view) {
   if (view.from.length) return { side: "queries", position: view.from[0] - 1 }
@@ -215,8 +186,6 @@ function activeOf({ view, shown, pointed }) {
   const pinned = pinnedOf(view)
   return seen(pinned) ? pinned : seen(pointed) ? pointed : null
 }
-
-// ---- from the state to the screen ---------------------------------------------------------------
 
 // Until the wanted layer is here, the one before stays; nothing is drawn twice.
 function refresh(ui, state) {
@@ -352,6 +321,7 @@ function drawFrame(ui, state) {
   }
   if (!active && state.finished?.scrollTop !== scrollTop) state.finished = { scrollTop, image: copyOf(ui.sheet) }
   ui.sheet.dataset.drawn = `${layer.number + 1}`
+  askForNear(state)
 }
 
 function copyOf(canvas) {
