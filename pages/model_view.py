@@ -119,12 +119,13 @@ opened = show_model_view(data, key="model_view", on_hide=hide_heads)
 if opened is not None:
     st.session_state.update(layer=str(opened[0] + 1), heads=[opened[1] + 1])
     st.switch_page("pages/head_view.py")
+title = f"{trace.model}: {st.session_state['text']}"  # the file is written outside the session
 note = explain(shown, trace, look, hidden_special=hide, renormalised=renormalise and partly)
 with st.container(horizontal=True, vertical_alignment="center"):
     st.caption(note, width="stretch")
     st.download_button(
         "Save as HTML",
-        lambda: model_view_page(data, f"{trace.model}: {st.session_state['text']}", note),
+        lambda: model_view_page(data, title, note),
         file_name="model_view.html",
         mime="text/html",
         on_click="ignore",

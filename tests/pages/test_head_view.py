@@ -72,6 +72,19 @@ def test_a_short_text_sends_all_layers_and_a_long_one_its_own(
     assert list(sent(app)["sent"]) == ["2"]
 
 
+def test_layers_beside_the_one_on_screen_follow_when_they_are_asked_for(
+    open_app: Callable[..., AppTest],
+) -> None:
+    app = open_app("head_view", text="the cat " * 60, layer="4")
+    assert set(sent(app)["sent"]) == {"3"}
+    assert sent(app)["near"]
+    app.session_state["_head_view_near"] = ("4", ("3", "5", "1"))
+    assert set(sent(app.run())["sent"]) == {"2", "3", "4"}
+    assert set(sent(report(app, layer="6"))["sent"]) == {"5"}
+    app.session_state["_head_view_near"] = ("6", ("5", "7"))
+    assert set(sent(app.run())["sent"]) == {"4", "5"}
+
+
 def test_128_tokens_of_12_heads_take_less_than_a_megabyte(open_app: Callable[..., AppTest]) -> None:
     app = open_app("head_view", text=sentence_of(128))
     assert len(payload(app)) < 1_000_000
