@@ -94,6 +94,36 @@ def goto(app: str, open_context: Callable[..., BrowserContext]) -> Iterator[Call
     assert troubles == []
 
 
+@pytest.fixture
+def open_saved(
+    open_context: Callable[..., BrowserContext], tmp_path: Path
+) -> Iterator[Callable[[Page], Page]]:
+    """Save the view on a page as a file and open that from disk, with no network to reach.
+
+    No token may have become an element of it, and at the end nothing may have gone wrong in it.
+    """
+    troubles: list[str] = []
+    opened: list[Page] = []
+
+    def save(page: Page) -> Page:
+        with page.expect_download() as download:
+            page.get_by_role("button", name="Save as HTML").click()
+        path = tmp_path / "saved.html"
+        download.value.save_as(path)
+        assert "<img" not in path.read_text("utf-8")
+        context = open_context()
+        context.set_offline(offline=True)
+        saved = context.new_page()
+        watch(saved, path.as_uri(), troubles)
+        saved.goto(path.as_uri())
+        opened.append(saved)
+        return saved
+
+    yield save
+    assert [page.locator("img").count() for page in opened] == [0] * len(opened)
+    assert troubles == []
+
+
 def watch(page: Page, base: str, troubles: list[str]) -> None:
     """Note console errors, script errors, dialogs, and requests that leave the machine."""
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-_SCRIPTS = ("packed", "scales", "scatter")
+_SCRIPTS = ("packed", "mount", "scales", "scatter")
 _clouds = register("clouds", *_SCRIPTS)
 
 

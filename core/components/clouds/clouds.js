@@ -7,20 +7,9 @@ const REACH = 14 // pixels from a point to the pointer
 const LABELS = 150 // most in a panel
 const WIDTH = { least: 0.7, weight: 6 } // of a line: least, and what a weight of 1 adds
 const READING = "Hover a point for its lines; click to keep them; arrow keys step from point to point."
-const instances = new WeakMap()
 
 export default function (component) {
-  const { data, parentElement, setStateValue } = component
-  let view = instances.get(parentElement)
-  if (!view) {
-    view = createView(parentElement)
-    instances.set(parentElement, view)
-  }
-  view.update(unpack(data), (pinned) => setStateValue("pinned", pinned))
-  return () => {
-    view.destroy()
-    instances.delete(parentElement)
-  }
+  return mount(component, createView, (view, data) => view.update(data, (pinned) => component.setStateValue("pinned", pinned)))
 }
 
 function createView(parentElement) {

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 _SHARED = (
     "packed",
+    "mount",
     "scales",
     "view_weights",
     "view_filters",

@@ -6,20 +6,9 @@ const FRAME_MS = 14 // of drawing before the screen gets its turn
 const MAP_WIDTH = { wide: 60, phone: 30 } // pixels
 const SCROLLBAR = 12 // pixels
 const VIEW = 0.6 // of the window's height, at most; longer texts scroll
-const instances = new WeakMap()
 
 export default function (component) {
-  const { data, parentElement } = component
-  let view = instances.get(parentElement)
-  if (!view) {
-    view = createView(parentElement, component.standalone === true)
-    instances.set(parentElement, view)
-  }
-  view.update(unpack(data), component.setStateValue)
-  return () => {
-    view.destroy()
-    instances.delete(parentElement)
-  }
+  return mount(component, createView, (view, data) => view.update(data, component.setStateValue))
 }
 
 function createView(parentElement, standalone) {

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from core.analysis.model_map import ModelMap
 
-_SHARED = ("packed", "scales", "tiles", "tile_grid", "enlargement")
+_SHARED = ("packed", "mount", "scales", "tiles", "tile_grid", "enlargement")
 _model_view = register("model_view", *_SHARED)
 
 MOST_LINES = 500  # of a tile: about six for each pixel of its height

@@ -5,20 +5,9 @@ const MOST_PIXELS = 16e6 // of one canvas: phones refuse larger ones
 const DIMMED = 0.2 // how much is left of a head that is not among those highlighted
 const SCALE = [0, 0.01, 0.1, 0.25, 0.5, 1] // weights marked on the legend
 const LEAST_APART = 0.09 // of the legend's length, between two numbers
-const instances = new WeakMap()
 
 export default function (component) {
-  const { data, parentElement } = component
-  let view = instances.get(parentElement)
-  if (!view) {
-    view = createView(parentElement, component.standalone === true)
-    instances.set(parentElement, view)
-  }
-  view.update(unpack(data), component)
-  return () => {
-    view.destroy()
-    instances.delete(parentElement)
-  }
+  return mount(component, createView, (view, data) => view.update(data, component))
 }
 
 function add(parent, tag, className, text) {

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from core.analysis.neuron import NeuronHead
 
-_SCRIPTS = ("packed", "scales", "neuron", "neuron_cells", "neuron_layout", "neuron_words")
+_SCRIPTS = ("packed", "mount", "scales", "neuron", "neuron_cells", "neuron_layout", "neuron_words")
 _neuron_view = register("neuron_view", *_SCRIPTS)
 
 

@@ -4,20 +4,9 @@
 const STRIP = { top: 16, height: 40 } // pixels, of the query's cells and the running sum
 const OVERSCAN = 4 // rows drawn beyond the edge
 const HINT = "Point at a cell to read it. Click a token to make it the query, a row to make it the pair. Arrow keys move, Enter chooses."
-const instances = new WeakMap()
 
 export default function (component) {
-  const { data, parentElement, setStateValue } = component
-  let view = instances.get(parentElement)
-  if (!view) {
-    view = createView(parentElement)
-    instances.set(parentElement, view)
-  }
-  view.update(unpack(data), (choice) => setStateValue("choice", choice))
-  return () => {
-    view.destroy()
-    instances.delete(parentElement)
-  }
+  return mount(component, createView, (view, data) => view.update(data, (choice) => component.setStateValue("choice", choice)))
 }
 
 function made(parent, tag, className = "", text) {

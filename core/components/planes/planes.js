@@ -5,20 +5,9 @@ const TILE = { least: 210, height: 212, gap: 12 } // pixels, without the title
 const MARGIN = { x: 46, y: 20 } // room for labels beyond the longest arrow
 const HEAD = { length: 8, width: 3.4 }
 const GAP = 2 // between labels
-const instances = new WeakMap()
 
 export default function (component) {
-  const { data, parentElement, setStateValue } = component
-  let view = instances.get(parentElement)
-  if (!view) {
-    view = createView(parentElement)
-    instances.set(parentElement, view)
-  }
-  view.update(unpack(data), (picked) => setStateValue("picked", picked))
-  return () => {
-    view.destroy()
-    instances.delete(parentElement)
-  }
+  return mount(component, createView, (view, data) => view.update(data, (picked) => component.setStateValue("picked", picked)))
 }
 
 function createView(parentElement) {

@@ -3,21 +3,9 @@
 const CELL = { height: 27, least: 50, most: 92 } // pixels
 const SUM_WIDTH = 62
 const OVERSCAN = 3 // rows and columns drawn beyond the edge
-const instances = new WeakMap()
 
 export default function (component) {
-  const { data, parentElement } = component
-  let view = instances.get(parentElement)
-  if (!view) {
-    view = createView(parentElement)
-    instances.set(parentElement, view)
-  }
-  const table = unpack(data)
-  view.update({ ...table, size: table.displays.length })
-  return () => {
-    view.destroy()
-    instances.delete(parentElement)
-  }
+  return mount(component, createView, (view, data) => view.update({ ...data, size: data.displays.length }))
 }
 
 function element(parent, className, text) {
