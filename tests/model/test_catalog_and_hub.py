@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, ClassVar
 import pytest
 
 from core.model import CATALOG, DEFAULT_MODEL, hub, load
-from core.model.catalog import find, is_here, offered
+from core.model.catalog import bundled_folder, find, is_here, offered
 from core.model.errors import (
     HubUnreachableError,
     NotDownloadedError,
@@ -73,6 +73,7 @@ def test_the_default_model_is_bundled_and_here() -> None:
 def test_every_model_of_the_catalogue_says_what_it_is_and_what_it_costs() -> None:
     assert [spec.name for spec in CATALOG] == [
         "bundled/minilm",
+        "bundled/gpt2-novels",
         "bert-base-uncased",
         "distilbert-base-uncased",
         "roberta-base",
@@ -84,7 +85,14 @@ def test_every_model_of_the_catalogue_says_what_it_is_and_what_it_costs() -> Non
     for spec in CATALOG:
         assert spec.title
         assert spec.good_for.endswith((".", "?"))
-        assert 50 < spec.size_mb < 2000
+        assert 0 < spec.size_mb < 2000
+
+
+def test_what_is_not_bundled_has_no_folder_here() -> None:
+    spec = find("gpt2")
+    assert spec is not None
+    with pytest.raises(ValueError, match="gpt2 is not bundled"):
+        bundled_folder(spec)
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,1 @@
+"""The weights this project trained itself, and the scripts that trained them."""
