@@ -1,0 +1,116 @@
+"""W_Q and W_K of each family are the ones that made the recorded queries and keys."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+
+from core.model import load, trace_text
+from core.model.query_key_weights import query_key_weights, weight_similarity
+from tests.model.families import SENTENCES
+
+if TYPE_CHECKING:
+    import torch
+
+    from core.model.loading import LoadedModel
+    from tests.model.conftest import ModelOf
+
+# The module in layer 2 that gets what queries and keys are made of.
+RECEIVERS = {
+    "bert": "encoder.layer.1.attention.self.query",
+    "roberta": "encoder.layer.1.attention.self.query",
+    "xlm-roberta": "encoder.layer.1.attention.self.query",
+    "electra": "encoder.layer.1.attention.self.query",
+    "distilbert": "transformer.layer.1.attention.q_lin",
+    "albert": "encoder.albert_layer_groups.0.albert_layers.0.attention.query",
+    "gpt2": "h.1.attn.c_attn",
+    "opt": "decoder.layers.1.self_attn.q_proj",
+    "modernbert": "layers.1.attn.Wqkv",
+    "gpt_neox": "layers.1.attention.query_key_value",
+    "llama": "layers.1.self_attn.q_proj",
+    "qwen2": "layers.1.self_attn.q_proj",
+    "mistral": "layers.1.self_attn.q_proj",
+    "gemma2": "layers.1.self_attn.q_proj",
+    "phi": "layers.1.self_attn.q_proj",
+}
+# Rotation leaves the first position as it is: there, families without biases compare as they are,
+# and those with biases by the difference of two texts.
+ROTARY = {"modernbert", "llama", "mistral", "gemma2"}
+ROTARY_WITH_BIASES = {"gpt_neox", "qwen2", "phi"}
+SCALED_QUERIES = {"opt"}  # these scale their queries before attention sees them
+LAYER = 1
+
+
+def received(model: LoadedModel, name: str, text: str) -> torch.Tensor:
+    """What the module got in layer 2, (token, width)."""
+    given: list[torch.Tensor] = []
+
+    def keep(_module: Any, inputs: Any, _output: Any) -> None:
+        given.append(inputs[0][0].detach().clone())
+
+    handle = model.network.get_submodule(name).register_forward_hook(keep)
+    trace_text(model, text)
+    handle.remove()
+    return given[LAYER if len(given) > 1 else 0]
+
+
+@pytest.mark.parametrize("kind", ["queries", "keys"])
+@pytest.mark.parametrize("family", RECEIVERS)
+def test_the_weights_make_the_recorded_queries_and_keys(
+    model_of: ModelOf, family: str, kind: str
+) -> None:
+    model = model_of(family)
+    found = query_key_weights(model)
+    assert found is not None
+    assert len(found) == model.layers
+    weight = found[LAYER][kind == "keys"].swapaxes(1, 2)  # (head, width, dim)
+    if kind == "queries" and family in SCALED_QUERIES:
+        weight = weight * model.dim**-0.5
+    sides = []
+    for text in SENTENCES[:2]:
+        trace = trace_text(model, text)
+        recorded = (trace.queries if kind == "queries" else trace.kv_keys)[LAYER]
+        sides.append(((received(model, RECEIVERS[family], text) @ weight).numpy(), recorded))
+    (made, seen), (other_made, other_seen) = sides
+    if family in ROTARY:
+        made, seen = made[:, :1], seen[:, :1]
+    elif family in ROTARY_WITH_BIASES:
+        made, seen = made[:, :1] - other_made[:, :1], seen[:, :1] - other_seen[:, :1]
+    else:  # a bias is the same for all tokens
+        made, seen = made - made[:, :1], seen - seen[:, :1]
+    assert np.abs(seen).max() > 1e-2
+    np.testing.assert_allclose(made, seen, atol=2e-5)
+
+
+@pytest.mark.parametrize("family", ["bert", "gpt2", "llama", "gpt_neox"])
+def test_similarity_is_the_correlation_of_the_entries(model_of: ModelOf, family: str) -> None:
+    model = model_of(family)
+    pairs, similarity = query_key_weights(model), weight_similarity(model)
+    assert pairs is not None
+    assert similarity is not None
+    assert similarity.shape == (model.layers, model.heads)
+    for layer, head in np.ndindex(*similarity.shape):
+        query, keys = pairs[layer][0][head], pairs[layer][1]
+        key = keys[head // (model.heads // model.kv_heads)]
+        expected = np.corrcoef(query.numpy().ravel(), key.numpy().ravel())[0, 1]
+        assert similarity[layer, head] == pytest.approx(expected, abs=1e-5)
+
+
+def test_an_unknown_family_has_no_weights(model_of: ModelOf) -> None:
+    model = model_of("bert")
+    kind = model.network.config.model_type
+    try:
+        model.network.config.model_type = "unheard of"
+        assert query_key_weights(model) is None
+        assert weight_similarity(model) is None
+    finally:
+        model.network.config.model_type = kind
+
+
+def test_the_bundled_model_is_known() -> None:
+    similarity = weight_similarity(load("bundled/minilm"))
+    assert similarity is not None
+    assert similarity.shape == (6, 12)
+    assert np.abs(similarity).max() < 1
