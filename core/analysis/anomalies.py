@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -12,8 +12,6 @@ from core.analysis.head_flags import RULES, raised, reason, robust_z
 from core.analysis.norms import norm_disparity, separability
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from numpy.typing import NDArray
 
     from core.analysis.contribution import Columns
@@ -22,6 +20,7 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
+Row = dict[str, Any]  # one head of the table, by column
 # The measures that have a rule, and so a z-score.
 SCORED = tuple(dict.fromkeys(each.measure for each in RULES))
 
@@ -118,6 +117,28 @@ def flagged(table: pd.DataFrame) -> pd.DataFrame:
     return odd.sort_values(["severity", "layer", "head"], ascending=[False, True, True])
 
 
+def having(table: pd.DataFrame, flag: str) -> pd.DataFrame:
+    """The heads with this flag, in the table's order."""
+    return table[[flag in names.split(", ") for names in table["flags"]]]
+
+
+def head_of(table: pd.DataFrame, layer: int, head: int) -> Row:
+    """The row of one head, from 1."""
+    here = (table["layer"] == layer) & (table["head"] == head)
+    return rows_of(table[here])[0]
+
+
+def with_most(table: pd.DataFrame, column: str) -> Row:
+    """The row of the head with the largest magnitude in a column; some must be known."""
+    index = int(np.nanargmax(table[column].abs().to_numpy()))
+    return rows_of(table.iloc[[index]])[0]
+
+
+def rows_of(table: pd.DataFrame) -> list[Row]:
+    """The rows as dictionaries by column."""
+    return [{str(name): value for name, value in row.items()} for row in table.to_dict("records")]
+
+
 def as_map(table: pd.DataFrame, column: str) -> Floats:
     """One column of the table as float64 (layer, head)."""
     shape = int(table["layer"].max()), int(table["head"].max())
@@ -143,7 +164,7 @@ def _flags(measures: Measures, table: pd.DataFrame) -> pd.DataFrame:
     names: list[list[str]] = [[] for _ in range(len(table))]
     reasons: list[list[str]] = [[] for _ in range(len(table))]
     severity = np.zeros(len(table))
-    rows: Sequence[dict[str, float]] = table.to_dict("records")  # type: ignore[assignment]
+    rows = rows_of(table)
     for each in RULES:
         strength = each.strength(measures[each.measure]).ravel()
         for index in np.flatnonzero(raised(each, measures)).tolist():

@@ -156,7 +156,7 @@ def reason(each: Rule, one: Mapping[str, float]) -> str:
 
 _REASONS = {
     "clouds apart": "after translation {:.2f} of queries and keys can still be told apart",
-    "null attention": "{:.2f} of its attention moves nothing",
+    "null attention": "{:.2f} of its attention moves next to nothing",
     "empty value": "the first token's value is {:.2f} of the median: what it gets is not moved",
     "entropy collapse": "each token looks at almost one key: entropy {:.2f} of the maximum",
     "alike weights": "the weights of queries and keys correlate at {:+.2f}",

@@ -6,14 +6,23 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
+from core.analysis.anomalies import anomaly_table
 from core.analysis.clouds import Cloud, Stage, head_clouds
 from core.analysis.head_patterns import head_scores as measure_heads
 from core.analysis.scaling import Criterion, ModelScaling, scale_head, scale_model
 from core.analysis.view_weights import weighted_layer
-from core.model import LoadedModel, Trace, load, output_projection, trace_text
+from core.model import (
+    LoadedModel,
+    Trace,
+    load,
+    output_projection,
+    query_key_weights,
+    trace_text,
+)
 
 if TYPE_CHECKING:
     import numpy as np
+    import pandas as pd
     from numpy.typing import NDArray
 
     from core.analysis.correlation import Distance
@@ -30,6 +39,8 @@ MODELS_KEPT = 2
 TRACES_KEPT = 8
 # A few numbers a head: 5 kB for the bundled model.
 SCORES_KEPT = 16
+# A few dozen numbers a head: 40 kB for the bundled model.
+ANOMALIES_KEPT = 16
 # A layer of 512 tokens and 12 heads takes 3 MB, of 1,024 tokens and 16 heads 17 MB, and five times
 # as much where its mask forbids to send queries and keys instead of float32 weights.
 VIEW_LAYERS_KEPT = 6
@@ -106,3 +117,16 @@ def view_layer(
     source = (model_name, text, pair)
     norms = transformed_norms(*source) if weighting == "transformed" else None
     return weighted_layer(trace(*source), layer, weighting, norms)
+
+
+@st.cache_resource(max_entries=MODELS_KEPT, show_spinner=False)
+def weight_similarity(model_name: str) -> Array | None:
+    """How alike W_Q and W_K of each head are, (layer, head); None where they are not known."""
+    return query_key_weights.weight_similarity(model(model_name))
+
+
+@st.cache_resource(max_entries=ANOMALIES_KEPT, show_spinner="Measuring every head …")
+def anomalies(model_name: str, text: str, pair: str | None) -> pd.DataFrame:
+    """The table of core.analysis.anomalies. Shared by sessions: nobody writes into it."""
+    source = (model_name, text, pair)
+    return anomaly_table(trace(*source), transformed_norms(*source), weight_similarity(model_name))

@@ -80,6 +80,12 @@ PAGES: tuple[Page, ...] = (
         "Which dimensions of a query and a key make a token attend to another?",
         "One sentence",
     ),
+    Page(
+        "anomalies",
+        "Anomaly views",
+        "Which heads are odd, in what way, and does their attention move anything at all?",
+        "One sentence",
+    ),
 )
 
 _app_is_running: ContextVar[bool] = ContextVar("attention_atlas_app_is_running", default=False)

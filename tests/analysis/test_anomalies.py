@@ -318,7 +318,7 @@ def test_attention_to_a_first_token_without_value_is_null() -> None:
     assert attention_flags(odd) == {"first-token sink", "null attention"}
     assert odd["null_attention"] == pytest.approx(sink, abs=1e-5)
     assert odd["first_contribution"] == 0
-    assert f"{sink:.2f} of its attention moves nothing" in odd["reasons"]
+    assert f"{sink:.2f} of its attention moves next to nothing" in odd["reasons"]
     without = row(anomaly_table(plain), 2, 1)
     assert attention_flags(without) == {"first-token sink"}
     assert without["null_attention"] == 0

@@ -1,0 +1,231 @@
+"""Pictures of what is odd about heads: lengths, the first token, hidden states."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import plotly.graph_objects as go
+
+from core.figures.heatmap import MOST_TICKS, heatmap_figure
+from core.figures.labels import literal
+from core.figures.palette import scale
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from core.figures.palette import Palette
+    from core.model.trace import Array
+
+    Floats = NDArray[np.float64]
+
+_HEIGHT = 330  # pixels
+_MARGIN = {"l": 8, "r": 8, "t": 8, "b": 8}
+_SPREAD = 0.62  # of the space between two layers, over which the heads' dots are spread
+_PER_LAYER = 26  # pixels of a row of hidden states
+_LEGEND = {"orientation": "h", "yanchor": "bottom", "y": 1.0, "x": 0, "title": {"text": ""}}
+
+
+def norm_plane(query: Floats, key: Floats, odd: NDArray[np.bool_], colours: Palette) -> go.Figure:
+    """Mean |q| against mean |k|, a dot a head, both axes with one scale and their diagonal.
+
+    `query`, `key` and `odd` (which have a ring) are (layer, head). A clicked point's customdata are
+    layer and head from 1.
+    """
+    layer, head = (axis.ravel() + 1 for axis in np.indices(query.shape))
+    top = float(max(query.max(), key.max())) * 1.06 or 1.0
+    figure = go.Figure()
+    figure.add_scatter(
+        x=[0, top],
+        y=[0, top],
+        mode="lines",
+        line={"color": colours.ink, "width": 1, "dash": "dot"},
+        hoverinfo="skip",
+    )
+    figure.add_scatter(
+        x=key.ravel(),
+        y=query.ravel(),
+        customdata=np.column_stack([layer, head]),
+        mode="markers",
+        marker={
+            "size": 10,
+            "color": layer,
+            "colorscale": scale(colours.sequential[3:]),
+            "cmin": 1,
+            "cmax": max(2, query.shape[0]),
+            "colorbar": {"title": {"text": "layer"}, "thickness": 12, "tickformat": "d"},
+            "line": {
+                "width": np.where(odd.ravel(), 2.5, 0.5),
+                "color": np.where(odd.ravel(), colours.alert, colours.paper),
+            },
+        },
+        selected={"marker": {"opacity": 1}},
+        unselected={"marker": {"opacity": 1}},
+        hovertemplate="L%{customdata[0]} H%{customdata[1]}: |q| %{y:.2f}, |k| %{x:.2f}"
+        "<extra></extra>",
+    )
+    figure.update_xaxes(title_text="mean |k|", range=[0, top])
+    figure.update_yaxes(title_text="mean |q|", range=[0, top])
+    _clickable(figure)
+    return figure
+
+
+def norms_by_position(
+    query: Floats, key: Floats, labels: Sequence[str], colours: Palette
+) -> go.Figure:
+    """|q| and |k| of one head, token by token; `query` and `key` are (token,)."""
+    names = [literal(label) for label in labels]
+    figure = go.Figure()
+    for name, values, colour, symbol in (
+        ("|q| queries", query, colours.query, "circle"),
+        ("|k| keys", key, colours.key, "diamond"),
+    ):
+        figure.add_scatter(
+            x=np.arange(len(names)),
+            y=values,
+            text=names,
+            name=name,
+            mode="lines+markers" if len(names) <= MOST_TICKS else "lines",
+            line={"color": colour, "width": 1.5},
+            marker={"size": 8, "symbol": symbol},
+            hovertemplate=f"%{{text}}: {name[:3]} %{{y:.3f}}<extra></extra>",
+        )
+    step = -(-len(names) // MOST_TICKS)
+    figure.update_xaxes(
+        tickvals=np.arange(len(names))[::step],
+        ticktext=names[::step],
+        tickangle=-60 if len(names) > 8 else 0,
+        showgrid=False,
+        zeroline=False,
+        range=[-0.5, len(names) - 0.5],
+    )
+    figure.update_yaxes(title_text="length", rangemode="tozero")
+    figure.update_layout(height=_HEIGHT, margin=_MARGIN, legend=_LEGEND, dragmode=False)
+    return figure
+
+
+def first_by_layer(
+    values: Floats, uniform: Floats, threshold: float | None, what: str, colours: Palette
+) -> go.Figure:
+    """What the first token gets, a dot a head, with each layer's mean and what is even.
+
+    `values` is (layer, head), `uniform` (layer,). A clicked dot's customdata are layer and head
+    from 1.
+    """
+    layers, heads = values.shape
+    numbers = np.arange(1, layers + 1)
+    layer, head = (axis.ravel() + 1 for axis in np.indices(values.shape))
+    spread = (head - (heads + 1) / 2) / max(heads, 2) * _SPREAD
+    figure = go.Figure()
+    figure.add_scatter(
+        x=layer + spread,
+        y=values.ravel(),
+        customdata=np.column_stack([layer, head]),
+        name="a head",
+        mode="markers",
+        marker={"size": 9, "color": colours.accent, "opacity": 0.75},
+        selected={"marker": {"opacity": 0.75}},
+        unselected={"marker": {"opacity": 0.75}},
+        hovertemplate="L%{customdata[0]} H%{customdata[1]}: %{y:.3f}"
+        "<br>click to see what it moves<extra></extra>",
+    )
+    for name, line, dash, colour in (
+        ("mean of the layer", values.mean(axis=1), "solid", colours.ink),
+        ("an even head", uniform, "dash", colours.categories[1]),
+    ):
+        figure.add_scatter(
+            x=numbers,
+            y=line,
+            name=name,
+            mode="lines+markers" if layers == 1 else "lines",
+            line={"color": colour, "width": 2, "dash": dash},
+            hovertemplate=f"layer %{{x}}, {name}: %{{y:.3f}}<extra></extra>",
+        )
+    if threshold is not None:
+        figure.add_hline(y=threshold, line={"color": colours.alert, "width": 1, "dash": "dot"})
+    figure.update_xaxes(
+        title_text="layer", dtick=1, range=[0.5, layers + 0.5], showgrid=False, zeroline=False
+    )
+    figure.update_yaxes(title_text=what, range=[-0.02, 1.02])
+    figure.update_layout(showlegend=True, legend=_LEGEND)
+    _clickable(figure)
+    figure.update_layout(height=_HEIGHT + 70, showlegend=True)
+    return figure
+
+
+def matrix_pair(
+    left: Array, right: Array, labels: Sequence[str], where: str, names: tuple[str, str], c: Palette
+) -> tuple[go.Figure, go.Figure]:
+    """Two matrices of one head with the same colours for the same numbers.
+
+    `names` are the titles of their colour bars; `c` the colours.
+    """
+    top = float(max(left.max(initial=0), right.max(initial=0))) or 1.0
+    figures = []
+    for values, name in zip((left, right), names, strict=True):
+        figure = heatmap_figure(values, labels, where, c)
+        figure.update_traces(zmax=top, colorbar_title_text=name, colorbar_thickness=10)
+        figures.append(figure)
+    return figures[0], figures[1]
+
+
+def states_figure(
+    values: Floats, largest: Floats, labels: Sequence[str], title: str, colours: Palette
+) -> go.Figure:
+    """Sizes of hidden states, layers down and tokens across, coloured by their logarithm.
+
+    Parameters
+    ----------
+    values : (layer + 1, token), what is shown.
+    largest : largest magnitude in each state, for the hover.
+    title : of the colour bar.
+    """
+    names = [literal(label) for label in labels]
+    rows = ["input", *(f"after {number}" for number in range(1, len(values)))]
+    shade = np.log10(values, where=values > 0, out=np.full(values.shape, np.nan))
+    low, high = float(np.nanmin(shade)), float(np.nanmax(shade))
+    if high - low < 0.3:  # less than a factor of two is no difference worth a colour
+        low, high = (low + high) / 2 - 0.15, (low + high) / 2 + 0.15
+    ticks = np.linspace(low, high, 5)
+    few = len(names) <= MOST_TICKS
+    figure = go.Figure(
+        go.Heatmap(
+            z=shade,
+            x=names,
+            y=rows,
+            zmin=low,
+            zmax=high,
+            customdata=np.stack([values, largest], axis=-1),
+            colorscale=scale(colours.sequential),
+            colorbar={
+                "title": {"text": title},
+                "thickness": 12,
+                "tickvals": ticks,
+                "ticktext": [f"{10**tick:.3g}" for tick in ticks],
+            },
+            xgap=1 if few else 0,
+            ygap=1,
+            hovertemplate=f"%{{x}}, %{{y}}: {title} %{{customdata[0]:.2f}}"
+            "<br>largest number %{customdata[1]:.2f}<extra></extra>",
+        )
+    )
+    axis = {"showgrid": False, "zeroline": False, "ticks": "", "type": "category"}
+    figure.update_xaxes(
+        tickmode="linear",
+        dtick=-(-len(names) // MOST_TICKS),
+        tickangle=-60 if len(names) > 8 else 0,
+        **axis,
+    )
+    figure.update_yaxes(autorange="reversed", **axis)
+    figure.update_layout(height=max(300, 130 + _PER_LAYER * len(rows)), margin=_MARGIN)
+    return figure
+
+
+def _clickable(figure: go.Figure) -> None:
+    figure.update_layout(
+        height=_HEIGHT, margin=_MARGIN, showlegend=False, clickmode="event+select", dragmode=False
+    )
+    figure.update_xaxes(fixedrange=True)
+    figure.update_yaxes(fixedrange=True)

@@ -1,0 +1,172 @@
+"""The flagged heads: a map, the list by severity, the whole table, and what can be saved."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import streamlit as st
+
+from core.analysis.anomalies import as_map, flagged, having, rows_of
+from core.analysis.head_flags import rule
+from core.figures.head_map import head_map
+from core.ui import address
+from core.ui.anomalies.open_head import chosen_on_map, open_buttons
+from core.ui.anomalies.report import make_report
+from core.ui.anomalies.wording import (
+    FLAGS,
+    SEVERITY,
+    head_name,
+    show_definition,
+    show_flag_definition,
+    values_note,
+)
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import plotly.graph_objects as go
+
+    from core.figures.palette import Palette
+    from core.model import Trace
+    from core.ui.cache import TextKey
+
+ANY = "any flag"
+_LISTED = 6  # heads listed at first
+_BOUNDS = {"separability": (0.5, 1.0), "weight_similarity": (-1.0, 1.0)}
+
+
+def show_flags(trace: Trace, key: TextKey, table: pd.DataFrame, colours: Palette) -> None:
+    """Map and list of one flag or all; then the table and the files."""
+    address.restore_choice("flag", [ANY, *FLAGS], ANY, "The flags are")
+    address.restore_flag("every")
+    address.publish("anomaly", "flag", *(("every",) if st.session_state["every"] else ()))
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        with st.container(width=240):
+            flag = st.selectbox("Look for", [ANY, *FLAGS], key="flag", persist_state="session")
+        _show_files(trace, key, table)
+    odd = flagged(table)
+    here = odd if flag == ANY else having(odd, flag)
+    st.markdown(_summary(table, odd, here, flag))
+    left, right = st.columns([4, 5], gap="medium")
+    with left:
+        st.plotly_chart(
+            _map(table, flag, colours),
+            key="anomalies_map",
+            on_select=chosen_on_map("anomalies_map", part="moved"),
+            selection_mode="points",
+            config={"displayModeBar": False},
+        )
+        if flag == ANY:
+            st.caption(f"Severity: {SEVERITY}. Click a square to see what that head moves.")
+        else:
+            show_flag_definition(flag)
+    with right:
+        _show_list(here)
+    with st.expander("Every measure of every head"):
+        _show_table(table)
+
+
+def _summary(table: pd.DataFrame, odd: pd.DataFrame, here: pd.DataFrame, flag: str) -> str:
+    if flag != ANY:
+        measure = rule(flag).measure
+        known = table[measure].dropna()
+        if known.empty:
+            return f"**{flag.capitalize()}** cannot be told for this model or this text."
+        if here.empty:
+            return (
+                f"**No head of this model has {flag} on this text**: {measure.replace('_', ' ')}"
+                f" lies between {known.min():.2f} and {known.max():.2f}.".replace("-", "−")
+            )
+        return f"**{len(here)} of {len(table)} heads** have {flag} on this text."
+    if odd.empty:
+        return "**No head of this model is odd on this text**, by any of the rules below."
+    counts = {flag: len(having(odd, flag)) for flag in FLAGS}
+    most_first = sorted(FLAGS, key=lambda name: -counts[name])
+    told = ", ".join(f"{name} {counts[name]}" for name in most_first if counts[name])
+    missing = [name for name in FLAGS if not counts[name]]
+    none = f" None has {_or(missing)}." if missing else ""
+    return f"**{len(odd)} of {len(table)} heads** have a flag on this text: {told}.{none}"
+
+
+def _or(names: list[str]) -> str:
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} or {names[-1]}"
+
+
+def _map(table: pd.DataFrame, flag: str, colours: Palette) -> go.Figure:
+    if flag == ANY:
+        values = as_map(table, "severity")
+        top = max(1.0, float(values.max()))
+        return head_map(values, "severity", colours, bounds=(0, top), title="severity")
+    each = rule(flag)
+    values = as_map(table, each.measure)
+    reach = max(abs(each.threshold), float(table[each.measure].abs().max() or 0))
+    bounds = (-reach, reach) if each.measure == "norm_log_ratio" else (0.0, 1.0)
+    return head_map(
+        values,
+        each.measure.replace("_", " "),
+        colours,
+        bounds=_BOUNDS.get(each.measure, bounds),
+        title="log2" if each.measure == "norm_log_ratio" else "",
+        signed=each.side == "both",
+        reverse=each.side == "below",
+    )
+
+
+def _show_list(here: pd.DataFrame) -> None:
+    if here.empty:
+        return
+    every = st.session_state["every"]
+    shown = here if every else here.head(_LISTED)
+    for one in rows_of(shown):
+        with st.container(border=True, gap="small"):
+            with st.container(horizontal=True, vertical_alignment="center"):
+                st.markdown(
+                    f"**{head_name(one)}** · severity {one['severity']:.1f} · {one['flags']}",
+                    width="stretch",
+                )
+                open_buttons(one["layer"], one["head"])
+            st.caption(f"{one['reasons'][0].upper()}{one['reasons'][1:]}.")
+    if len(here) > _LISTED:
+        st.toggle(
+            f"List all {len(here)} heads",
+            key="every",
+            persist_state="session",
+            help=f"Off: the {_LISTED} most severe.",
+        )
+
+
+def _show_table(table: pd.DataFrame) -> None:
+    numbers = {
+        name: st.column_config.NumberColumn(name.replace("_", " "), format="%.3f")
+        for name in table.columns
+        if table[name].dtype.kind == "f"
+    }
+    words = {
+        name: st.column_config.TextColumn(name.replace("_", " "))
+        for name in ("sink_token", "flags", "reasons")
+    }
+    st.dataframe(table, hide_index=True, column_config=numbers | words, height=420)
+    show_definition(
+        "a row a head; first and sink are the first token and the column with the most attention;"
+        " uniform is what an even head gives; z is robust, over all heads.",
+        "see the mathematics.",
+        f"rules of each flag under “Look for”. {values_note(table.attrs['values'] == '|f(v)|')}",
+    )
+
+
+def _show_files(trace: Trace, key: TextKey, table: pd.DataFrame) -> None:
+    st.download_button(
+        "Table (CSV)",
+        lambda: table.to_csv(index=False, float_format="%.6g"),
+        file_name="anomalies.csv",
+        mime="text/csv",
+        on_click="ignore",
+    )
+    st.download_button(
+        "Report (HTML)",
+        lambda: make_report(trace, key, table),
+        file_name="anomalies.html",
+        mime="text/html",
+        on_click="ignore",
+        help="One page that opens without internet: flagged heads with reasons, maps, all measures,"
+        " definitions.",
+    )

@@ -1,0 +1,126 @@
+"""One head: attention beside what it moves, with the first token or without it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import streamlit as st
+
+from core.analysis.anomalies import head_of, with_most
+from core.analysis.attention_table import unique_labels
+from core.analysis.contribution import moved, value_norms, without_first
+from core.analysis.head_flags import rule
+from core.figures.anomalies import matrix_pair
+from core.ui import address
+from core.ui.anomalies.open_head import open_buttons, pick_one_head
+from core.ui.anomalies.wording import DEFINITIONS, show_definition, threshold, values_note
+from core.ui.messages import quote
+
+if TYPE_CHECKING:
+    import numpy as np
+    import pandas as pd
+    from numpy.typing import NDArray
+
+    from core.analysis.anomalies import Row
+    from core.figures.palette import Palette
+    from core.model import Trace
+    from core.model.trace import Array
+
+FLAG = "null attention"
+_LITTLE = 0.01  # of a row; what is left of it is magnified a hundred times
+
+
+def show_moved(
+    trace: Trace, table: pd.DataFrame, transformed: Array | None, colours: Palette
+) -> None:
+    """Pickers, the sentence, the two matrices."""
+    _begin_with_a_sink(table)
+    address.restore_flag("latent")
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        layer, head = pick_one_head(trace)
+        hide = st.toggle(
+            "Hide the first token and renormalise",
+            key="latent",
+            persist_state="session",
+            disabled=len(trace.tokens) < 2,
+            help="Leave the first token out and divide each row by what is left of it: what the"
+            " head would look at if it could not rest.",
+        )
+        open_buttons(layer + 1, head + 1)
+    address.publish("anomaly", "layer", "head", "latent")
+    one = head_of(table, layer + 1, head + 1)
+    st.markdown(_sentence(trace, one))
+    weights, norms = trace.attention(layer, head), value_norms(trace, transformed)[layer, head]
+    hide = hide and len(trace.tokens) > 1
+    if hide:
+        st.markdown(_hidden(weights))
+        weights, norms = without_first(weights), norms[1:]
+    _show_pair(trace, weights, norms, f"L{layer + 1} H{head + 1}", colours, hide=hide)
+    st.caption(
+        "Left: how each token (row) shares out its attention. Right: the same, times the length of"
+        " what each column brings, scaled to the same total, so that both have one scale of"
+        f" colours. {values_note(transformed is not None)}"
+    )
+    show_definition(
+        f"null attention is {DEFINITIONS[FLAG]}", f"{rule(FLAG).source}.", f"{threshold(FLAG)}."
+    )
+
+
+def _begin_with_a_sink(table: pd.DataFrame) -> None:
+    """Where no head was chosen yet, the one with the most null attention."""
+    if "head" in st.session_state or address.asks_for("head") or address.asks_for("layer"):
+        return
+    most = with_most(table, "null_attention")
+    st.session_state.update(layer=str(most["layer"]), head=str(most["head"]))
+
+
+def _sentence(trace: Trace, one: Row) -> str:
+    """What the head gives its first token and its strongest column, and what these carry."""
+    first = quote(trace.tokens[0].display)
+    said = (
+        f"This head puts **{one['first_attention']:.2f}** on the first token, {first}, which then"
+        f" carries **{one['first_contribution']:.2f}** of what is moved."
+    )
+    if one["sink"] != 1:
+        sink = quote(one["sink_token"])
+        said += (
+            f" Its strongest column is {sink} (token {one['sink']}): {one['sink_attention']:.2f} of"
+            f" the attention, {one['sink_contribution']:.2f} of what is moved."
+        )
+    null = f"{one['null_attention']:.2f}"
+    if FLAG in one["flags"]:
+        return f"{said} In all, **{null} of its attention moves next to nothing**."
+    return f"{said} No null attention to speak of: {null} of its attention moves next to nothing."
+
+
+def _hidden(weights: Array) -> str:
+    """What is left out, and where little is left (Markdown)."""
+    gone = weights[:, 0]
+    little = int((1 - gone[1:] < _LITTLE).sum())
+    said = f"The first token is hidden, and with it {gone.mean():.2f} of all attention."
+    if little:
+        rows = "row has" if little == 1 else "rows have"
+        said += f" {little} {rows} less than 1 % left, magnified more than a hundred times."
+    return said
+
+
+def _show_pair(
+    trace: Trace,
+    weights: Array,
+    norms: NDArray[np.float64],
+    where: str,
+    colours: Palette,
+    *,
+    hide: bool,
+) -> None:
+    labels = unique_labels(tuple(token.display for token in trace.tokens))[int(hide) :]
+    raw, weighted = matrix_pair(
+        weights, moved(weights, norms), labels, where, ("attention", "moved"), colours
+    )
+    left, right = st.columns(2, gap="medium")
+    with left:
+        st.markdown("**Attention**")
+        st.plotly_chart(raw, key="anomalies_raw", config={"displayModeBar": False})
+    with right:
+        st.markdown("**What is moved:** attention × |value|")
+        st.plotly_chart(weighted, key="anomalies_weighted", config={"displayModeBar": False})

@@ -1,0 +1,64 @@
+"""From a head on this page to the same head elsewhere."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, cast
+
+import streamlit as st
+
+from core.ui.navigation import find
+from core.ui.selectors import pick_head, pick_layer, step_through_heads
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from core.model import Trace
+
+
+def pick_one_head(trace: Trace) -> tuple[int, int]:
+    """Pickers for a layer and a head, and buttons to step; both from 0."""
+    with st.container(width=130):
+        layer = pick_layer(trace)
+    with st.container(width=130):
+        head = pick_head(trace)
+    step_through_heads(trace)
+    return cast("int", layer), cast("int", head)
+
+
+def open_buttons(layer: int, head: int, key: str = "open") -> None:
+    """Two buttons that show this head, from 1, in the head view and in query-key space."""
+    name = f"{key}_{layer}_{head}"
+    if st.button("Head view", key=f"{name}_lines", help=f"L{layer} H{head} as lines"):
+        _remember(layer, head)
+        st.session_state["heads"] = [head]
+        st.switch_page(find("head_view").path)
+    if st.button("Queries and keys", key=f"{name}_clouds", help=f"L{layer} H{head} as clouds"):
+        _remember(layer, head)
+        st.session_state.update(part="picture", span="one head")
+        st.switch_page(find("query_key").path)
+
+
+def chosen_on_map(key: str, part: str) -> Callable[[], None]:
+    """What a click on a chart of heads does: that head becomes the page's, shown in `part`."""
+
+    def choose() -> None:
+        points = st.session_state[key].selection.points
+        if points:
+            point = points[0]
+            layer, head = point.get("customdata") if _is_pair(point) else (point["y"], point["x"])
+            st.session_state.update(layer=str(layer), head=str(head), anomaly=part)
+
+    return choose
+
+
+def _is_pair(point: dict[str, object]) -> bool:
+    """Whether the point carries layer and head; on the map they are its place."""
+    data = point.get("customdata")
+    return isinstance(data, list | tuple) and len(data) == 2
+
+
+def _remember(layer: int, head: int) -> None:
+    """Make this the head in the session, unless pickers on this page hold it already."""
+    for name, number in (("layer", layer), ("head", head)):
+        if st.session_state.get(name) != str(number):
+            st.session_state[name] = str(number)

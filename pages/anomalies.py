@@ -1,0 +1,54 @@
+"""What is odd about a model's heads: lengths, sinks, attention that moves nothing."""
+
+import streamlit as st
+
+from core.ui.navigation import open_page
+
+open_page("anomalies")
+
+from core.figures.palette import palette
+from core.ui import address, cache
+from core.ui.anomalies.first import show_first
+from core.ui.anomalies.flags import show_flags
+from core.ui.anomalies.moved import show_moved
+from core.ui.anomalies.norms import show_norms
+from core.ui.anomalies.presets import show_presets
+from core.ui.anomalies.states import show_states
+from core.ui.anomalies.wording import show_mathematics
+from core.ui.current import current_key, current_trace
+
+PARTS = {
+    "flags": "Flagged heads",
+    "norms": "Lengths of queries and keys",
+    "first": "The first token",
+    "moved": "What one head moves",
+    "states": "Massive activations",
+}
+
+trace = current_trace()
+key = current_key(trace.model)
+colours = palette(st.context.theme.type)
+address.restore_choice("anomaly", list(PARTS), "flags", "The views are")
+part = st.segmented_control(
+    "View",
+    list(PARTS),
+    key="anomaly",
+    format_func=PARTS.__getitem__,
+    required=True,
+    persist_state="session",
+    label_visibility="collapsed",
+)
+table = cache.anomalies(*key)
+
+if part == "flags":
+    show_flags(trace, key, table, colours)
+elif part == "norms":
+    show_norms(trace, table, colours)
+elif part == "first":
+    show_first(trace, table, colours)
+elif part == "moved":
+    show_moved(trace, table, cache.transformed_norms(*key), colours)
+else:
+    show_states(trace, colours)
+show_presets(table)
+show_mathematics()
