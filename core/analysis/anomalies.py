@@ -134,6 +134,11 @@ def with_most(table: pd.DataFrame, column: str) -> Row:
     return rows_of(table.iloc[[index]])[0]
 
 
+def hollow_head(table: pd.DataFrame) -> Row:
+    """The head whose first token gets most attention beyond its share of what is moved."""
+    return max(rows_of(table), key=lambda one: one["first_attention"] - one["first_contribution"])
+
+
 def rows_of(table: pd.DataFrame) -> list[Row]:
     """The rows as dictionaries by column."""
     return [{str(name): value for name, value in row.items()} for row in table.to_dict("records")]

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 _HEIGHT = 330  # pixels
 _MARGIN = {"l": 8, "r": 8, "t": 8, "b": 8}
 _SPREAD = 0.62  # of the space between two layers, over which the heads' dots are spread
+_PER_ROW = 19  # pixels of a token in a pair of matrices
 _PER_LAYER = 26  # pixels of a row of hidden states
 _LEGEND = {"orientation": "h", "yanchor": "bottom", "y": 1.0, "x": 0, "title": {"text": ""}}
 
@@ -36,6 +37,7 @@ def norm_plane(query: Floats, key: Floats, odd: NDArray[np.bool_], colours: Pale
     """
     layer, head = (axis.ravel() + 1 for axis in np.indices(query.shape))
     top = float(max(query.max(), key.max())) * 1.06 or 1.0
+    dtick = -(-query.shape[0] // 8)  # eight numbers fit beside the colours
     figure = go.Figure()
     figure.add_scatter(
         x=[0, top],
@@ -51,23 +53,29 @@ def norm_plane(query: Floats, key: Floats, odd: NDArray[np.bool_], colours: Pale
         mode="markers",
         marker={
             "size": 10,
+            "opacity": 0.85,
             "color": layer,
             "colorscale": scale(colours.sequential[3:]),
             "cmin": 1,
             "cmax": max(2, query.shape[0]),
-            "colorbar": {"title": {"text": "layer"}, "thickness": 12, "tickformat": "d"},
+            "colorbar": {
+                "title": {"text": "layer"},
+                "thickness": 12,
+                "tickformat": "d",
+                "dtick": dtick,
+            },
             "line": {
                 "width": np.where(odd.ravel(), 2.5, 0.5),
                 "color": np.where(odd.ravel(), colours.alert, colours.paper),
             },
         },
-        selected={"marker": {"opacity": 1}},
-        unselected={"marker": {"opacity": 1}},
+        selected={"marker": {"opacity": 0.85}},
+        unselected={"marker": {"opacity": 0.85}},
         hovertemplate="L%{customdata[0]} H%{customdata[1]}: |q| %{y:.2f}, |k| %{x:.2f}"
         "<extra></extra>",
     )
-    figure.update_xaxes(title_text="mean |k|", range=[0, top])
-    figure.update_yaxes(title_text="mean |q|", range=[0, top])
+    figure.update_xaxes(title_text="mean |k|", range=[0, top], nticks=8, zeroline=False)
+    figure.update_yaxes(title_text="mean |q|", range=[0, top], nticks=8, zeroline=False)
     _clickable(figure)
     return figure
 
@@ -167,6 +175,7 @@ def matrix_pair(
     for values, name in zip((left, right), names, strict=True):
         figure = heatmap_figure(values, labels, where, c)
         figure.update_traces(zmax=top, colorbar_title_text=name, colorbar_thickness=10)
+        figure.update_layout(height=max(380, min(640, 150 + _PER_ROW * len(labels))))
         figures.append(figure)
     return figures[0], figures[1]
 

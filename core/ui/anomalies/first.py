@@ -66,7 +66,7 @@ def show_first(trace: Trace, table: pd.DataFrame, colours: Palette) -> None:
         f"{dotted} Click a dot to see what that head moves."
     )
     if attention:
-        show_definition(DEFINITIONS[FLAG], rule(FLAG).source, f"flagged {threshold(FLAG)}.")
+        show_definition(DEFINITIONS[FLAG], f"{rule(FLAG).source}.", f"flagged {threshold(FLAG)}.")
     else:
         exact = table.attrs["values"] == "|f(v)|"
         show_definition(

@@ -14,6 +14,7 @@ from core.ui.anomalies.open_head import chosen_on_map, open_buttons
 from core.ui.anomalies.report import make_report
 from core.ui.anomalies.wording import (
     FLAGS,
+    MEASURES,
     SEVERITY,
     head_name,
     show_definition,
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     import pandas as pd
     import plotly.graph_objects as go
 
+    from core.analysis.anomalies import Row
     from core.figures.palette import Palette
     from core.model import Trace
     from core.ui.cache import TextKey
@@ -57,9 +59,9 @@ def show_flags(trace: Trace, key: TextKey, table: pd.DataFrame, colours: Palette
         )
         if flag == ANY:
             st.caption(f"Severity: {SEVERITY}. Click a square to see what that head moves.")
-        else:
-            show_flag_definition(flag)
     with right:
+        if flag != ANY:
+            show_flag_definition(flag)
         _show_list(here)
     with st.expander("Every measure of every head"):
         _show_table(table)
@@ -73,7 +75,7 @@ def _summary(table: pd.DataFrame, odd: pd.DataFrame, here: pd.DataFrame, flag: s
             return f"**{flag.capitalize()}** cannot be told for this model or this text."
         if here.empty:
             return (
-                f"**No head of this model has {flag} on this text**: {measure.replace('_', ' ')}"
+                f"**No head of this model has {flag} on this text**: {MEASURES[measure]}"
                 f" lies between {known.min():.2f} and {known.max():.2f}.".replace("-", "−")
             )
         return f"**{len(here)} of {len(table)} heads** have {flag} on this text."
@@ -102,7 +104,7 @@ def _map(table: pd.DataFrame, flag: str, colours: Palette) -> go.Figure:
     bounds = (-reach, reach) if each.measure == "norm_log_ratio" else (0.0, 1.0)
     return head_map(
         values,
-        each.measure.replace("_", " "),
+        MEASURES[each.measure],
         colours,
         bounds=_BOUNDS.get(each.measure, bounds),
         title="log2" if each.measure == "norm_log_ratio" else "",
@@ -117,14 +119,13 @@ def _show_list(here: pd.DataFrame) -> None:
     every = st.session_state["every"]
     shown = here if every else here.head(_LISTED)
     for one in rows_of(shown):
-        with st.container(border=True, gap="small"):
+        with st.container(border=True, gap="xsmall"):
             with st.container(horizontal=True, vertical_alignment="center"):
                 st.markdown(
-                    f"**{head_name(one)}** · severity {one['severity']:.1f} · {one['flags']}",
-                    width="stretch",
+                    f"**{head_name(one)}** · severity {one['severity']:.1f}", width="stretch"
                 )
                 open_buttons(one["layer"], one["head"])
-            st.caption(f"{one['reasons'][0].upper()}{one['reasons'][1:]}.")
+            st.caption(_reasons(one))
     if len(here) > _LISTED:
         st.toggle(
             f"List all {len(here)} heads",
@@ -132,6 +133,12 @@ def _show_list(here: pd.DataFrame) -> None:
             persist_state="session",
             help=f"Off: the {_LISTED} most severe.",
         )
+
+
+def _reasons(one: Row) -> str:
+    """Each flag with what it is raised for (Markdown)."""
+    both = zip(one["flags"].split(", "), one["reasons"].split("; "), strict=True)
+    return "  \n".join(f"**{flag.capitalize()}:** {why}." for flag, why in both)
 
 
 def _show_table(table: pd.DataFrame) -> None:

@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from core.analysis.anomalies import head_of, with_most
+from core.analysis.anomalies import head_of, hollow_head
 from core.analysis.attention_table import unique_labels
 from core.analysis.contribution import moved, value_norms, without_first
 from core.analysis.head_flags import rule
 from core.figures.anomalies import matrix_pair
 from core.ui import address
-from core.ui.anomalies.open_head import open_buttons, pick_one_head
+from core.ui.anomalies.open_head import begin_with, open_buttons, pick_one_head
 from core.ui.anomalies.wording import DEFINITIONS, show_definition, threshold, values_note
 from core.ui.messages import quote
 
@@ -34,7 +34,7 @@ def show_moved(
     trace: Trace, table: pd.DataFrame, transformed: Array | None, colours: Palette
 ) -> None:
     """Pickers, the sentence, the two matrices."""
-    _begin_with_a_sink(table)
+    begin_with(hollow_head(table))
     address.restore_flag("latent")
     with st.container(horizontal=True, vertical_alignment="bottom"):
         layer, head = pick_one_head(trace)
@@ -57,21 +57,13 @@ def show_moved(
         weights, norms = without_first(weights), norms[1:]
     _show_pair(trace, weights, norms, f"L{layer + 1} H{head + 1}", colours, hide=hide)
     st.caption(
-        "Left: how each token (row) shares out its attention. Right: the same, times the length of"
+        "Attention: how each token (row) shares it out. What is moved: the same, times the length of"
         " what each column brings, scaled to the same total, so that both have one scale of"
         f" colours. {values_note(transformed is not None)}"
     )
     show_definition(
         f"null attention is {DEFINITIONS[FLAG]}", f"{rule(FLAG).source}.", f"{threshold(FLAG)}."
     )
-
-
-def _begin_with_a_sink(table: pd.DataFrame) -> None:
-    """Where no head was chosen yet, the one with the most null attention."""
-    if "head" in st.session_state or address.asks_for("head") or address.asks_for("layer"):
-        return
-    most = with_most(table, "null_attention")
-    st.session_state.update(layer=str(most["layer"]), head=str(most["head"]))
 
 
 def _sentence(trace: Trace, one: Row) -> str:

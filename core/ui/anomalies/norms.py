@@ -14,7 +14,7 @@ from core.analysis.norms import vector_norms
 from core.figures.anomalies import norm_plane, norms_by_position
 from core.figures.head_map import head_map
 from core.ui import address
-from core.ui.anomalies.open_head import chosen_on_map, pick_one_head
+from core.ui.anomalies.open_head import begin_with, chosen_on_map, pick_one_head
 from core.ui.anomalies.wording import head_name, show_definition, threshold
 
 if TYPE_CHECKING:
@@ -32,6 +32,8 @@ QUANTITIES = {"ratio": "log2 ratio of medians", "difference": "difference of mea
 def show_norms(trace: Trace, table: pd.DataFrame, colours: Palette) -> None:
     """The map, |q| against |k| of all heads, and the lengths of one head by position."""
     address.restore_choice("lengths", list(QUANTITIES), "ratio", "The map shows")
+    if table["norm_log_ratio"].notna().any():
+        begin_with(with_most(table, "norm_log_ratio"))
     with st.container(horizontal=True, vertical_alignment="bottom"):
         st.segmented_control(
             "Map of",
@@ -68,7 +70,7 @@ def show_norms(trace: Trace, table: pd.DataFrame, colours: Palette) -> None:
             config={"displayModeBar": False},
         )
     st.caption(
-        "Left: above 0 queries are longer, below 0 keys. Right: a dot a head; on the dotted line"
+        "On the map, above 0 queries are longer, below 0 keys. A dot is a head, too; on the dotted line"
         " both are equally long; a red ring is a flag. Click a head to see it below."
     )
     _show_positions(trace, layer, head, colours)

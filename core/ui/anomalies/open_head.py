@@ -6,13 +6,21 @@ from typing import TYPE_CHECKING, cast
 
 import streamlit as st
 
+from core.ui import address
 from core.ui.navigation import find
 from core.ui.selectors import pick_head, pick_layer, step_through_heads
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from core.analysis.anomalies import Row
     from core.model import Trace
+
+
+def begin_with(one: Row) -> None:
+    """Show this head where no one has chosen another, here or on another page."""
+    if not ("head" in st.session_state or address.asks_for("head") or address.asks_for("layer")):
+        st.session_state.update(layer=str(one["layer"]), head=str(one["head"]))
 
 
 def pick_one_head(trace: Trace) -> tuple[int, int]:
@@ -28,14 +36,19 @@ def pick_one_head(trace: Trace) -> tuple[int, int]:
 def open_buttons(layer: int, head: int, key: str = "open") -> None:
     """Two buttons that show this head, from 1, in the head view and in query-key space."""
     name = f"{key}_{layer}_{head}"
-    if st.button("Head view", key=f"{name}_lines", help=f"L{layer} H{head} as lines"):
+    where = f"L{layer} H{head}"
+    with st.container(horizontal=True, width="content"):
+        lines = st.button(
+            "Head view →", key=f"{name}_lines", type="tertiary", help=f"{where} as lines"
+        )
+        clouds = st.button(
+            "Queries and keys →", key=f"{name}_clouds", type="tertiary", help=f"{where} as clouds"
+        )
+    if lines or clouds:
         _remember(layer, head)
-        st.session_state["heads"] = [head]
-        st.switch_page(find("head_view").path)
-    if st.button("Queries and keys", key=f"{name}_clouds", help=f"L{layer} H{head} as clouds"):
-        _remember(layer, head)
-        st.session_state.update(part="picture", span="one head")
-        st.switch_page(find("query_key").path)
+        page = "head_view" if lines else "query_key"
+        st.session_state.update(heads=[head], part="picture", span="one head")
+        st.switch_page(find(page).path)
 
 
 def chosen_on_map(key: str, part: str) -> Callable[[], None]:

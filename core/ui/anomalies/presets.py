@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from core.analysis.anomalies import rows_of, with_most
+from core.analysis.anomalies import hollow_head, with_most
 from core.ui.anomalies.wording import head_name
 from core.ui.presets import Preset, show
 
@@ -21,7 +21,7 @@ def show_presets(table: pd.DataFrame) -> None:
 
 def _presets(table: pd.DataFrame) -> list[Preset]:
     resting = with_most(table, "first_attention")
-    hollow = max(rows_of(table), key=lambda one: one["first_attention"] - one["first_contribution"])
+    hollow = hollow_head(table)
     found = [
         Preset(
             "Attention that moves nothing",

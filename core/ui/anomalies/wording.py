@@ -29,6 +29,16 @@ DEFINITIONS = {
     "alike weights": "Pearson's correlation of the entries of W_Q and W_K: at 1, each token looks"
     " for what resembles it, itself first. A property of the model, whatever the text.",
 }
+MEASURES = {
+    "norm_log_ratio": "log2 of |q| over |k|",
+    "separability": "separability",
+    "first_attention": "attention to the first token",
+    "sink_attention": "attention to the strongest column",
+    "null_attention": "null attention",
+    "first_value": "the first token's value, over the median,",
+    "entropy": "entropy of the maximum",
+    "weight_similarity": "correlation of W_Q and W_K",
+}
 SEVERITY = (
     "sum over a head's flags of how far its measure lies from where it ordinarily is, in units of"
     " the threshold's distance: a head on one threshold has 1"
@@ -66,7 +76,7 @@ def show_definition(definition: str, source: str, limit: str) -> None:
 
 def show_flag_definition(flag: str) -> None:
     """The same for a flag."""
-    show_definition(DEFINITIONS[flag], rule(flag).source, f"flagged {threshold(flag)}.")
+    show_definition(DEFINITIONS[flag], f"{rule(flag).source}.", f"flagged {threshold(flag)}.")
 
 
 def values_note(exact: bool) -> str:
