@@ -12,6 +12,7 @@ from core.ui.anomalies.first import show_first
 from core.ui.anomalies.flags import show_flags
 from core.ui.anomalies.moved import show_moved
 from core.ui.anomalies.norms import show_norms
+from core.ui.anomalies.open_head import go_where_asked
 from core.ui.anomalies.presets import show_presets
 from core.ui.anomalies.states import show_states
 from core.ui.anomalies.wording import show_mathematics
@@ -25,6 +26,7 @@ PARTS = {
     "states": "Massive activations",
 }
 
+go_where_asked()
 trace = current_trace()
 key = current_key(trace.model)
 colours = palette(st.context.theme.type)

@@ -49,7 +49,7 @@ def norm_plane(query: Floats, key: Floats, odd: NDArray[np.bool_], colours: Pale
     figure.add_scatter(
         x=key.ravel(),
         y=query.ravel(),
-        customdata=np.column_stack([layer, head]),
+        customdata=np.column_stack([layer, head]).tolist(),  # as lists, clicks give them back
         mode="markers",
         marker={
             "size": 10,
@@ -130,7 +130,7 @@ def first_by_layer(
     figure.add_scatter(
         x=layer + spread,
         y=values.ravel(),
-        customdata=np.column_stack([layer, head]),
+        customdata=np.column_stack([layer, head]).tolist(),  # as lists, clicks give them back
         name="a head",
         mode="markers",
         marker={"size": 9, "color": colours.accent, "opacity": 0.75},
@@ -194,7 +194,8 @@ def states_figure(
     names = [literal(label) for label in labels]
     rows = ["input", *(f"after {number}" for number in range(1, len(values)))]
     shade = np.log10(values, where=values > 0, out=np.full(values.shape, np.nan))
-    low, high = float(np.nanmin(shade)), float(np.nanmax(shade))
+    known = shade[np.isfinite(shade)]
+    low, high = (float(known.min()), float(known.max())) if known.size else (0.0, 0.0)
     if high - low < 0.3:  # less than a factor of two is no difference worth a colour
         low, high = (low + high) / 2 - 0.15, (low + high) / 2 + 0.15
     ticks = np.linspace(low, high, 5)

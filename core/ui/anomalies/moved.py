@@ -57,8 +57,8 @@ def show_moved(
         weights, norms = without_first(weights), norms[1:]
     _show_pair(trace, weights, norms, f"L{layer + 1} H{head + 1}", colours, hide=hide)
     st.caption(
-        "Attention: how each token (row) shares it out. What is moved: the same, times the length of"
-        " what each column brings, scaled to the same total, so that both have one scale of"
+        "Attention: how each token (row) shares it out. What is moved: the same, times the length"
+        " of what each column brings, scaled to the same total, so that both have one scale of"
         f" colours. {values_note(transformed is not None)}"
     )
     show_definition(

@@ -70,8 +70,8 @@ def show_norms(trace: Trace, table: pd.DataFrame, colours: Palette) -> None:
             config={"displayModeBar": False},
         )
     st.caption(
-        "On the map, above 0 queries are longer, below 0 keys. A dot is a head, too; on the dotted line"
-        " both are equally long; a red ring is a flag. Click a head to see it below."
+        "On the map, above 0 queries are longer, below 0 keys. A dot is a head, too; on the dotted"
+        " line both are equally long; a red ring is a flag. Click a head to see it below."
     )
     _show_positions(trace, layer, head, colours)
     show_definition(

@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from core.model import Trace
 
 
+_ASKED = "_anomalies_open"  # the page that a button asked for
+
+
 def begin_with(one: Row) -> None:
     """Show this head where no one has chosen another, here or on another page."""
     if not ("head" in st.session_state or address.asks_for("head") or address.asks_for("layer")):
@@ -33,21 +36,40 @@ def pick_one_head(trace: Trace) -> tuple[int, int]:
     return cast("int", layer), cast("int", head)
 
 
-def open_buttons(layer: int, head: int, key: str = "open") -> None:
+def open_buttons(layer: int, head: int) -> None:
     """Two buttons that show this head, from 1, in the head view and in query-key space."""
-    name = f"{key}_{layer}_{head}"
     where = f"L{layer} H{head}"
+    pages = (("head_view", "Head view →", "lines"), ("query_key", "Queries and keys →", "clouds"))
     with st.container(horizontal=True, width="content"):
-        lines = st.button(
-            "Head view →", key=f"{name}_lines", type="tertiary", help=f"{where} as lines"
-        )
-        clouds = st.button(
-            "Queries and keys →", key=f"{name}_clouds", type="tertiary", help=f"{where} as clouds"
-        )
-    if lines or clouds:
-        _remember(layer, head)
-        page = "head_view" if lines else "query_key"
-        st.session_state.update(heads=[head], part="picture", span="one head")
+        for page, label, kind in pages:
+            st.button(
+                label,
+                key=f"open_{layer}_{head}_{page}",
+                type="tertiary",
+                help=f"{where} as {kind}",
+                on_click=_open,
+                args=(page, layer, head),
+            )
+
+
+def _open(page: str, layer: int, head: int) -> None:
+    """Make this the head of all pages, and ask for one of them."""
+    st.session_state.update(
+        {
+            "layer": str(layer),
+            "head": str(head),
+            "heads": [head],
+            "part": "picture",
+            "span": "one head",
+            _ASKED: page,
+        }
+    )
+
+
+def go_where_asked() -> None:
+    """Leave for the page that a button asked for; called before anything is drawn."""
+    page = st.session_state.pop(_ASKED, None)
+    if page is not None:
         st.switch_page(find(page).path)
 
 
@@ -68,10 +90,3 @@ def _is_pair(point: dict[str, object]) -> bool:
     """Whether the point carries layer and head; on the map they are its place."""
     data = point.get("customdata")
     return isinstance(data, list | tuple) and len(data) == 2
-
-
-def _remember(layer: int, head: int) -> None:
-    """Make this the head in the session, unless pickers on this page hold it already."""
-    for name, number in (("layer", layer), ("head", head)):
-        if st.session_state.get(name) != str(number):
-            st.session_state[name] = str(number)

@@ -1,0 +1,133 @@
+"""The anomaly page in the browser: clicks on charts, links to other pages, files."""
+
+from __future__ import annotations
+
+import csv
+import re
+from typing import TYPE_CHECKING
+from urllib.parse import quote
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.browser.conftest import click_head, settle, watch
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from playwright.sync_api import BrowserContext
+
+BOOK = quote("Oh, this book? I've enjoyed it.")
+HOSTILE = quote("</script><img src=x onerror=alert(1)> $x$ :red[x]")
+
+
+def test_a_clicked_square_shows_what_that_head_moves(goto: Callable[..., Page]) -> None:
+    page = goto(f"/anomalies?text={BOOK}")
+    click_head(page, "anomalies_map", 3, 8)
+    page.wait_for_url(re.compile("anomaly=moved&layer=3&head=8"))
+    settle(page)
+    expect(page.get_by_text("This head puts")).to_contain_text(
+        "This head puts 0.85 on the first token"
+    )
+    expect(page.locator(".js-plotly-plot")).to_have_count(2)
+
+
+def test_a_clicked_dot_shows_what_that_head_moves(goto: Callable[..., Page]) -> None:
+    page = goto(f"/anomalies?text={BOOK}&anomaly=first")
+    # The highest dot of layer 3 is L3 H10, which gives 0.94 to [CLS].
+    dot = page.locator(".st-key-anomalies_first .scatterlayer .trace").first.locator(".point")
+    box = dot.nth(2 * 12 + 9).bounding_box()
+    assert box is not None
+    page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2, steps=3)
+    page.mouse.click(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+    page.wait_for_url(re.compile("anomaly=moved&layer=3&head=10"))
+    settle(page)
+    expect(page.get_by_text("This head puts")).to_contain_text("0.94 on the first token")
+
+
+def test_a_click_on_the_map_of_lengths_shows_that_heads_positions(
+    goto: Callable[..., Page],
+) -> None:
+    page = goto(f"/anomalies?text={BOOK}&anomaly=norms&layer=1&head=1")
+    click_head(page, "anomalies_norm_map", 5, 6)
+    page.wait_for_url(re.compile("anomaly=norms&lengths=ratio&layer=5&head=6"))
+    settle(page)
+    expect(page.get_by_role("heading", name="L5 H6 by position")).to_be_visible()
+
+
+def test_a_flagged_head_opens_in_the_head_view_and_in_query_key_space(
+    goto: Callable[..., Page],
+) -> None:
+    page = goto(f"/anomalies?text={BOOK}&flag=entropy+collapse")
+    page.get_by_role("button", name="Head view →").click()
+    page.wait_for_url(re.compile(r"/head_view\?.*layer=1&.*heads=3"))
+    page = goto(f"/anomalies?text={BOOK}&flag=entropy+collapse")
+    page.get_by_role("button", name="Queries and keys →").click()
+    page.wait_for_url(re.compile(r"/query_key\?.*part=picture&layer=1&head=3"))
+    settle(page)
+    expect(page.locator("figure").first).to_contain_text("L1 H3 · raw")
+
+
+def test_hiding_the_first_token_takes_its_column_away(goto: Callable[..., Page]) -> None:
+    page = goto(f"/anomalies?text={BOOK}&anomaly=moved&layer=3&head=8")
+    plot = page.locator(".st-key-anomalies_raw")
+    expect(plot.locator(".xtick")).to_have_count(13)
+    page.get_by_text("Hide the first token and renormalise").click()
+    page.wait_for_url(re.compile("latent=1"))
+    expect(plot.locator(".xtick")).to_have_count(12)
+    expect(plot).not_to_contain_text("[CLS]")
+
+
+@pytest.mark.parametrize("part", ["flags", "norms", "first", "moved", "states"])
+def test_nothing_is_wider_than_a_phone(goto: Callable[..., Page], part: str) -> None:
+    page = goto(f"/anomalies?text={BOOK}&anomaly={part}", width=390, height=844)
+    expect(page.locator(".js-plotly-plot .main-svg").first).to_be_visible()
+    for plot in page.locator(".js-plotly-plot").all():
+        box = plot.bounding_box()
+        assert box is not None
+        assert box["x"] >= 0
+        assert box["x"] + box["width"] <= 390
+
+
+@pytest.mark.parametrize("part", ["flags", "norms", "moved", "states"])
+def test_hostile_tokens_stay_text(goto: Callable[..., Page], part: str) -> None:
+    page = goto(f"/anomalies?text={HOSTILE}&anomaly={part}")
+    expect(page.locator(".js-plotly-plot .main-svg").first).to_be_visible()
+    assert page.locator("img[src=x]").count() == 0
+
+
+def test_the_table_is_saved_with_a_row_a_head(goto: Callable[..., Page], tmp_path: Path) -> None:
+    page = goto(f"/anomalies?text={BOOK}")
+    with page.expect_download() as download:
+        page.get_by_role("button", name="Table (CSV)").click()
+    path = tmp_path / "table.csv"
+    download.value.save_as(path)
+    with path.open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert len(rows) == 72
+    odd = next(row for row in rows if (row["layer"], row["head"]) == ("1", "3"))
+    assert odd["flags"] == "entropy collapse"
+    assert float(odd["entropy"]) < 0.01
+
+
+def test_the_report_opens_from_disk_without_a_network(
+    goto: Callable[..., Page], open_context: Callable[..., BrowserContext], tmp_path: Path
+) -> None:
+    page = goto(f"/anomalies?text={HOSTILE}")
+    with page.expect_download() as download:
+        page.get_by_role("button", name="Report (HTML)").click()
+    path = tmp_path / "report.html"
+    download.value.save_as(path)
+    context = open_context()
+    context.set_offline(offline=True)
+    report = context.new_page()
+    troubles: list[str] = []
+    watch(report, path.as_uri(), troubles)
+    report.goto(path.as_uri())
+    expect(report.locator("table.map")).to_have_count(6)
+    expect(report.locator("table.map").first.locator("td")).to_have_count(72)
+    expect(report.locator("p.text")).to_contain_text("<img src=x onerror=alert(1)> $x$ :red[x]")
+    assert report.locator("img, script").count() == 0
+    assert report.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
+    assert troubles == []
