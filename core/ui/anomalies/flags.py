@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
 import streamlit as st
 
 from core.analysis.anomalies import as_map, flagged, having, rows_of
@@ -24,7 +25,6 @@ from core.ui.anomalies.wording import (
 
 if TYPE_CHECKING:
     import pandas as pd
-    import plotly.graph_objects as go
 
     from core.analysis.anomalies import Row
     from core.figures.palette import Palette
@@ -50,13 +50,7 @@ def show_flags(trace: Trace, key: TextKey, table: pd.DataFrame, colours: Palette
     st.markdown(_summary(table, odd, here, flag))
     left, right = st.columns([4, 5], gap="medium")
     with left:
-        st.plotly_chart(
-            _map(table, flag, colours),
-            key="anomalies_map",
-            on_select=chosen_on_map("anomalies_map", part="moved"),
-            selection_mode="points",
-            config={"displayModeBar": False},
-        )
+        _show_map(table, flag, colours)
         if flag == ANY:
             st.caption(f"Severity: {SEVERITY}. Click a square to see what that head moves.")
     with right:
@@ -93,24 +87,40 @@ def _or(names: list[str]) -> str:
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} or {names[-1]}"
 
 
-def _map(table: pd.DataFrame, flag: str, colours: Palette) -> go.Figure:
+def _show_map(table: pd.DataFrame, flag: str, colours: Palette) -> None:
+    """Severity, or the measure of one flag; a clicked head is shown with what it moves."""
     if flag == ANY:
         values = as_map(table, "severity")
-        top = max(1.0, float(values.max()))
-        return head_map(values, "severity", colours, bounds=(0, top), title="severity")
-    each = rule(flag)
-    values = as_map(table, each.measure)
-    reach = max(abs(each.threshold), float(table[each.measure].abs().max() or 0))
-    bounds = (-reach, reach) if each.measure == "norm_log_ratio" else (0.0, 1.0)
-    return head_map(
-        values,
-        MEASURES[each.measure],
-        colours,
-        bounds=_BOUNDS.get(each.measure, bounds),
-        title="log2" if each.measure == "norm_log_ratio" else "",
-        signed=each.side == "both",
-        reverse=each.side == "below",
+        bounds = 0.0, max(1.0, float(values.max()))
+        figure = head_map(values, "severity", colours, bounds=bounds, title="severity")
+    else:
+        each = rule(flag)
+        lengths = each.measure == "norm_log_ratio"
+        figure = head_map(
+            as_map(table, each.measure),
+            MEASURES[each.measure],
+            colours,
+            bounds=_bounds(table, flag),
+            title="log2" if lengths else "",
+            signed=each.side == "both",
+            reverse=each.side == "below",
+        )
+    st.plotly_chart(
+        figure,
+        key="anomalies_map",
+        on_select=chosen_on_map("anomalies_map", part="moved"),
+        selection_mode="points",
+        config={"displayModeBar": False},
     )
+
+
+def _bounds(table: pd.DataFrame, flag: str) -> tuple[float, float]:
+    """Where the colours of a flag's measure begin and end."""
+    each = rule(flag)
+    if each.measure == "norm_log_ratio":
+        reach = max(each.threshold, float(np.nanmax(table[each.measure].abs(), initial=0)))
+        return -reach, reach
+    return _BOUNDS.get(each.measure, (0.0, 1.0))
 
 
 def _show_list(here: pd.DataFrame) -> None:

@@ -49,12 +49,13 @@ def show_moved(
         open_buttons(layer + 1, head + 1)
     address.publish("anomaly", "layer", "head", "latent")
     one = head_of(table, layer + 1, head + 1)
-    st.markdown(_sentence(trace, one))
+    said = _sentence(trace, one)
     weights, norms = trace.attention(layer, head), value_norms(trace, transformed)[layer, head]
     hide = hide and len(trace.tokens) > 1
     if hide:
-        st.markdown(_hidden(weights))
+        said = f"{said} {_hidden(weights)}"
         weights, norms = without_first(weights), norms[1:]
+    st.markdown(said)
     _show_pair(trace, weights, norms, f"L{layer + 1} H{head + 1}", colours, hide=hide)
     st.caption(
         "Attention: how each token (row) shares it out. What is moved: the same, times the length"

@@ -19,7 +19,6 @@ from core.ui.anomalies.wording import head_name, show_definition, threshold
 
 if TYPE_CHECKING:
     import pandas as pd
-    import plotly.graph_objects as go
 
     from core.analysis.anomalies import Row
     from core.figures.palette import Palette
@@ -49,13 +48,7 @@ def show_norms(trace: Trace, table: pd.DataFrame, colours: Palette) -> None:
     st.markdown(_verdict(table, odd))
     left, right = st.columns(2, gap="medium")
     with left:
-        st.plotly_chart(
-            _map(table, st.session_state["lengths"], colours),
-            key="anomalies_norm_map",
-            on_select=chosen_on_map("anomalies_norm_map", part="norms"),
-            selection_mode="points",
-            config={"displayModeBar": False},
-        )
+        _show_map(table, st.session_state["lengths"], colours)
     with right:
         st.plotly_chart(
             norm_plane(
@@ -96,13 +89,19 @@ def _show_positions(trace: Trace, layer: int, head: int, colours: Palette) -> No
     st.caption(f"Green circles are queries, pink diamonds keys; median |q| is {told} median |k|.")
 
 
-def _map(table: pd.DataFrame, quantity: str, colours: Palette) -> go.Figure:
+def _show_map(table: pd.DataFrame, quantity: str, colours: Palette) -> None:
     column = "norm_log_ratio" if quantity == "ratio" else "norm_difference"
     values = as_map(table, column)
     least = rule(FLAG).threshold if quantity == "ratio" else 0.0
     reach = max(least, float(np.nanmax(np.abs(values), initial=0))) or 1.0
     name = "log2 ratio" if quantity == "ratio" else "|q| − |k|"
-    return head_map(values, name, colours, bounds=(-reach, reach), title=name, signed=True)
+    st.plotly_chart(
+        head_map(values, name, colours, bounds=(-reach, reach), title=name, signed=True),
+        key="anomalies_norm_map",
+        on_select=chosen_on_map("anomalies_norm_map", part="norms"),
+        selection_mode="points",
+        config={"displayModeBar": False},
+    )
 
 
 def _verdict(table: pd.DataFrame, odd: pd.DataFrame) -> str:

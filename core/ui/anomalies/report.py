@@ -51,7 +51,9 @@ table {{ border-collapse: collapse; font-size: 13px; font-variant-numeric: tabul
 th, td {{ border: 1px solid var(--st-border-color); padding: 3px 7px; text-align: right;
   vertical-align: top; }}
 th {{ background: var(--st-secondary-background-color); font-weight: 600; }}
-td.words {{ text-align: left; }}
+td {{ white-space: nowrap; }}
+th.words, td.words {{ text-align: left; white-space: normal; min-width: 110px; }}
+td.words:last-child {{ min-width: 280px; }}
 .map td {{ min-width: 30px; padding: 3px 4px; border-color: var(--st-background-color);
   background: color-mix(in srgb, var(--shade) var(--share), var(--st-background-color)); }}
 dt {{ font-weight: 600; margin-top: 8px; }}
@@ -77,13 +79,13 @@ def make_report(trace: Trace, key: TextKey, table: pd.DataFrame) -> str:
         f'<h1 dir="auto">{html.escape(title)}</h1>',
         f'<p class="text" dir="auto">{html.escape(text)}</p>',
         f"<p>{layers} layers × {heads} heads, {tokens} tokens{cut}. {counted}</p>",
-        f"<h2>Flagged heads ({len(odd)} of {len(table)}), the most severe first</h2>",
-        _flagged(odd),
-        f"<p>Severity: {html.escape(SEVERITY)}.</p>",
         "<h2>Layers down, heads across</h2>",
         '<div class="maps">',
         *(_map(as_map(table, name), caption) for name, caption in _MAPS.items()),
         "</div>",
+        f"<h2>Flagged heads ({len(odd)} of {len(table)}), the most severe first</h2>",
+        _flagged(odd),
+        f"<p>Severity: {html.escape(SEVERITY)}.</p>",
         "<h2>Definitions, sources and thresholds</h2>",
         _definitions(),
         "<h2>Every measure of every head</h2>",
@@ -149,8 +151,10 @@ def _measures(table: pd.DataFrame) -> str:
 
 
 def _table(names: Sequence[str], rows: Sequence[Sequence[str]], words: Sequence[int] = ()) -> str:
-    head = "".join(f"<th>{html.escape(name)}</th>" for name in names)
     kinds = [' class="words" dir="auto"' if index in words else "" for index in range(len(names))]
+    head = "".join(
+        f"<th{kind}>{html.escape(name)}</th>" for kind, name in zip(kinds, names, strict=True)
+    )
     body = "".join(
         "<tr>"
         + "".join(
