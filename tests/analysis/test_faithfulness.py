@@ -1,0 +1,247 @@
+"""What a picture keeps, and what chance would, against literal loops and enumeration."""
+
+from __future__ import annotations
+
+from itertools import combinations
+from math import dist
+from typing import get_args
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+from core.analysis.faithfulness import (
+    Reading,
+    chance,
+    faithfulness,
+    inner_products,
+    plane_distances,
+    shared_share,
+)
+from core.analysis.joint_embedding import Embedding, biplot
+
+Floats = NDArray[np.float64]
+Pairs = NDArray[np.bool_]
+SEEDS = st.integers(0, 2**32 - 1)
+READINGS: tuple[Reading, ...] = get_args(Reading)
+steady = settings(deadline=None)
+pytestmark = pytest.mark.filterwarnings("error")
+
+
+def picture_of(seed: int, size: int = 6, dimensions: int = 2) -> Embedding:
+    rng = np.random.default_rng(seed)
+    queries, keys = rng.normal(size=(2, size, dimensions))
+    return Embedding(queries, keys)
+
+
+def mask_of(seed: int, size: int, kind: str) -> Pairs:
+    if kind == "causal":
+        return np.tri(size, dtype=bool)
+    return np.random.default_rng(seed).random((size, size)) < {"all": 1.0, "some": 0.6}[kind]
+
+
+# Oracles ---------------------------------------------------------------------------------------
+
+
+def near_by_hand(picture: Embedding, i: int, j: int, reading: Reading) -> float:
+    query, key = picture.queries[i].tolist(), picture.keys[j].tolist()
+    if reading == "distance":
+        return -dist(query, key)
+    return float(sum(a * b for a, b in zip(query, key, strict=True)))
+
+
+def share_by_hand(logits: Floats, near: Floats, allowed: Pairs, k: int) -> float:
+    """Sorts the keys of one query after another; of equals the earlier comes first."""
+    shares = []
+    for i in range(len(logits)):
+        keys = [j for j in range(len(logits)) if allowed[i, j]]
+        if not keys:
+            continue
+        strongest = set(sorted(keys, key=lambda j: (-logits[i, j], j))[:k])
+        nearest = set(sorted(keys, key=lambda j: (-near[i, j], j))[:k])
+        shares.append(len(strongest & nearest) / len(strongest))
+    return sum(shares) / len(shares) if shares else float("nan")
+
+
+# A picture -------------------------------------------------------------------------------------
+
+
+@steady
+@given(SEEDS, st.integers(1, 7), st.sampled_from((2, 3)))
+def test_distances_and_products_are_those_of_each_query_with_each_key(
+    seed: int, size: int, dimensions: int
+) -> None:
+    picture = picture_of(seed, size, dimensions)
+    apart, products = plane_distances(picture), inner_products(picture)
+    for i in range(size):
+        for j in range(size):
+            assert -apart[i, j] == pytest.approx(near_by_hand(picture, i, j, "distance"))
+            expected = near_by_hand(picture, i, j, "inner product")
+            assert products[i, j] == pytest.approx(expected, abs=1e-12)
+
+
+@steady
+@given(
+    SEEDS,
+    st.integers(2, 8),
+    st.sampled_from(READINGS),
+    st.sampled_from(("all", "causal", "some")),
+)
+def test_faithfulness_is_what_a_loop_over_queries_finds(
+    seed: int, size: int, reading: Reading, kind: str
+) -> None:
+    picture, allowed = picture_of(seed, size), mask_of(seed, size, kind)
+    logits = np.random.default_rng(seed + 1).normal(size=(size, size))
+    found = faithfulness(logits, allowed, picture, reading)
+    near = np.array(
+        [[near_by_hand(picture, i, j, reading) for j in range(size)] for i in range(size)]
+    )
+    assert found.top1 == pytest.approx(share_by_hand(logits, near, allowed, 1), nan_ok=True)
+    assert found.top3 == pytest.approx(share_by_hand(logits, near, allowed, 3), nan_ok=True)
+    if allowed.sum() > 1:
+        sign = -1 if reading == "distance" else 1
+        expected = np.corrcoef(sign * near[allowed], logits[allowed])[0, 1]
+        assert found.correlation == pytest.approx(expected, abs=1e-9)
+    else:
+        assert np.isnan(found.correlation)
+
+
+@steady
+@given(SEEDS, st.integers(1, 7), st.integers(1, 9), st.sampled_from(("all", "causal", "some")))
+def test_shares_count_ties_by_the_earlier_key(seed: int, size: int, k: int, kind: str) -> None:
+    """Small whole numbers: most values are tied."""
+    logits, near = np.random.default_rng(seed).integers(0, 3, (2, size, size)).astype(float)
+    allowed = mask_of(seed, size, kind)
+    expected = share_by_hand(logits, near, allowed, k)
+    assert shared_share(logits, near, allowed, k) == pytest.approx(expected, nan_ok=True)
+
+
+@steady
+@given(SEEDS, st.integers(2, 8), st.sampled_from(("all", "causal", "some")))
+def test_what_is_hidden_does_not_count(seed: int, size: int, kind: str) -> None:
+    picture, allowed = picture_of(seed, size), mask_of(seed, size, kind)
+    logits = np.random.default_rng(seed + 1).normal(size=(size, size))
+    for reading in READINGS:
+        plain = faithfulness(logits, allowed, picture, reading)
+        for value in (-np.inf, np.inf, np.nan):
+            masked = np.where(allowed, logits, value)
+            np.testing.assert_array_equal(plain, faithfulness(masked, allowed, picture, reading))
+
+
+@steady
+@given(SEEDS, st.sampled_from(READINGS))
+def test_constants_added_to_rows_leave_the_shares(seed: int, reading: Reading) -> None:
+    rng = np.random.default_rng(seed)
+    logits, picture, allowed = rng.normal(size=(6, 6)), picture_of(seed), mask_of(seed, 6, "some")
+    first = faithfulness(logits, allowed, picture, reading)
+    second = faithfulness(logits + rng.normal(size=(6, 1)), allowed, picture, reading)
+    assert (first.top1, first.top3) == pytest.approx((second.top1, second.top3), nan_ok=True)
+
+
+# Exact and reversed pictures -------------------------------------------------------------------
+
+
+@steady
+@given(SEEDS, st.integers(2, 8), st.sampled_from(("all", "causal")))
+def test_an_exact_picture_keeps_everything(seed: int, size: int, kind: str) -> None:
+    allowed = mask_of(seed, size, kind)
+    truth = picture_of(seed, size)
+    logits = truth.queries @ truth.keys.T * 0.7
+    drawn = biplot(truth.queries, truth.keys)  # exact in two dimensions, but for a row's constant
+    found = faithfulness(logits, allowed, drawn, "inner product")
+    assert found[1:] == (1, 1)
+    centred = logits - logits.mean(axis=1, keepdims=True)
+    exactly = faithfulness(centred, allowed, drawn, "inner product")
+    assert exactly == pytest.approx((1, 1, 1))
+    near = faithfulness(-0.7 * plane_distances(truth), allowed, truth, "distance")
+    assert near == pytest.approx((-1, 1, 1))
+
+
+def test_a_reversed_picture_keeps_nothing() -> None:
+    truth = picture_of(1)
+    far = Embedding(-truth.queries, truth.keys)
+    everything = np.ones((6, 6), bool)
+    logits = truth.queries @ truth.keys.T
+    assert faithfulness(logits, everything, far, "inner product") == pytest.approx((-1, 0, 0))
+
+
+# Chance ----------------------------------------------------------------------------------------
+
+
+def expected_share(keys: int, k: int) -> float:
+    """The share of the first k of so many keys that a random choice of k meets: all choices."""
+    k = min(k, keys)
+    choices = list(combinations(range(keys), k))
+    return sum(len(set(range(k)).intersection(each)) / k for each in choices) / len(choices)
+
+
+@steady
+@given(SEEDS, st.integers(1, 7), st.sampled_from(("all", "causal", "some")))
+def test_chance_is_the_mean_over_all_choices_of_keys(seed: int, size: int, kind: str) -> None:
+    allowed = mask_of(seed, size, kind)
+    counts = [sum(row) for row in allowed.tolist() if any(row)]
+    if not counts:
+        return
+    found = chance(allowed)
+    assert found.correlation == 0
+    assert found.top1 == pytest.approx(np.mean([expected_share(n, 1) for n in counts]))
+    assert found.top3 == pytest.approx(np.mean([expected_share(n, 3) for n in counts]))
+
+
+@pytest.mark.parametrize("kind", ["all", "causal"])
+def test_random_points_reach_chance_on_average(kind: str) -> None:
+    allowed = mask_of(0, 8, kind)
+    logits = np.random.default_rng(2).normal(size=(8, 8))
+    draws = np.array([faithfulness(logits, allowed, picture_of(seed, 8)) for seed in range(600)])
+    errors = draws.std(axis=0) / len(draws) ** 0.5
+    assert (np.abs(draws.mean(axis=0) - chance(allowed)) < 5 * errors).all()
+
+
+# Degenerate heads ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("reading", READINGS)
+def test_two_tokens(reading: Reading) -> None:
+    picture, logits = picture_of(3, 2), np.array([[0.0, 1.0], [2.0, -1.0]])
+    for allowed in (np.ones((2, 2), bool), np.tri(2, dtype=bool)):
+        found = faithfulness(logits, allowed, picture, reading)
+        assert np.isfinite(found).all()
+        assert found.top3 == 1  # both keys are among the first three
+    assert chance(np.tri(2, dtype=bool)) == pytest.approx((0, 0.75, 1))
+
+
+@pytest.mark.parametrize("reading", READINGS)
+@pytest.mark.parametrize("constant", ["picture", "logits", "both"])
+def test_identical_tokens_have_no_correlation_but_shares(reading: Reading, constant: str) -> None:
+    """Of equals the earlier key comes first, in the logits and in the picture."""
+    flat = Embedding(np.full((5, 2), 0.1), np.full((5, 2), 0.7))
+    picture = picture_of(4, 5) if constant == "logits" else flat
+    logits = np.random.default_rng(4).normal(size=(5, 5))
+    if constant != "picture":
+        logits = np.full((5, 5), 0.3)
+    found = faithfulness(logits, np.ones((5, 5), bool), picture, reading)
+    assert np.isnan(found.correlation)
+    assert 0 <= found.top1 <= 1
+    assert 0 <= found.top3 <= 1
+    if constant == "both":
+        assert found[1:] == (1, 1)
+
+
+@pytest.mark.parametrize("reading", READINGS)
+def test_a_head_whose_tokens_see_nothing_has_no_figures(reading: Reading) -> None:
+    nothing = np.zeros((4, 4), bool)
+    assert np.isnan(faithfulness(np.zeros((4, 4)), nothing, picture_of(5, 4), reading)).all()
+
+
+@pytest.mark.xfail(raises=RuntimeWarning, strict=True, reason="NumPy warns of an empty mean")
+def test_chance_where_nothing_is_permitted_is_no_share() -> None:
+    assert np.isnan(chance(np.zeros((4, 4), bool))[1:]).all()
+
+
+@pytest.mark.parametrize("reading", READINGS)
+def test_one_token_sees_itself(reading: Reading) -> None:
+    found = faithfulness(np.zeros((1, 1)), np.ones((1, 1), bool), picture_of(6, 1), reading)
+    assert np.isnan(found.correlation)
+    assert found[1:] == (1, 1)
