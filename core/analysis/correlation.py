@@ -25,6 +25,7 @@ MOST_PAIRS = 32_768  # of a head; beyond 181 tokens a random sample stands for a
 MOST_RANKED_PAIRS = 4_096  # the same for Spearman, which sorts at every c
 NEAREST = 0.005  # share of the pairs that carries weight in a weighted correlation
 LEAST_CARRYING = 3  # a correlation of two points is always 1
+_COSINE_DIGITS = 12  # after the point; beyond them a cosine of float64 vectors is rounding
 _ROUNDING = 1e-9  # of the largest value: what varies less does not vary
 _SEED = 0
 
@@ -73,7 +74,8 @@ def distances(table: PairTable, c: Floats, distance: Distance) -> Floats:
     if distance == "cosine":
         lengths = np.sqrt(q * k)
         cosine = np.divide(x, lengths, out=np.zeros_like(x), where=lengths > 0)
-        return np.broadcast_to(1 - cosine, (c.size, x.size))
+        apart = np.round(1 - cosine, _COSINE_DIGITS)
+        return np.broadcast_to(apart, (c.size, x.size))
     squares = np.outer(c**2, q)
     squares += np.outer(c**-2, k)
     squares -= 2 * x
@@ -160,7 +162,7 @@ def _spearman(x: Floats, y: Floats) -> Correlations:
 
     # Ranks of what only rounding tells apart would be chance.
     steady = _steady(x) | _steady(y)
-    found = _pearson(rankdata(x), rankdata(y, axis=1))
+    found = _pearson(rankdata(_rounded(x)), rankdata(_rounded(y), axis=1))
     return Correlations(np.where(steady, np.nan, found.values), found.carrying)
 
 
@@ -179,6 +181,12 @@ def _weighted(x: Floats, y: Floats) -> Correlations:
         enough = carrying[-1] >= LEAST_CARRYING
         values.append(weighted_correlation(x[chosen], near, weights) if enough else np.nan)
     return Correlations(np.array(values), np.array(carrying))
+
+
+def _rounded(values: Floats) -> Floats:
+    """What differs by no more than rounding, along the last axis, made equal."""
+    step = _ROUNDING * np.abs(values).max(axis=-1, keepdims=True)
+    return np.rint(np.divide(values, step, out=np.zeros_like(values), where=step > 0))
 
 
 def _steady(values: Floats) -> NDArray[np.bool_]:

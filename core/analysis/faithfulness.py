@@ -41,7 +41,8 @@ def faithfulness(
 
     Parameters
     ----------
-    logits : (token, token), query by key; a constant may be added to any row.
+    logits : (token, token), query by key. A constant added to a row changes no share, but does
+        change the correlation.
     allowed : (token, token), the pairs that count.
     reading : near means a small distance, or a large inner product.
     """
@@ -58,6 +59,8 @@ def chance(allowed: NDArray[np.bool_]) -> Faithfulness:
     """What random points reach on average: `k` of `m` keys meet `k` others with share k / m."""
     keys = allowed.sum(axis=1)
     keys = keys[keys > 0]
+    if not keys.size:
+        return Faithfulness(0.0, float("nan"), float("nan"))
     return Faithfulness(0.0, *(float((np.minimum(k, keys) / keys).mean()) for k in (1, 3)))
 
 

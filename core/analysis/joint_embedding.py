@@ -52,8 +52,8 @@ def embed(
     ----------
     queries, keys : (token, dim).
     dimensions : 2 or 3.
-    metric : "cosine" makes all vectors unit length first (PCA), or compares them by their angle
-        (UMAP, t-SNE). A biplot has no metric: it keeps inner products.
+    metric : "cosine" compares vectors by their angle, whatever their lengths. A biplot has no
+        metric: it keeps inner products.
 
     Returns
     -------
@@ -62,11 +62,11 @@ def embed(
     if projection == "biplot":
         return biplot(queries, keys, dimensions)
     rows = np.vstack([queries, keys])
+    if metric == "cosine":
+        rows = _unit(rows)
     kept = None
     if projection == "PCA" or len(np.unique(rows, axis=0)) <= dimensions + 1:
-        points, shares = principal_components(
-            _unit(rows) if metric == "cosine" else rows, dimensions
-        )
+        points, shares = principal_components(rows, dimensions)
         kept = float(shares.sum())
     elif projection == "UMAP":
         points = _umap(rows, dimensions, metric)
@@ -117,6 +117,9 @@ def _tsne(rows: Floats, dimensions: int, metric: Metric) -> Floats:
     from openTSNE import TSNE
     from threadpoolctl import threadpool_limits
 
+    # It starts from principal components, of which there are no more than dims: zeros change no
+    # distance.
+    rows = np.pad(rows, ((0, 0), (0, max(0, dimensions - rows.shape[1]))))
     few = 3000  # points; openTSNE's own rule, and its grid (fft) knows two dimensions only
     method = "bh" if len(rows) < few or dimensions > 2 else "fft"
     with threadpool_limits(1, user_api="blas"):

@@ -144,7 +144,7 @@ def scale_model(
         normalized=collect([each.normalized for each in found]),
         c=collect([each.c for each in found]),
         on_edge=collect([each.on_edge for each in found]).astype(bool),
-        few=collect([each.carrying < FEW_PAIRS for each in found]).astype(bool),
+        few=collect([few_pairs(each, criterion) for each in found]).astype(bool),
     )
 
 

@@ -15,8 +15,6 @@ if TYPE_CHECKING:
 
     from core.figures.palette import Palette
 
-_CELL = 26  # pixels a layer
-
 
 def head_map(
     values: NDArray[np.float64],
@@ -47,6 +45,7 @@ def head_map(
     shade = (
         np.log2(values, where=known, out=np.full(values.shape, np.nan)) if logarithmic else values
     )
+    size = _size(heads)
     low, high = np.log2(bounds) if logarithmic else bounds
     bar = {"title": {"text": title}, "thickness": 12}
     if logarithmic:
@@ -62,7 +61,7 @@ def head_map(
         mode="markers",
         marker={
             "symbol": "square",
-            "size": _size(heads),
+            "size": size,
             "color": shade[known],
             "colorscale": scale(colours.diverging if signed else colours.sequential),
             "reversescale": reverse,
@@ -82,7 +81,7 @@ def head_map(
     figure.update_xaxes(title_text="head", range=[0.4, heads + 0.6], **axis)
     figure.update_yaxes(title_text="layer", range=[layers + 0.6, 0.4], **axis)
     figure.update_layout(
-        height=max(240, 110 + _CELL * layers),
+        height=max(240, 110 + (size + 6) * layers),
         margin={"l": 8, "r": 8, "t": 8, "b": 8},
         clickmode="event+select",
         dragmode=False,
@@ -112,4 +111,5 @@ def _add_unknown(
 
 
 def _size(heads: int) -> int:
-    return 20 if heads <= 16 else 13
+    """Pixels of a square: as large as a third of a page has room for."""
+    return 34 if heads <= 6 else 20 if heads <= 16 else 13

@@ -291,3 +291,25 @@ def test_where_only_the_key_s_norm_tells_the_product_c_runs_to_zero() -> None:
 def test_where_products_do_not_vary_there_is_no_best_c(name: str) -> None:
     queries, keys = NOTHING[name]
     assert closed_form_c(pair_table(queries, keys, every_pair(len(queries)))) is None
+
+
+# Ties ------------------------------------------------------------------------------------------
+
+
+def test_ranks_know_ties_that_rounding_tells_apart() -> None:
+    """Cosine distances in one dimension are 0 or 2; distances of mirrored pairs are equal."""
+    rng = np.random.default_rng(5)
+    queries, keys = rng.normal(size=(2, 7, 1))
+    table = pair_table(queries, keys, every_pair(7))
+    found = correlations(table, np.ones(1), "cosine", "spearman").values[0]
+    signs = np.where(queries * keys.T > 0, 0.0, 2.0).ravel()
+    expected = stats.spearmanr((queries * keys.T).ravel(), signs).statistic
+    assert found == pytest.approx(expected, abs=1e-12)
+
+
+def test_where_all_cosine_distances_are_alike_there_is_no_correlation() -> None:
+    rng = np.random.default_rng(6)
+    queries, keys = np.abs(rng.normal(size=(2, 7, 1)))
+    table = pair_table(queries, keys, every_pair(7))
+    for measure in MEASURES:
+        assert np.isnan(correlations(table, np.ones(1), "cosine", measure).values[0])

@@ -235,7 +235,6 @@ def test_a_head_whose_tokens_see_nothing_has_no_figures(reading: Reading) -> Non
     assert np.isnan(faithfulness(np.zeros((4, 4)), nothing, picture_of(5, 4), reading)).all()
 
 
-@pytest.mark.xfail(raises=RuntimeWarning, strict=True, reason="NumPy warns of an empty mean")
 def test_chance_where_nothing_is_permitted_is_no_share() -> None:
     assert np.isnan(chance(np.zeros((4, 4), bool))[1:]).all()
 

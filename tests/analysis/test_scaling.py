@@ -282,6 +282,11 @@ def test_few_pairs_are_told_where_the_criterion_weighs_them() -> None:
     assert few_pairs(replace(found, carrying=FEW_PAIRS - 1), "weighted")
     assert not few_pairs(replace(found, carrying=FEW_PAIRS), "weighted")
     assert not few_pairs(scale_head(random_trace(2, 100), 0, 0, criterion="weighted"), "weighted")
+    few = random_trace(
+        2, 4
+    )  # 16 pairs: few, but every criterion but the weighted one uses them all
+    assert not few_pairs(scale_head(few, 0, 0), "pearson")
+    assert not scale_model(few).few.any()
 
 
 # Long inputs -----------------------------------------------------------------------------------
