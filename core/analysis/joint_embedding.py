@@ -120,6 +120,10 @@ def _tsne(rows: Floats, dimensions: int, metric: Metric) -> Floats:
     # It starts from principal components, of which there are no more than dims: zeros change no
     # distance.
     rows = np.pad(rows, ((0, 0), (0, max(0, dimensions - rows.shape[1]))))
+    if metric == "cosine" and not rows.any(axis=1).all():
+        # A vector of no length is at distance 1 from all others, as if it stood upright on them.
+        rows = np.pad(rows, ((0, 0), (0, 1)))
+        rows[:, -1] = ~rows.any(axis=1)
     few = 3000  # points; openTSNE's own rule, and its grid (fft) knows two dimensions only
     method = "bh" if len(rows) < few or dimensions > 2 else "fft"
     with threadpool_limits(1, user_api="blas"):

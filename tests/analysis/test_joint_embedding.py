@@ -253,3 +253,13 @@ def test_more_dimensions_never_keep_less() -> None:
         kept = [embed(queries, keys, projection, dimensions=n).kept or 0 for n in (1, 2, 3, 5)]
         assert all(less < more for less, more in pairwise(kept[:3]))
         assert kept[3] == pytest.approx(1)
+
+
+def test_a_key_of_no_length_has_a_place_under_cosine_distance() -> None:
+    rng = np.random.default_rng(11)
+    queries, keys = rng.normal(size=(2, 6, 4))
+    keys[2] = 0
+    for projection in QUICK:
+        found = embed(queries, keys, projection, metric="cosine")
+        assert np.isfinite(found.queries).all()
+        assert np.isfinite(found.keys).all()
