@@ -4,7 +4,7 @@ from core.model.catalog import CATALOG, DEFAULT_MODEL, ModelSpec
 from core.model.errors import ModelError
 from core.model.loading import LoadedModel, load
 from core.model.trace import Token, Trace
-from core.model.tracing import trace_corpus, trace_text
+from core.model.tracing import trace_by_length, trace_corpus, trace_text
 
 __all__ = [
     "CATALOG",
@@ -15,6 +15,7 @@ __all__ = [
     "Token",
     "Trace",
     "load",
+    "trace_by_length",
     "trace_corpus",
     "trace_text",
 ]

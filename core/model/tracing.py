@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import inspect
 from dataclasses import dataclass
 from itertools import islice
@@ -16,7 +17,7 @@ from core.model.tokens import read_tokens
 from core.model.trace import Token, Trace
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
     import torch
     from tokenizers import Encoding
@@ -24,6 +25,9 @@ if TYPE_CHECKING:
     from core.model.capture import Call
     from core.model.loading import LoadedModel
     from core.model.trace import Array
+
+# Tokens of a padded batch: 60 MB of queries, keys and values for BERT base, and no faster if more.
+BATCH_TOKENS = 1024
 
 
 @dataclass(frozen=True)
@@ -54,7 +58,8 @@ def trace_text(
     OutOfMemoryError
         When the text is too long for the memory there is.
     """
-    return _trace_batch(model, [_encode(model, text, pair, max_tokens)])[0]
+    (trace,) = _trace_batch(model, [_encode(model, text, pair, max_tokens)])
+    return trace
 
 
 def trace_corpus(
@@ -70,6 +75,58 @@ def trace_corpus(
     remaining = iter(texts)
     while batch := list(islice(remaining, batch_size)):
         yield from _trace_batch(model, [_encode(model, text, None, max_tokens) for text in batch])
+
+
+def trace_by_length(
+    model: LoadedModel,
+    texts: Sequence[str],
+    *,
+    batch_tokens: int = BATCH_TOKENS,
+    max_tokens: int | None = None,
+) -> Iterator[tuple[int, Trace]]:
+    """The traces of a corpus with their places in `texts`, the shortest texts first.
+
+    Texts of similar length run together, so that little is padded; padding never reaches a trace.
+    Nothing runs ahead of the batch that is asked for, and no more than it is in memory: to cancel
+    is to stop asking.
+
+    Parameters
+    ----------
+    batch_tokens : tokens of a batch with its padding; a longer text runs alone.
+    max_tokens : cut each text at this length if the model would take more.
+
+    Texts that hold no token but special ones are passed over: their places do not come.
+    """
+    for batch in _batches(_lengths(model, texts, max_tokens), batch_tokens):
+        items = {}
+        for place in batch:
+            with contextlib.suppress(EmptyTextError):
+                items[place] = _encode(model, texts[place], None, max_tokens)
+        if items:
+            yield from zip(items, _trace_batch(model, list(items.values())), strict=True)
+
+
+def _lengths(model: LoadedModel, texts: Sequence[str], max_tokens: int | None) -> list[int]:
+    """How many tokens of each text the model gets, its special ones included."""
+    limit = min(model.max_tokens, max_tokens or model.max_tokens)
+    lengths = []
+    for text in texts:
+        with model.tokenizer_lock:
+            ids = model.tokenizer(_clean(text), verbose=False)["input_ids"]
+        lengths.append(min(limit, len(ids)))
+    return lengths
+
+
+def _batches(lengths: Sequence[int], batch_tokens: int) -> Iterator[list[int]]:
+    """Places by length, as many at a time as fit when all are padded to the longest of them."""
+    batch: list[int] = []
+    for place in sorted(range(len(lengths)), key=lengths.__getitem__):
+        if batch and (len(batch) + 1) * lengths[place] > batch_tokens:
+            yield batch
+            batch = []
+        batch.append(place)
+    if batch:
+        yield batch
 
 
 def _encode(model: LoadedModel, text: str, pair: str | None, max_tokens: int | None) -> _Input:
@@ -97,10 +154,12 @@ def _clean(text: str) -> str:
     return text.encode("utf-8", "replace").decode("utf-8")
 
 
-def _trace_batch(model: LoadedModel, batch: list[_Input]) -> list[Trace]:
+def _trace_batch(model: LoadedModel, batch: list[_Input]) -> Iterator[Trace]:
+    """The traces of a batch, one at a time; the batch runs when the first is asked for."""
     try:
         calls, hidden = _forward(model, batch)
-        return [_read_trace(model, calls, hidden, row, item) for row, item in enumerate(batch)]
+        for row, item in enumerate(batch):
+            yield _read_trace(model, calls, hidden, row, item)
     except (MemoryError, RuntimeError) as error:
         if not memory.is_out_of_memory(error):
             raise

@@ -1,0 +1,99 @@
+"""A corpus run by length: every text as if it were alone, little padding, and a caller may stop."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+
+from core.model import load, trace_by_length, trace_text, tracing
+from tests.model.families import SENTENCES
+
+if TYPE_CHECKING:
+    from core.model import LoadedModel, Trace
+    from core.model.tracing import _Input
+    from tests.model.conftest import ModelOf
+
+TOLERANCE = 1e-5
+FAMILIES = ["bert", "gpt2", "llama", "gpt2 padded left", "gpt2 without a pad token", "modernbert"]
+TEXTS = [*SENTENCES, SENTENCES[2], *SENTENCES[::-1]]
+
+
+def assert_same(found: Trace, alone: Trace) -> None:
+    assert found.tokens == alone.tokens
+    assert found.dropped == alone.dropped
+    for part in ("queries", "keys", "values", "hidden_states"):
+        ours, own = getattr(found, part), getattr(alone, part)
+        assert ours.shape == own.shape
+        assert np.abs(ours - own).max() < TOLERANCE * max(1.0, np.abs(own).max())
+    assert np.abs(found.attention() - alone.attention()).max() < TOLERANCE
+
+
+@pytest.fixture
+def batches(monkeypatch: pytest.MonkeyPatch) -> list[list[int]]:
+    """Lengths of the texts of each batch, as it runs."""
+    seen: list[list[int]] = []
+    forward = tracing._forward
+
+    def watched(model: LoadedModel, batch: list[_Input]) -> object:
+        seen.append([len(item.ids) for item in batch])
+        return forward(model, batch)
+
+    monkeypatch.setattr(tracing, "_forward", watched)
+    return seen
+
+
+@pytest.mark.parametrize("name", FAMILIES)
+def test_a_text_of_a_corpus_is_traced_as_if_it_were_alone(name: str, model_of: ModelOf) -> None:
+    model = model_of(name)
+    found = dict(trace_by_length(model, TEXTS, batch_tokens=120))
+    assert sorted(found) == list(range(len(TEXTS)))
+    for place, trace in found.items():
+        assert_same(trace, trace_text(model, TEXTS[place]))
+
+
+def test_the_bundled_models_corpus_is_traced_as_if_each_were_alone() -> None:
+    model = load("bundled/minilm")
+    for place, trace in trace_by_length(model, SENTENCES):
+        assert_same(trace, trace_text(model, SENTENCES[place]))
+
+
+@pytest.mark.parametrize("limit", [1, 30, 64, 10_000])
+def test_batches_stay_within_their_tokens_and_texts_of_like_length_go_together(
+    limit: int, model_of: ModelOf, batches: list[list[int]]
+) -> None:
+    found = list(trace_by_length(model_of("bert"), TEXTS, batch_tokens=limit))
+    assert len(found) == len(TEXTS)
+    assert all(len(each) == 1 or len(each) * max(each) <= limit for each in batches)
+    flat = [length for batch in batches for length in batch]
+    assert flat == sorted(flat)
+    for one, following in pairwise(batches):
+        assert (len(one) + 1) * following[0] > limit  # no batch ends early
+
+
+def test_nothing_runs_ahead_of_what_is_asked_for(
+    model_of: ModelOf, batches: list[list[int]]
+) -> None:
+    corpus = trace_by_length(model_of("bert"), TEXTS, batch_tokens=1)
+    assert batches == []
+    next(corpus)
+    next(corpus)
+    del corpus
+    assert len(batches) == 2
+
+
+def test_texts_without_a_token_of_their_own_are_passed_over(model_of: ModelOf) -> None:
+    texts = ["", SENTENCES[0], "   ", "[SEP]", SENTENCES[2]]
+    assert sorted(place for place, _ in trace_by_length(model_of("bert"), texts)) == [1, 4]
+    assert list(trace_by_length(model_of("bert"), ["", " "])) == []
+    assert list(trace_by_length(model_of("bert"), [])) == []
+
+
+def test_long_texts_are_cut_and_counted(model_of: ModelOf) -> None:
+    model = model_of("gpt2")
+    (found,) = trace_by_length(model, [SENTENCES[1]], max_tokens=9)
+    whole = trace_text(model, SENTENCES[1])
+    assert len(found[1].tokens) == 9
+    assert found[1].dropped == len(whole.tokens) - 9
