@@ -7,30 +7,93 @@ score is between 0 and 1, and the same sum over a head that attends evenly says 
 
 from __future__ import annotations
 
-import itertools
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from core.analysis.attention_table import join_pieces, word_groups
-from core.model.trace import softmax
+from core.analysis.pattern_measure import Measured, even_attention, measure_text, relative_entropy
+from core.analysis.pattern_pairs import (
+    OTHER_END,
+    SAME_START,
+    are_forms,
+    pattern_pairs,
+    permitted,
+    word_pairs,
+)
+from core.analysis.pattern_table import make_table
+from core.model.trace import Trace, softmax
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable, Mapping
 
+    import pandas as pd
     from numpy.typing import NDArray
 
-    from core.model.trace import Array, Token, Trace
+    from core.analysis.induction import Induction
+    from core.model.trace import Array
 
     Scores = dict[str, NDArray[np.float64]]
     Pairs = NDArray[np.bool_]
 
-# Clark et al. 2019, as their code counts them: the delimiters are [CLS], [SEP] and these two.
-SENTENCE_PUNCTUATION = frozenset({".", ","})
-OFFSETS = {"previous": -1, "next": 1, "self": 0}
-# Two words are forms of each other when they begin with the same letters, at least SAME_START of
-# them, and neither has more than OTHER_END after those: enjoy and enjoyed, color and colorful.
-SAME_START, OTHER_END = 4, 3
+__all__ = [
+    "OTHER_END",
+    "SAME_START",
+    "are_forms",
+    "attention_at_offset",
+    "head_scores",
+    "pattern_pairs",
+    "pattern_table",
+    "permitted",
+    "uniform_scores",
+    "word_pairs",
+]
+
+
+def pattern_table(
+    traces: Trace | Iterable[Trace] | Iterable[Measured],
+    thresholds: Mapping[str, float] | None = None,
+    induction: Induction | None = None,
+) -> pd.DataFrame:
+    """One row a head: its scores, what chance would give, and the pattern it follows.
+
+    Parameters
+    ----------
+    traces : one text, or several of one model; or what `measure_text` made of each.
+    thresholds : other values for some of `core.analysis.head_classes.THRESHOLDS`.
+    induction : from `core.analysis.induction.induction_scores`, which needs texts of its own;
+        without it that score is nan.
+
+    Returns
+    -------
+    Columns ``layer`` and ``head``, from 1; then for each score its value and, as
+    ``<score>_uniform``, that of a head which attends evenly on the same texts. Unless said, a score
+    is a share of attention, mean over the tokens that have such a pair which the model permits, and
+    nan where no token has one:
+
+    - ``previous``, ``next``, ``self``: on the token before, after, and itself.
+    - ``first``: on position 0. ``cls``: on a special token there. ``sep``: on other special
+      tokens. ``punctuation``: on "." and ",". ``delimiter``: on these three (Clark et al. 2019).
+    - ``same_token``: on other positions that hold the same token. ``other_sentence``: on the other
+      sentence of a pair, special tokens left out on both sides.
+    - ``distance``: how many tokens away, on average; not a share.
+    - ``entropy``: H(row) / ln(permitted keys) of the rows that have a choice.
+    - ``induction``: on a random sequence repeated twice, on the token after the earlier copy.
+
+    Several texts add ``<score>_low`` and ``<score>_high``, a 95 % bootstrap interval over texts.
+
+    ``class`` is the narrowest pattern above its threshold and above chance, or "none"; its
+    ``confidence`` is how far the score has come from that bar (0) to all attention (1), nan for
+    "none"; several texts add its ``stability``, the share of resamples with the same class.
+
+    Raises
+    ------
+    ValueError
+        For no text at all, texts of different models, or a threshold of an unknown pattern.
+    """
+    if isinstance(traces, Trace):
+        return make_table([measure_text(traces)], thresholds, induction)
+    measured = [each if isinstance(each, Measured) else measure_text(each) for each in traces]
+    return make_table(measured, thresholds, induction, intervals=True)
 
 
 def head_scores(trace: Trace) -> Scores:
@@ -62,9 +125,8 @@ def uniform_scores(trace: Trace) -> Scores:
     """What :func:`head_scores` would be if each token attended evenly to all it may see."""
 
     def even(layer: int) -> Array:
-        allowed = permitted(trace, layer).astype(np.float32)
-        allowed /= allowed.sum(axis=-1, keepdims=True)
-        return np.broadcast_to(allowed, (trace.shape[1], *allowed.shape[1:]))
+        weights = even_attention(permitted(trace, layer))
+        return np.broadcast_to(weights, (trace.shape[1], *weights.shape[1:]))
 
     return _measure(trace, even)
 
@@ -83,88 +145,6 @@ def attention_at_offset(trace: Trace, offset: int) -> Array:
         for layer in range(layers)
     ]
     return np.stack(rows)
-
-
-def permitted(trace: Trace, layer: int) -> Pairs:
-    """Which keys each query may see, (1 or head, token, token): one for all heads, or one each."""
-    mask = trace.layers[layer].mask
-    size = trace.shape[2]
-    if mask is None:
-        return np.ones((1, size, size), dtype=np.bool_)
-    return np.isfinite(mask).reshape(-1, size, size)
-
-
-def pattern_pairs(tokens: tuple[Token, ...]) -> dict[str, Pairs]:
-    """The (query, key) pairs of each pattern, boolean (token, token)."""
-    size = len(tokens)
-    special = np.array([token.special for token in tokens])
-    segments = np.array([token.segment for token in tokens])
-    marks = np.array([token.display in SENTENCE_PUNCTUATION for token in tokens])
-    ordinary = ~special[:, None] & ~special[None, :]
-    columns = np.zeros((2, size), dtype=np.bool_)
-    columns[0, 0] = True
-    columns[1] = special | marks
-    first, delimiter = np.broadcast_to(columns[:, None], (2, size, size))
-    same, related = word_pairs(tokens)
-    return {
-        **{name: np.eye(size, k=offset, dtype=np.bool_) for name, offset in OFFSETS.items()},
-        "first": first,
-        "delimiter": delimiter,
-        "same_word": same,
-        "related_word": related,
-        "other_sentence": ordinary & (segments[:, None] != segments[None, :]),
-    }
-
-
-def word_pairs(tokens: tuple[Token, ...]) -> tuple[Pairs, Pairs]:
-    """Pairs in two occurrences of one word; and those in two occurrences or forms of one word.
-
-    The pieces of one occurrence are no pair of each other. Boolean (token, token), twice.
-    """
-    groups = word_groups(tokens)
-    words = [
-        "" if tokens[group[0]].special else _bare(join_pieces([tokens[i] for i in group]))
-        for group in groups
-    ]
-    distinct, number = np.unique(np.array(words, dtype=np.object_), return_inverse=True)
-    wordlike = distinct.astype(np.bool_)  # neither special nor nothing but marks
-    alike = _forms(distinct)[np.ix_(number, number)]
-    repeated = number[:, None] == number[None, :]
-    other = wordlike[number][:, None] & ~np.eye(len(words), dtype=np.bool_)
-    pieces = np.repeat(np.arange(len(groups)), [len(group) for group in groups])
-    spread = np.ix_(pieces, pieces)
-    return (repeated & other)[spread], (alike & other)[spread]
-
-
-def _forms(words: NDArray[np.object_]) -> Pairs:
-    """Which of these different words are forms of each other; each is one of itself."""
-    forms = np.eye(len(words), dtype=np.bool_)
-    starts: dict[str, list[int]] = {}
-    for index, word in enumerate(words):
-        starts.setdefault(word[:SAME_START], []).append(index)
-    for group in starts.values():
-        for a, b in itertools.combinations(group, 2):
-            forms[a, b] = forms[b, a] = are_forms(words[a], words[b])
-    return forms
-
-
-def are_forms(a: str, b: str) -> bool:
-    """Whether two words are one word, or begin alike and end differently (see `SAME_START`).
-
-    A rule of spelling, not of meaning: "thing" and "think" pass, "leaf" and "leaves" do not.
-    """
-    shared = 0
-    for left, right in zip(a, b, strict=False):
-        if left != right:
-            break
-        shared += 1
-    return a == b or (shared >= SAME_START and max(len(a), len(b)) - shared <= OTHER_END)
-
-
-def _bare(word: str) -> str:
-    """The word in lower case without the marks around it; empty when it is nothing but marks."""
-    letters = [index for index, char in enumerate(word) if char.isalnum()]
-    return word[letters[0] : letters[-1] + 1].casefold() if letters else ""
 
 
 def _measure(trace: Trace, attention_of: Callable[[int], Array]) -> Scores:
@@ -197,11 +177,7 @@ def _rows_with_a_pair(pairs: dict[str, Pairs], allowed: Pairs) -> NDArray[np.int
 
 def _entropy(weights: Array, allowed: Pairs) -> NDArray[np.float64]:
     """H / ln(permitted keys) of each row, mean over rows that have a choice, float64 (head,)."""
-    logarithms = np.log(weights, out=np.zeros_like(weights), where=weights > 0)
-    entropy = -np.einsum("hij,hij->hi", weights, logarithms, dtype=np.float64)
-    keys = np.broadcast_to(allowed.sum(axis=-1), entropy.shape)
-    choice = keys > 1
+    relative, choice = relative_entropy(weights, allowed)
     if not choice.any():
         return np.full(len(weights), np.nan)
-    relative = np.divide(entropy, np.log(keys), out=np.zeros_like(entropy), where=choice)
     return np.asarray(relative.sum(axis=1) / choice.sum(axis=1))

@@ -3,6 +3,7 @@
 from core.model.catalog import CATALOG, DEFAULT_MODEL, ModelSpec
 from core.model.errors import ModelError
 from core.model.loading import LoadedModel, load
+from core.model.repeated import trace_repeated
 from core.model.trace import Token, Trace
 from core.model.tracing import trace_by_length, trace_corpus, trace_text
 
@@ -17,5 +18,6 @@ __all__ = [
     "load",
     "trace_by_length",
     "trace_corpus",
+    "trace_repeated",
     "trace_text",
 ]

@@ -31,7 +31,7 @@ def read_tokens(
     text, pair : what was encoded; unknown tokens are displayed as they were typed.
     """
     names = tokenizer.convert_ids_to_tokens(encoding.ids)
-    byte_level = _is_byte_level(tokenizer)
+    byte_level = is_byte_level(tokenizer)
     added = {
         tokenizer.cls_token_id,
         tokenizer.sep_token_id,
@@ -98,7 +98,8 @@ def _code(char: str) -> str:
     return _BLANKS.get(char, f"<U+{ord(char):04X}>")
 
 
-def _is_byte_level(tokenizer: PreTrainedTokenizerFast) -> bool:
+def is_byte_level(tokenizer: PreTrainedTokenizerFast) -> bool:
+    """Whether the vocabulary spells bytes with stand-ins, as GPT-2's does."""
     return "ByteLevel" in repr(tokenizer.backend_tokenizer.decoder)
 
 

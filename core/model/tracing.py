@@ -31,7 +31,7 @@ BATCH_TOKENS = 1024
 
 
 @dataclass(frozen=True)
-class _Input:
+class Input:
     """One text ready for the model: its ids and segments, what people read, what was cut."""
 
     ids: list[int]
@@ -58,7 +58,7 @@ def trace_text(
     OutOfMemoryError
         When the text is too long for the memory there is.
     """
-    (trace,) = _trace_batch(model, [_encode(model, text, pair, max_tokens)])
+    (trace,) = trace_inputs(model, [_encode(model, text, pair, max_tokens)])
     return trace
 
 
@@ -74,7 +74,7 @@ def trace_corpus(
     """
     remaining = iter(texts)
     while batch := list(islice(remaining, batch_size)):
-        yield from _trace_batch(model, [_encode(model, text, None, max_tokens) for text in batch])
+        yield from trace_inputs(model, [_encode(model, text, None, max_tokens) for text in batch])
 
 
 def trace_by_length(
@@ -103,7 +103,7 @@ def trace_by_length(
             with contextlib.suppress(EmptyTextError):
                 items[place] = _encode(model, texts[place], None, max_tokens)
         if items:
-            yield from zip(items, _trace_batch(model, list(items.values())), strict=True)
+            yield from zip(items, trace_inputs(model, list(items.values())), strict=True)
 
 
 def _lengths(model: LoadedModel, texts: Sequence[str], max_tokens: int | None) -> list[int]:
@@ -129,7 +129,7 @@ def _batches(lengths: Sequence[int], batch_tokens: int) -> Iterator[list[int]]:
         yield batch
 
 
-def _encode(model: LoadedModel, text: str, pair: str | None, max_tokens: int | None) -> _Input:
+def _encode(model: LoadedModel, text: str, pair: str | None, max_tokens: int | None) -> Input:
     text, pair = _clean(text), _clean(pair) if pair and pair.strip() else None
     limit = min(model.max_tokens, max_tokens or model.max_tokens)
     with model.tokenizer_lock:
@@ -146,7 +146,7 @@ def _encode(model: LoadedModel, text: str, pair: str | None, max_tokens: int | N
             "Type a sentence.",
         )
     segments = encoded.get("token_type_ids", [0] * len(tokens))
-    return _Input(encoding.ids, segments, tokens, max(0, length - len(tokens)))
+    return Input(encoding.ids, segments, tokens, max(0, length - len(tokens)))
 
 
 def _clean(text: str) -> str:
@@ -154,7 +154,7 @@ def _clean(text: str) -> str:
     return text.encode("utf-8", "replace").decode("utf-8")
 
 
-def _trace_batch(model: LoadedModel, batch: list[_Input]) -> Iterator[Trace]:
+def trace_inputs(model: LoadedModel, batch: list[Input]) -> Iterator[Trace]:
     """The traces of a batch, one at a time; the batch runs when the first is asked for."""
     try:
         calls, hidden = _forward(model, batch)
@@ -172,7 +172,7 @@ def _trace_batch(model: LoadedModel, batch: list[_Input]) -> Iterator[Trace]:
 
 
 def _forward(
-    model: LoadedModel, batch: list[_Input]
+    model: LoadedModel, batch: list[Input]
 ) -> tuple[list[Call], tuple[torch.Tensor, ...] | None]:
     """The attention calls of a batch, and the hidden states, each (batch, token, width)."""
     import torch
@@ -205,7 +205,7 @@ def _read_trace(
     calls: list[Call],
     hidden: tuple[torch.Tensor, ...] | None,
     row: int,
-    item: _Input,
+    item: Input,
 ) -> Trace:
     length = len(item.ids)  # padding is on the right
     keep = np.arange(length)

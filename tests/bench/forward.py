@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from core.model import DEFAULT_MODEL, load, trace_text
 from core.model.catalog import bundled_folder
 from core.model.loading import _quiet
-from core.model.tracing import _encode, _forward, _Input, _trace_batch
+from core.model.tracing import Input, _encode, _forward, trace_inputs
 from tests.bench.report import show
 from tests.bench.texts import sentence_of
 from tests.bench.timing import by_turns
@@ -48,7 +48,7 @@ def _plain_network() -> PreTrainedModel:
     return network.eval()
 
 
-def _run_plain(network: PreTrainedModel, item: _Input) -> None:
+def _run_plain(network: PreTrainedModel, item: Input) -> None:
     """From ids to the last hidden states, as `_forward` does it."""
     import torch
 
@@ -72,7 +72,7 @@ def _compare(model: LoadedModel, plain: PreTrainedModel, text: str, times: int) 
         return alone, other, [long / short for long, short in zip(other, alone, strict=True)]
 
     size = f"{len(item.ids)} tokens: "
-    alone, traced, ratios = compare(lambda: _trace_batch(model, [item]), times)
+    alone, traced, ratios = compare(lambda: list(trace_inputs(model, [item])), times)
     show(f"{size}plain forward pass (sdpa)", alone, "ms")
     show(f"{size}with capture, to a Trace", traced, "ms")
     show(f"{size}with capture, to a Trace / plain", ratios, "x", LIMIT)

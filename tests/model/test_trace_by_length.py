@@ -13,7 +13,7 @@ from tests.model.families import SENTENCES
 
 if TYPE_CHECKING:
     from core.model import LoadedModel, Trace
-    from core.model.tracing import _Input
+    from core.model.tracing import Input
     from tests.model.conftest import ModelOf
 
 TOLERANCE = 1e-5
@@ -37,7 +37,7 @@ def batches(monkeypatch: pytest.MonkeyPatch) -> list[list[int]]:
     seen: list[list[int]] = []
     forward = tracing._forward
 
-    def watched(model: LoadedModel, batch: list[_Input]) -> object:
+    def watched(model: LoadedModel, batch: list[Input]) -> object:
         seen.append([len(item.ids) for item in batch])
         return forward(model, batch)
 
