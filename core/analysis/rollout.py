@@ -1,0 +1,69 @@
+"""Views over all heads and layers at once: attention rollout, and the mean of everything."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+
+from core.analysis.pattern_measure import even_attention
+from core.analysis.pattern_pairs import permitted
+from core.model.trace import softmax
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from core.model.trace import Array, Trace
+
+Overall = Literal["mean", "rollout"]
+
+
+def overall_attention(trace: Trace, kind: Overall) -> Array:
+    """The attention of the model as a whole, float32 (token, token), rows summing to one.
+
+    - ``mean``: over all heads of all layers.
+    - ``rollout``: :func:`rollout` of the layers' means over heads.
+    """
+    layers = (softmax(trace.scores(layer)).mean(axis=0) for layer in range(trace.shape[0]))
+    return _join(layers, kind)
+
+
+def even_overall(trace: Trace, kind: Overall) -> Array:
+    """The same if every head attended evenly to all that it may see, float32 (token, token)."""
+    return _join(_even_layers(trace), kind)
+
+
+def rollout(layers: Iterable[Array]) -> Array:
+    """How attention passes from the last layer down to the tokens, float32 (token, token).
+
+    The product over layers, the first one rightmost, of half the layer's attention and half the
+    identity, which stands for the residual connection (Abnar and Zuidema 2020, section 3).
+
+    Parameters
+    ----------
+    layers : from the first, each (token, token) with rows that sum to one.
+
+    Raises
+    ------
+    ValueError
+        When there is no layer.
+    """
+    flow: Array | None = None
+    for weights in layers:
+        step: Array = weights / np.float32(2)
+        np.fill_diagonal(step, step.diagonal() + np.float32(0.5))
+        flow = step if flow is None else np.matmul(step, flow, dtype=np.float32)
+    if flow is None:
+        raise ValueError("there is no layer to roll out")
+    return flow
+
+
+def _join(layers: Iterator[Array], kind: Overall) -> Array:
+    if kind == "rollout":
+        return rollout(layers)
+    return np.mean(list(layers), axis=0, dtype=np.float32)
+
+
+def _even_layers(trace: Trace) -> Iterator[Array]:
+    for layer in range(trace.shape[0]):
+        yield even_attention(permitted(trace, layer)).mean(axis=0)

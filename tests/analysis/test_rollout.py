@@ -1,0 +1,117 @@
+"""Rollout and the mean over everything, against loops and matrices multiplied by hand."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from core.analysis.pattern_evidence import evidence
+from core.analysis.pattern_measure import measure_matrix, measure_text
+from core.analysis.rollout import even_overall, overall_attention, rollout
+from core.model.trace import Layer
+from tests.analysis.traces import plain_tokens, random_weights, trace_with_attention
+
+
+def test_two_layers_by_hand() -> None:
+    first = np.array([[1.0, 0.0], [0.5, 0.5]], dtype=np.float32)
+    second = np.array([[0.0, 1.0], [0.0, 1.0]], dtype=np.float32)
+    # Halves with the identity: [[1, 0], [.25, .75]], then [[.5, .5], [0, 1]] from the left.
+    np.testing.assert_allclose(rollout([first, second]), [[0.625, 0.375], [0.25, 0.75]])
+
+
+def test_rollout_is_the_sum_over_all_paths() -> None:
+    weights = random_weights(1, 3, 2, 4)
+    trace = trace_with_attention(weights)
+    mean = weights.mean(axis=1).astype(np.float64)
+    expected = np.zeros((4, 4))
+    for a in range(4):
+        for b in range(4):
+            for c in range(4):
+                for d in range(4):
+                    steps = ((2, a, b), (1, b, c), (0, c, d))
+                    path = [0.5 * mean[layer, i, j] + 0.5 * (i == j) for layer, i, j in steps]
+                    expected[a, d] += np.prod(path)
+    found = overall_attention(trace, "rollout")
+    np.testing.assert_allclose(found, expected, atol=1e-6)
+    np.testing.assert_allclose(found.sum(axis=1), 1, atol=1e-6)
+
+
+def test_the_mean_is_over_all_heads_of_all_layers() -> None:
+    weights = random_weights(2, 3, 2, 4)
+    found = overall_attention(trace_with_attention(weights), "mean")
+    np.testing.assert_allclose(found, weights.reshape(6, 4, 4).mean(axis=0), atol=1e-6)
+
+
+def test_in_a_causal_model_nothing_rolls_out_to_what_comes_later() -> None:
+    trace = trace_with_attention(random_weights(3, 2, 2, 4))
+    mask = np.where(np.tri(4, dtype=bool), 0, -np.inf).astype(np.float32)
+    trace = replace(trace, layers=(Layer(1.0, mask),) * 2, causal=True)
+    for kind in ("mean", "rollout"):
+        assert not np.triu(overall_attention(trace, kind), 1).any()  # type: ignore[arg-type]
+        assert not np.triu(even_overall(trace, kind), 1).any()  # type: ignore[arg-type]
+    rows = np.array([[1, 0, 0, 0], [1 / 2, 1 / 2, 0, 0], [1 / 3, 1 / 3, 1 / 3, 0], [1 / 4] * 4])
+    step = (rows + np.eye(4)) / 2
+    np.testing.assert_allclose(even_overall(trace, "rollout"), step @ step, atol=1e-6)
+
+
+def test_no_layer_cannot_be_rolled_out() -> None:
+    with pytest.raises(ValueError, match="no layer"):
+        rollout([])
+
+
+def test_a_matrix_is_measured_as_a_models_only_head() -> None:
+    weights = random_weights(4, 1, 1, 5)
+    trace = trace_with_attention(weights)
+    even = np.full((5, 5), 0.2, dtype=np.float32)
+    one, own = measure_matrix(weights[0, 0], even, trace.tokens), measure_text(trace)
+    np.testing.assert_allclose(one.sums, own.sums, atol=1e-5)
+    np.testing.assert_allclose(one.even, own.even, atol=1e-5)
+    np.testing.assert_array_equal(one.counts, own.counts)
+
+
+# ---- evidence ---------------------------------------------------------------------------------
+
+
+def test_evidence_stands_token_by_token_and_is_empty_where_there_is_no_pair() -> None:
+    tokens = plain_tokens("a", "b", "a", "a")
+    weights = random_weights(5, 1, 1, 4)[0, 0]
+    even = np.full((4, 4), 0.25, dtype=np.float32)
+    found = evidence(weights, even, tokens, "same_token")
+    expected = [
+        weights[0, 2] + weights[0, 3],
+        np.nan,
+        weights[2, 0] + weights[2, 3],
+        weights[3, 0] + weights[3, 2],
+    ]
+    np.testing.assert_allclose(found.share, expected, atol=1e-6)
+    np.testing.assert_allclose(found.even, [0.5, np.nan, 0.5, 0.5])
+    np.testing.assert_allclose(found.ideal[0], [0, 0, 0.5, 0.5])
+    assert np.isnan(found.ideal[1]).all()
+    assert found.tokens == 3
+    assert found.strongest.tolist() == weights.argmax(axis=1).tolist()
+
+
+def test_the_mean_of_the_evidence_is_the_score() -> None:
+    weights = random_weights(6, 1, 1, 6)
+    trace = trace_with_attention(weights, plain_tokens("a", ",", "b", "a", ".", "b"))
+    even = np.full((6, 6), 1 / 6, dtype=np.float32)
+    measured = measure_text(trace)
+    scores = dict(zip(("previous", "next", "self", "first"), measured.sums[:4, 0, 0], strict=True))
+    for name, total in scores.items():
+        found = evidence(weights[0, 0], even, trace.tokens, name)
+        assert np.nansum(found.share) == pytest.approx(total, abs=1e-5)
+    broad = evidence(weights[0, 0], even, trace.tokens, "broad")
+    assert np.nansum(broad.share) == pytest.approx(measured.sums[-1, 0, 0], abs=1e-5)
+    np.testing.assert_allclose(broad.even, 1, atol=1e-5)
+
+
+def test_what_the_model_forbids_is_no_evidence() -> None:
+    even = np.tril(np.ones((3, 3), np.float32))
+    even /= even.sum(axis=1, keepdims=True)
+    weights = np.array([[1, 0, 0], [0.4, 0.6, 0], [0.2, 0.3, 0.5]], dtype=np.float32)
+    tokens = plain_tokens("a", "b", "a")
+    assert evidence(weights, even, tokens, "next").tokens == 0
+    found = evidence(weights, even, tokens, "same_token")
+    np.testing.assert_allclose(found.share, [np.nan, np.nan, 0.2], atol=1e-6)
