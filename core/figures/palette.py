@@ -72,12 +72,12 @@ def token_colours(count: int, theme: str | None) -> list[str]:
     """
     levels = (72.0, 60.0, 82.0) if theme == "dark" else (45.0, 56.0, 35.0)
     return [
-        _lch_to_hex(levels[index % 3], 52.0, (25.0 + 137.508 * index) % 360)
+        lch_to_hex(levels[index % 3], 52.0, (25.0 + 137.508 * index) % 360)
         for index in range(count)
     ]
 
 
-def _lch_to_hex(lightness: float, chroma: float, hue: float) -> str:
+def lch_to_hex(lightness: float, chroma: float, hue: float) -> str:
     """CIE LCh(ab) under D65 to sRGB, clipped to what a screen shows."""
     radians = math.radians(hue)
     fy = (lightness + 16) / 116

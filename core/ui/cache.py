@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import streamlit as st
@@ -9,6 +10,9 @@ import streamlit as st
 from core.analysis.anomalies import anomaly_table
 from core.analysis.clouds import Cloud, Stage, head_clouds
 from core.analysis.head_patterns import head_scores as measure_heads
+from core.analysis.head_similarity import Distances, HeadMap, compare_heads, map_heads
+from core.analysis.induction import Induction, induction_scores
+from core.analysis.pattern_measure import Measured, measure_text
 from core.analysis.scaling import Criterion, ModelScaling, scale_head, scale_model
 from core.analysis.view_weights import weighted_layer
 from core.model import (
@@ -17,6 +21,7 @@ from core.model import (
     load,
     output_projection,
     query_key_weights,
+    trace_repeated,
     trace_text,
 )
 
@@ -29,6 +34,7 @@ if TYPE_CHECKING:
     from core.analysis.joint_embedding import Metric, Projection
     from core.analysis.view_weights import LayerWeights, Weighting
     from core.model.trace import Array
+    from core.ui.patterns.source import Corpus
 
 TextKey = tuple[str, str, str | None]  # model, text, second text: what a trace is cached by
 
@@ -52,6 +58,12 @@ NORMS_KEPT = 8
 SCALINGS_KEPT = 16
 # Points of one head: 50 kB at 512 tokens; all heads of a layer at a few settings.
 CLOUDS_KEPT = 128
+# Sums of every head: 20 kB for the bundled model.
+MEASURED_KEPT = 16
+# Distances of all pairs of heads: 40 kB for the bundled model, 900 kB for 336 heads.
+DISTANCES_KEPT = 8
+# Sums of every head on each of some 300 sentences: 7 MB for the bundled model, 13 MB for BERT base.
+CORPORA_KEPT = 2
 
 
 @st.cache_resource(max_entries=MODELS_KEPT, show_spinner="Loading the model and checking it …")
@@ -130,3 +142,47 @@ def anomalies(model_name: str, text: str, pair: str | None) -> pd.DataFrame:
     """The table of core.analysis.anomalies. Shared by sessions: nobody writes into it."""
     source = (model_name, text, pair)
     return anomaly_table(trace(*source), transformed_norms(*source), weight_similarity(model_name))
+
+
+@st.cache_resource(max_entries=MEASURED_KEPT, show_spinner="Measuring every head …")
+def measured(key: TextKey) -> Measured:
+    """What the pattern table of one text is made of."""
+    return measure_text(trace(*key))
+
+
+@st.cache_resource(max_entries=MODELS_KEPT, show_spinner="Looking for heads that copy …")
+def induction(model_name: str) -> Induction | None:
+    """Induction scores on random sequences; None for a model that takes too few tokens."""
+    try:
+        return induction_scores(trace_repeated(model(model_name)))
+    except ValueError:
+        return None
+
+
+@st.cache_resource(max_entries=DISTANCES_KEPT, show_spinner="Comparing every pair of heads …")
+def similarity(key: TextKey) -> tuple[Distances, HeadMap]:
+    """How differently heads attend to one text, and the map of them."""
+    distances = compare_heads(trace(*key))
+    return distances, map_heads(distances.mean)
+
+
+@dataclass(eq=False)
+class CorpusShelf:
+    """A place for what a page measures step by step, under its own progress bar.
+
+    Attributes
+    ----------
+    found : the measured corpus, None until some visitor's run has finished.
+    tables : its pattern table by thresholds; the last one only.
+    maps : the map of its heads, once it was asked for.
+    """
+
+    found: Corpus | None = None
+    tables: dict[tuple[float, ...], pd.DataFrame] = field(default_factory=dict)
+    maps: list[HeadMap] = field(default_factory=list)
+
+
+@st.cache_resource(max_entries=CORPORA_KEPT, show_spinner=False)
+def corpus_shelf(model_name: str, digest: str) -> CorpusShelf:  # noqa: ARG001 - they are the key
+    """The shelf of a model and a corpus, empty at first."""
+    return CorpusShelf()

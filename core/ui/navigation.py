@@ -81,10 +81,16 @@ PAGES: tuple[Page, ...] = (
         "One sentence",
     ),
     Page(
+        "patterns",
+        "Head patterns",
+        "Which heads follow a pattern, such as looking back by one, and how surely?",
+        "Heads",
+    ),
+    Page(
         "anomalies",
         "Anomaly views",
         "Which heads are odd, in what way, and does their attention move anything at all?",
-        "One sentence",
+        "Heads",
     ),
 )
 

@@ -1,0 +1,289 @@
+"""Patterns of heads in pictures: a map of classes, a head's scores beside chance, heads alike."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import plotly.graph_objects as go
+
+from core.figures.labels import literal
+from core.figures.palette import Palette, lch_to_hex
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float64]
+
+_CELL = 30  # pixels a layer of the map
+_UNDER_MAP = 58  # pixels from the map to its legend, past the axis
+_BAR = 27  # pixels a bar
+# Each class has a letter too, so that colour is not all there is to read.
+LETTERS = {
+    "previous": "P",
+    "next": "N",
+    "self": "S",
+    "induction": "I",
+    "same_token": "=",
+    "first": "1",
+    "delimiter": "D",
+    "other_sentence": "O",
+    "broad": "B",
+    "none": "",
+}
+# CIE LCh hues, in degrees, of classes that the palette has no colour for; green and pink stay those
+# of queries and keys.
+_HUES = {"self": 95.0, "induction": 205.0, "other_sentence": 40.0, "delimiter": 75.0}
+
+
+def class_colours(theme: str | None, colours: Palette) -> dict[str, str]:
+    """A colour a class, ``#rrggbb``; no pattern is the colour of lines."""
+    indigo, orange, blue, purple, grey = colours.categories
+    lightness = {"self": 74.0, "delimiter": 84.0} if theme == "dark" else {"delimiter": 36.0}
+    usual = 70.0 if theme == "dark" else 52.0
+    return {
+        "first": indigo,
+        "previous": orange,
+        "next": blue,
+        "same_token": purple,
+        "broad": grey,
+        "none": colours.line,
+        **{name: lch_to_hex(lightness.get(name, usual), 48.0, hue) for name, hue in _HUES.items()},
+    }
+
+
+def class_map(
+    classes: NDArray[np.str_],
+    confidence: Floats,
+    names: Mapping[str, str],
+    shades: Mapping[str, str],
+    colours: Palette,
+) -> go.Figure:
+    """Layers down, heads across, a square each by its class; a clicked point is (head, layer).
+
+    Parameters
+    ----------
+    classes, confidence : (layer, head).
+    names : of the classes as people read them; the legend keeps their order.
+    shades : from :func:`class_colours`.
+    """
+    layers, heads = classes.shape
+    figure = go.Figure()
+    for kind, name in names.items():
+        layer, head = np.nonzero(classes == kind)
+        if not layer.size:
+            continue
+        surely = "" if kind == "none" else "<br>confidence %{customdata:.2f}"
+        figure.add_scatter(
+            x=head + 1,
+            y=layer + 1,
+            name=f"{name} ({layer.size})",
+            customdata=confidence[layer, head],
+            mode="markers+text",
+            text=[LETTERS[kind]] * layer.size,
+            textfont={"size": 12, "color": colours.paper, "weight": 700},
+            marker={
+                "symbol": "square",
+                "size": _size(heads),
+                "color": shades[kind],
+                "line": {"width": 1, "color": colours.line},
+            },
+            selected={"marker": {"opacity": 1}, "textfont": {"color": colours.paper}},
+            unselected={"marker": {"opacity": 1}, "textfont": {"color": colours.paper}},
+            hovertemplate=f"L%{{y}} H%{{x}}: {name}{surely}<extra></extra>",
+        )
+    axis = {"showgrid": False, "zeroline": False, "dtick": 1, "fixedrange": True}
+    figure.update_xaxes(title_text="head", range=[0.4, heads + 0.6], **axis)
+    figure.update_yaxes(title_text="layer", range=[layers + 0.6, 0.4], **axis)
+    figure.update_layout(
+        height=max(270, 160 + _CELL * layers),
+        margin={"l": 8, "r": 8, "t": 8, "b": 8},
+        clickmode="event+select",
+        dragmode=False,
+        showlegend=True,
+        legend={
+            "orientation": "h",
+            "y": -_UNDER_MAP / (_CELL * layers),
+            "yanchor": "top",
+            "itemclick": False,
+            "itemdoubleclick": False,
+        },
+    )
+    return figure
+
+
+def ring(figure: go.Figure, layer: int, head: int, heads: int, colours: Palette) -> None:
+    """Mark the chosen head, given from 0, on a map of heads."""
+    figure.add_scatter(
+        x=[head + 1],
+        y=[layer + 1],
+        mode="markers",
+        marker={
+            "symbol": "square-open",
+            "size": _size(heads) + 6,
+            "color": colours.alert,
+            "line": {"width": 3},
+        },
+        selected={"marker": {"opacity": 1}},
+        unselected={"marker": {"opacity": 1}},
+        hoverinfo="skip",
+        showlegend=False,
+    )
+
+
+@dataclass(frozen=True)
+class Bar:
+    """One score of a head: value, chance, what it must exceed (nan where nothing), interval."""
+
+    name: str
+    value: float
+    chance: float
+    bar: float
+    low: float = float("nan")
+    high: float = float("nan")
+    passes: bool = False
+
+
+def score_bars(bars: Sequence[Bar], colours: Palette) -> go.Figure:
+    """A head's scores as bars from 0 to 1, a tick at chance and a line at what it takes.
+
+    Scores that are not defined stay empty and say so.
+    """
+    names = [literal(each.name) for each in bars]
+    figure = go.Figure()
+    figure.add_bar(
+        y=names,
+        x=[each.value for each in bars],
+        orientation="h",
+        marker={"color": [colours.accent if each.passes else colours.line for each in bars]},
+        name="score",
+        hovertemplate="%{y}: %{x:.3f}<extra></extra>",
+        error_x=_whiskers(bars, colours),
+        showlegend=False,
+    )
+    figure.add_scatter(
+        y=names,
+        x=[1.04] * len(bars),
+        mode="text",
+        text=["–" if np.isnan(each.value) else f"{each.value:.2f}" for each in bars],
+        textposition="middle right",
+        textfont={"color": colours.ink},
+        hoverinfo="skip",
+        showlegend=False,
+    )
+    for part, symbol, colour, name in (
+        ("chance", "line-ns-open", colours.ink, "even head (chance)"),
+        ("bar", "diamond", colours.alert, "bar to pass"),
+    ):
+        values = [getattr(each, part) for each in bars]
+        figure.add_scatter(
+            y=names,
+            x=values,
+            mode="markers",
+            name=name,
+            marker={"symbol": symbol, "size": 13 if part == "chance" else 8, "color": colour}
+            | {"line": {"width": 2, "color": colour}},
+            hovertemplate=f"%{{y}}, {name}: %{{x:.3f}}<extra></extra>",
+        )
+    figure.update_xaxes(range=[0, 1.2], fixedrange=True, zeroline=False, tickvals=[0, 0.5, 1])
+    figure.update_yaxes(autorange="reversed", fixedrange=True, title_text="")
+    figure.update_layout(
+        height=70 + _BAR * len(bars),
+        margin={"l": 8, "r": 8, "t": 8, "b": 8},
+        bargap=0.35,
+        legend={"orientation": "h", "y": -0.08, "yanchor": "top"},
+    )
+    return figure
+
+
+def similarity_figure(
+    points: Floats,
+    labels: Sequence[str],
+    classes: Sequence[str],
+    chosen: int,
+    names: Mapping[str, str],
+    shades: Mapping[str, str],
+    colours: Palette,
+) -> go.Figure:
+    """Heads as points, near where they attend alike; a clicked point's customdata is its number.
+
+    Parameters
+    ----------
+    points : (head, 2).
+    labels : a name a head.
+    classes : a class a head.
+    chosen : the head that is ringed and named.
+    """
+    figure = go.Figure()
+    kinds = np.asarray(classes)
+    for kind, name in names.items():
+        (found,) = np.nonzero(kinds == kind)
+        if not found.size:
+            continue
+        figure.add_scatter(
+            x=points[found, 0],
+            y=points[found, 1],
+            customdata=[[index, labels[index]] for index in found.tolist()],
+            name=f"{name} ({found.size})",
+            mode="markers+text",
+            text=[LETTERS[kind]] * found.size,
+            textfont={"size": 10, "color": colours.paper, "weight": 700},
+            marker={
+                "size": 17 if kind != "none" else 11,
+                "color": shades[kind],
+                "line": {"width": 1, "color": colours.paper if kind != "none" else colours.ink},
+            },
+            selected={"marker": {"opacity": 1}, "textfont": {"color": colours.paper}},
+            unselected={"marker": {"opacity": 1}, "textfont": {"color": colours.paper}},
+            hovertemplate=f"%{{customdata[1]}}: {name}<extra></extra>",
+        )
+    figure.add_scatter(
+        x=points[[chosen], 0],
+        y=points[[chosen], 1],
+        mode="markers+text",
+        text=[f"<b>{literal(labels[chosen])}</b>"],
+        textposition="top center",
+        textfont={"size": 13, "color": colours.ink},
+        marker={
+            "symbol": "circle-open",
+            "size": 25,
+            "color": colours.alert,
+            "line": {"width": 3},
+        },
+        selected={"marker": {"opacity": 1}, "textfont": {"color": colours.ink}},
+        unselected={"marker": {"opacity": 1}, "textfont": {"color": colours.ink}},
+        hoverinfo="skip",
+        showlegend=False,
+    )
+    axis = {"showgrid": False, "zeroline": False, "showticklabels": False, "fixedrange": True}
+    figure.update_xaxes(**axis, constrain="domain")
+    figure.update_yaxes(**axis, scaleanchor="x", scaleratio=1)
+    figure.update_layout(
+        height=480,
+        margin={"l": 8, "r": 8, "t": 8, "b": 8},
+        clickmode="event+select",
+        dragmode=False,
+        legend={"orientation": "h", "y": -0.02, "yanchor": "top"},
+    )
+    return figure
+
+
+def _whiskers(bars: Sequence[Bar], colours: Palette) -> dict[str, object] | None:
+    if not any(np.isfinite(each.low) for each in bars):
+        return None
+    return {
+        "type": "data",
+        "symmetric": False,
+        "array": [np.nan_to_num(each.high - each.value) for each in bars],
+        "arrayminus": [np.nan_to_num(each.value - each.low) for each in bars],
+        "color": colours.ink,
+        "thickness": 1.2,
+        "width": 3,
+    }
+
+
+def _size(heads: int) -> int:
+    return 23 if heads <= 16 else 13

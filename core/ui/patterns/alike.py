@@ -1,0 +1,117 @@
+"""Heads that resemble each other: the map of their distances, and the nearest of the chosen one."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pandas as pd
+import streamlit as st
+
+from core.analysis.head_similarity import Distances, HeadMap, map_heads, nearest_heads
+from core.figures.patterns import class_colours, similarity_figure
+from core.ui import address, cache
+from core.ui.patterns.found import THRESHOLD_KEYS
+from core.ui.patterns.overview import choose_head
+from core.ui.patterns.wording import CLASS_NAMES, head_name, number
+
+if TYPE_CHECKING:
+    from core.figures.palette import Palette
+    from core.ui.patterns.found import Found
+
+_NEAREST = 10  # heads in the list
+
+
+def show_alike(found: Found, colours: Palette, theme: str | None) -> None:
+    """The map and the list."""
+    layers, heads = found.trace.shape[:2]
+    if layers * heads < 2:
+        st.info("This model has a single head: there is none to compare it with.")
+        return
+    distances, drawn = _similarity(found)
+    labels = [head_name(*divmod(index, heads)) for index in range(layers * heads)]
+    classes = [str(kind) for kind in found.table["class"]]
+    left, right = st.columns([3, 2], gap="medium")
+    with left:
+        figure = similarity_figure(
+            drawn.points,
+            labels,
+            classes,
+            found.number,
+            CLASS_NAMES,
+            class_colours(theme, colours),
+            colours,
+        )
+        picked = st.plotly_chart(
+            figure,
+            key="patterns_alike",
+            on_select="rerun",
+            selection_mode="points",
+            config={"displayModeBar": False},
+        )
+        st.caption(_read(found, distances, drawn))
+    with right:
+        st.markdown(f"**Nearest to {found.name}**")
+        st.dataframe(_nearest(found, distances, labels), key="patterns_nearest", hide_index=True)
+        st.caption(
+            "Distances in full, not in the map: 0 is the same attention for every token, 1 nothing"
+            f" in common. The mean over all pairs of heads is {number(_mean(distances))}."
+        )
+    points = [point for point in picked.selection.points if point.get("customdata")]
+    if points:
+        number_of = int(_first(points[0]["customdata"]))
+        if number_of != found.number:
+            layer, head = divmod(number_of, heads)
+            choose_head(layer + 1, head + 1)
+
+
+def publish_alike() -> None:
+    """Write what this part shows into the address."""
+    address.publish("part", "source", "layer", "head", *THRESHOLD_KEYS)
+
+
+def _similarity(found: Found) -> tuple[Distances, HeadMap]:
+    if found.corpus is None:
+        return cache.similarity(found.key)
+    shelf = cache.corpus_shelf(found.trace.model, found.corpus.digest)
+    distances = found.corpus.distances
+    if not shelf.maps:
+        with st.spinner("Laying out the map …"):
+            shelf.maps.append(map_heads(distances.mean))
+    return distances, shelf.maps[0]
+
+
+def _nearest(found: Found, distances: Distances, labels: list[str]) -> pd.DataFrame:
+    nearest = nearest_heads(distances.mean, found.number, _NEAREST)
+    kinds = found.table["class"]
+    return pd.DataFrame(
+        {
+            "head": [labels[other] for other, _ in nearest],
+            "distance": [round(distance, 3) for _, distance in nearest],
+            "class": [CLASS_NAMES[kinds.iloc[other]] for other, _ in nearest],
+        }
+    )
+
+
+def _read(found: Found, distances: Distances, drawn: HeadMap) -> str:
+    every = (
+        f"all {distances.tokens:,} tokens"
+        if distances.compared == distances.tokens
+        else f"{distances.compared:,} of {distances.tokens:,} tokens, evenly spaced"
+    )
+    return (
+        f"Each point is a head; near means that they attend alike on {found.where}. Compared on"
+        f" {every}. A plane cannot hold all distances: stress {number(drawn.stress)} (0 is exact,"
+        " above 0.2 read the map with care and trust the list). Click a point to choose it."
+    )
+
+
+def _mean(distances: Distances) -> float:
+    mean = distances.mean
+    return float(mean.sum() / (len(mean) * (len(mean) - 1)))
+
+
+def _first(data: object) -> int:
+    """The first entry of a point's own data, which Streamlit gives as a list or a mapping."""
+    if isinstance(data, dict):
+        return int(data["0"] if "0" in data else data[0])
+    return int(data[0])  # type: ignore[index]

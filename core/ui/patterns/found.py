@@ -1,0 +1,148 @@
+"""What the patterns page has measured: the table, and which head is chosen."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import streamlit as st
+
+from core.analysis.head_classes import CLASSES, SCORE_OF, THRESHOLDS
+from core.analysis.pattern_table import make_table
+from core.ui import address, cache
+from core.ui.patterns.source import Corpus, measured_corpus
+from core.ui.patterns.wording import CLASS_NAMES, head_name
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import pandas as pd
+    from numpy.typing import NDArray
+
+    from core.analysis.induction import Induction
+    from core.analysis.pattern_measure import Measured
+    from core.model import Trace
+
+THRESHOLD_KEYS = tuple(f"min_{name}" for name in CLASSES)
+
+
+@dataclass(frozen=True, eq=False)
+class Found:
+    """Everything the parts of the page show; layer and head from 0.
+
+    Attributes
+    ----------
+    corpus : the measured corpus, None where heads are measured on the typed text.
+    table : from :func:`core.analysis.pattern_table.make_table`, a row a head.
+    """
+
+    trace: Trace
+    key: cache.TextKey
+    corpus: Corpus | None
+    measured: Sequence[Measured]
+    induction: Induction | None
+    thresholds: dict[str, float]
+    table: pd.DataFrame
+    layer: int
+    head: int
+
+    @property
+    def row(self) -> dict[str, object]:
+        """The chosen head's row of the table."""
+        return self.row_of(self.number)
+
+    @property
+    def number(self) -> int:
+        """The chosen head among all heads, from 0."""
+        return self.layer * self.trace.shape[1] + self.head
+
+    @property
+    def name(self) -> str:
+        """The chosen head as people read it."""
+        return head_name(self.layer, self.head)
+
+    @property
+    def where(self) -> str:
+        """What was measured, in words."""
+        if self.corpus is None:
+            return f"your text ({len(self.trace.tokens)} tokens)"
+        return (
+            f"the sample corpus ({len(self.corpus.sentences)} sentences, {self.corpus.tokens:,}"
+            " tokens)"
+        )
+
+    def row_of(self, number: int) -> dict[str, object]:
+        """A head's row of the table, by its number among all heads."""
+        return {str(name): value for name, value in self.table.iloc[number].items()}
+
+    def bar_of(self, number: int) -> dict[str, float]:
+        """By class, what a head's score must exceed: the threshold, or chance where it is more."""
+        row = self.row_of(number)
+        return {
+            kind: self.thresholds[kind]
+            if kind == "broad"
+            else float(np.maximum(self.thresholds[kind], row[f"{score}_uniform"]))  # type: ignore[call-overload]
+            for kind, score in SCORE_OF.items()
+        }
+
+    def grid(self, column: str) -> NDArray[np.generic]:
+        """A column of the table as (layer, head)."""
+        return self.table[column].to_numpy().reshape(self.trace.shape[:2])
+
+
+def find(trace: Trace, key: cache.TextKey, source: str, layer: int, head: int) -> Found:
+    """Measure, or take what was measured; the table by the thresholds that are set."""
+    thresholds = {name: float(st.session_state[f"min_{name}"]) for name in CLASSES}
+    induction = cache.induction(trace.model)
+    if source == "text":
+        measured: Sequence[Measured] = (cache.measured(key),)
+        table, corpus = make_table(measured, thresholds, induction), None
+    else:
+        corpus = measured_corpus(trace.model)
+        measured = corpus.measured
+        table = _corpus_table(corpus, trace.model, thresholds, induction)
+    return Found(trace, key, corpus, measured, induction, thresholds, table, layer, head)
+
+
+def _corpus_table(
+    corpus: Corpus, model_name: str, thresholds: dict[str, float], induction: Induction | None
+) -> pd.DataFrame:
+    shelf = cache.corpus_shelf(model_name, corpus.digest)
+    limits = tuple(thresholds.values())
+    table = shelf.tables.get(limits)
+    if table is None:
+        with st.spinner("Drawing the corpus anew, 1,000 times …"):
+            table = make_table(corpus.measured, thresholds, induction, intervals=True)
+        shelf.tables = {limits: table}
+    return table
+
+
+def restore_thresholds() -> None:
+    """Take the thresholds from the link."""
+    for name in CLASSES:
+        address.restore_number(f"min_{name}", 0.0, 1.0, THRESHOLDS[name])
+
+
+def pick_thresholds() -> None:
+    """The popover with a slider a class, and a button back to the usual values."""
+    moved = sum(st.session_state[f"min_{name}"] != THRESHOLDS[name] for name in CLASSES)
+    with st.popover(f"Thresholds ({moved} moved)" if moved else "Thresholds"):
+        st.caption(
+            "What a score must exceed. Where chance is higher, it must exceed chance. Previous,"
+            " next, delimiters and broad after Clark et al. 2019; the others are ours."
+        )
+        for name in CLASSES:
+            st.slider(
+                CLASS_NAMES[name],
+                0.0,
+                1.0,
+                step=0.01,
+                key=f"min_{name}",
+                persist_state="session",
+            )
+        st.button("Usual thresholds", on_click=_reset, disabled=not moved, key="patterns_reset")
+
+
+def _reset() -> None:
+    st.session_state.update({f"min_{name}": THRESHOLDS[name] for name in CLASSES})

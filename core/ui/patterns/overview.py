@@ -1,0 +1,247 @@
+"""All heads: the map, the chosen head's scores beside chance, and the table."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import streamlit as st
+
+from core.analysis.head_classes import CLASSES, NONE, SCORE_OF
+from core.analysis.pattern_measure import MEASURED
+from core.analysis.pattern_table import RESAMPLES, SCORES
+from core.figures.head_map import head_map
+from core.figures.patterns import Bar, class_colours, class_map, ring, score_bars
+from core.ui import address
+from core.ui.patterns.found import THRESHOLD_KEYS
+from core.ui.patterns.wording import CLASS_NAMES, MISSING, SCORE_NAMES, SHORT_NAMES, number, verdict
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from core.figures.palette import Palette
+    from core.ui.patterns.found import Found
+
+COLOURINGS = ("class", *SCORES)
+_OPEN = "_patterns_open"
+_CLASS_OF = {score: kind for kind, score in SCORE_OF.items()}
+
+
+def show_overview(found: Found, colours: Palette, theme: str | None) -> None:
+    """The map beside the chosen head, then the table."""
+    _say_classes(found)
+    left, right = st.columns([3, 2], gap="medium")
+    with left:
+        _show_map(found, colours, theme)
+    with right:
+        st.markdown(verdict(found.name, found.row, found.bar_of(found.number)))
+        st.button("Look at this head", key="patterns_look", on_click=_look)
+        st.plotly_chart(
+            score_bars(_bars(found), colours),
+            key="patterns_bars",
+            config={"displayModeBar": False},
+        )
+    _show_table(found)
+
+
+def restore_colouring() -> None:
+    """Take the map's colouring from the link."""
+    address.restore_choice("score", COLOURINGS, "class", "Heads can be coloured by")
+
+
+def pick_colouring() -> None:
+    """What the map's colours show."""
+    st.selectbox(
+        "Colour by",
+        COLOURINGS,
+        key="score",
+        format_func=lambda name: SCORE_NAMES.get(name, name),
+        persist_state="session",
+    )
+
+
+def open_clicked_head() -> None:
+    """Choose the head that was clicked; called before the pickers are drawn."""
+    clicked = st.session_state.pop(_OPEN, None)
+    if clicked is not None:
+        layer, head = clicked
+        st.session_state.update(layer=str(layer), head=str(head), whole="head")
+
+
+def choose_head(layer: int, head: int) -> None:
+    """Choose a head, given from 1, in a run of its own: the pickers are drawn already."""
+    st.session_state[_OPEN] = (layer, head)
+    st.rerun()
+
+
+def _look() -> None:
+    st.session_state.update(part="one", whole="head")
+
+
+def _say_classes(found: Found) -> None:
+    counts = found.table["class"].value_counts()
+    named = [(kind, int(counts[kind])) for kind in CLASSES if kind in counts.index]
+    total = len(found.table)
+    if not named:
+        st.info(
+            f"**No head passes a threshold** on {found.where}. Colour the map by a score to see how"
+            " near they come, lower the thresholds, or measure on the sample corpus."
+        )
+        return
+    with_one = total - int(counts.get(NONE, 0))
+    said = ", ".join(f"{count} {CLASS_NAMES[kind]}" for kind, count in named)
+    st.markdown(f"On {found.where} **{with_one} of {total} heads** follow a pattern: {said}.")
+
+
+def _show_map(found: Found, colours: Palette, theme: str | None) -> None:
+    score = st.session_state["score"]
+    heads = found.trace.shape[1]
+    if score == "class":
+        figure = class_map(
+            found.grid("class").astype(np.str_),
+            found.grid("confidence").astype(np.float64),
+            CLASS_NAMES,
+            class_colours(theme, colours),
+            colours,
+        )
+    else:
+        values = found.grid(score).astype(np.float64)
+        top = 1.0 if score != "distance" else max(1.0, float(np.nanmax(values, initial=0)))
+        figure = head_map(
+            values, f"{SCORE_NAMES[score]}", colours, bounds=(0.0, top), title=SCORE_NAMES[score]
+        )
+    ring(figure, found.layer, found.head, heads, colours)
+    picked = st.plotly_chart(
+        figure,
+        key="patterns_map",
+        on_select="rerun",
+        selection_mode="points",
+        config={"displayModeBar": False},
+    )
+    st.caption(_read_map(found, score))
+    if picked.selection.points:
+        point = picked.selection.points[0]
+        if (point["y"], point["x"]) != (found.layer + 1, found.head + 1):
+            choose_head(int(point["y"]), int(point["x"]))
+
+
+def _read_map(found: Found, score: str) -> str:
+    if score == "class":
+        return (
+            "A square is a head; its colour and letter are the narrowest pattern whose bar it"
+            " passes. Click one to choose it."
+        )
+    chance = found.table[f"{score}_uniform"]
+    if chance.isna().all():
+        return f"Not defined here. {MISSING.get(score, '')}"
+    low, high = float(chance.min()), float(chance.max())
+    even = number(low) if high - low < 0.005 else f"{number(low)} to {number(high)}"
+    unit = " tokens" if score == "distance" else ""
+    return f"A head that attends evenly has {even}{unit} here: that is chance, and no news."
+
+
+def _bars(found: Found) -> list[Bar]:
+    row, limits = found.row, found.bar_of(found.number)
+    bars = []
+    for name in SCORES:
+        if name == "distance":
+            continue
+        kind = _CLASS_OF.get(name, "")
+        value = float(row[name])  # type: ignore[arg-type]
+        bar = limits.get(kind, float("nan"))
+        bars.append(
+            Bar(
+                SCORE_NAMES[name],
+                value,
+                float(row[f"{name}_uniform"]),  # type: ignore[arg-type]
+                bar if np.isfinite(value) else float("nan"),
+                float(row.get(f"{name}_low", np.nan)),  # type: ignore[arg-type]
+                float(row.get(f"{name}_high", np.nan)),  # type: ignore[arg-type]
+                passes=bool(value > bar),
+            )
+        )
+    return bars
+
+
+def _show_table(found: Found) -> None:
+    st.subheader("Every head", anchor=False)
+    shown = _readable(found.table, chance=st.session_state["chance"])
+    picked = st.dataframe(
+        shown,
+        key="patterns_table",
+        hide_index=True,
+        height=420,
+        placeholder="–",
+        on_select="rerun",
+        selection_mode="single-row",
+        column_config=_columns(shown),
+    )
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.toggle(
+            "Chance beside each score",
+            key="chance",
+            persist_state="session",
+            help="What a head scores that attends evenly to all it may see, on the same texts.",
+        )
+        st.caption(_read_table(found), width="stretch")
+        st.download_button(
+            "Download CSV",
+            lambda: found.table.to_csv(index=False, float_format="%.6f"),
+            file_name="head_patterns.csv",
+            mime="text/csv",
+            on_click="ignore",
+        )
+    rows = picked.selection.rows
+    if rows and rows != st.session_state.get("_patterns_row") and rows != [found.number]:
+        st.session_state["_patterns_row"] = rows
+        row = found.table.iloc[rows[0]]
+        choose_head(int(row["layer"]), int(row["head"]))
+    st.session_state["_patterns_row"] = rows
+
+
+def _readable(table: pd.DataFrame, *, chance: bool) -> pd.DataFrame:
+    """The table with names that people read; intervals are in the download."""
+    shown = table[["class", "confidence"]].copy()
+    shown.insert(0, "head", "L" + table["layer"].astype(str) + " H" + table["head"].astype(str))
+    shown["class"] = shown["class"].map(CLASS_NAMES)
+    if "stability" in table:
+        shown["stability"] = table["stability"]
+    for name in SCORES:
+        shown[name] = table[name]
+        if chance:
+            shown[f"{name}_uniform"] = table[f"{name}_uniform"]
+    return shown
+
+
+def _columns(shown: pd.DataFrame) -> dict[str, object]:
+    """How each column of numbers is called and written."""
+    columns: dict[str, object] = {}
+    for name in shown.columns:
+        score = name.removesuffix("_uniform")
+        label = "chance" if name != score else SHORT_NAMES.get(name, name)
+        about = f"chance: {SCORE_NAMES[score]}, of an even head" if name != score else None
+        if name not in {"head", "class"}:
+            columns[name] = st.column_config.NumberColumn(
+                label,
+                format="%.3f",
+                width="small",
+                help=about or SCORE_NAMES.get(name),
+            )
+    return columns
+
+
+def _read_table(found: Found) -> str:
+    missing = [SCORE_NAMES[name] for name in MEASURED if found.table[name].isna().all()]
+    empty = f" Empty on this text: {', '.join(missing)}." if missing else ""
+    drawn = (
+        ""
+        if found.corpus is None
+        else f" Stability: how often the class came again when the sentences were drawn anew"
+        f" {RESAMPLES:,} times; the 95 % intervals are in the download."
+    )
+    return f"Click a column to sort by it, a row to choose the head.{drawn}{empty}"
+
+
+def publish_overview() -> None:
+    """Write what this part shows into the address."""
+    address.publish("part", "source", "layer", "head", "score", "chance", *THRESHOLD_KEYS)

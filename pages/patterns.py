@@ -1,0 +1,87 @@
+"""Which pattern each head follows: a map, a table, the evidence, and heads alike."""
+
+import streamlit as st
+
+from core.ui.navigation import open_page
+
+open_page("patterns")
+
+from core.figures.palette import palette
+from core.ui import address
+from core.ui.current import current_key, current_trace
+from core.ui.patterns.alike import publish_alike, show_alike
+from core.ui.patterns.found import find, pick_thresholds, restore_thresholds
+from core.ui.patterns.help import show_mathematics, show_presets
+from core.ui.patterns.one_head import pick_view, publish_one, restore_view, show_one
+from core.ui.patterns.overview import (
+    open_clicked_head,
+    pick_colouring,
+    publish_overview,
+    restore_colouring,
+    show_overview,
+)
+from core.ui.patterns.source import SOURCES, say_cancelled
+from core.ui.selectors import pick_head, pick_layer, step_through_heads
+
+PARTS = {"heads": "All heads", "one": "One head", "alike": "Heads alike"}
+
+trace = current_trace()
+theme = st.context.theme.type
+colours = palette(theme)
+open_clicked_head()
+address.restore_choice("part", list(PARTS), "heads", "The parts are")
+address.restore_choice("source", list(SOURCES), "text", "Heads can be measured on")
+address.restore_flag("chance", default=True)
+restore_colouring()
+restore_view()
+restore_thresholds()
+
+part = st.segmented_control(
+    "Part",
+    list(PARTS),
+    key="part",
+    format_func=PARTS.__getitem__,
+    required=True,
+    persist_state="session",
+    label_visibility="collapsed",
+)
+with st.container(horizontal=True, vertical_alignment="bottom"):
+    source = st.segmented_control(
+        "Measured on",
+        list(SOURCES),
+        key="source",
+        format_func=SOURCES.__getitem__,
+        required=True,
+        persist_state="session",
+    )
+    with st.container(width=105):
+        layer = pick_layer(trace)
+    with st.container(width=105):
+        head = pick_head(trace)
+    step_through_heads(trace)
+    if part == "heads":
+        with st.container(width=190):
+            pick_colouring()
+    elif part == "one":
+        pick_view()
+    if part != "one":
+        pick_thresholds()
+if part == "heads":
+    publish_overview()
+elif part == "one":
+    publish_one(corpus=source == "corpus")
+else:
+    publish_alike()
+
+if source == "text":
+    say_cancelled(trace.model)
+found = find(trace, current_key(trace.model), source, layer, head)
+if part == "heads":
+    show_overview(found, colours, theme)
+elif part == "one":
+    show_one(found, colours)
+    publish_one(corpus=source == "corpus")
+else:
+    show_alike(found, colours, theme)
+show_presets(found)
+show_mathematics()
