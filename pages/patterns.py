@@ -14,7 +14,6 @@ from core.ui.patterns.found import find, pick_thresholds, restore_thresholds
 from core.ui.patterns.help import show_mathematics, show_presets
 from core.ui.patterns.one_head import pick_view, publish_one, restore_view, show_one
 from core.ui.patterns.overview import (
-    open_clicked_head,
     pick_colouring,
     publish_overview,
     restore_colouring,
@@ -28,7 +27,6 @@ PARTS = {"heads": "All heads", "one": "One head", "alike": "Heads alike"}
 trace = current_trace()
 theme = st.context.theme.type
 colours = palette(theme)
-open_clicked_head()
 address.restore_choice("part", list(PARTS), "heads", "The parts are")
 address.restore_choice("source", list(SOURCES), "text", "Heads can be measured on")
 address.restore_flag("chance", default=True)

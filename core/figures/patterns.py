@@ -243,20 +243,27 @@ def similarity_figure(
     figure.add_scatter(
         x=points[[chosen], 0],
         y=points[[chosen], 1],
-        mode="markers+text",
-        text=[f"<b>{literal(labels[chosen])}</b>"],
-        textposition="top center",
-        textfont={"size": 13, "color": colours.ink},
+        mode="markers",
         marker={
             "symbol": "circle-open",
             "size": 25,
             "color": colours.alert,
             "line": {"width": 3},
         },
-        selected={"marker": {"opacity": 1}, "textfont": {"color": colours.ink}},
-        unselected={"marker": {"opacity": 1}, "textfont": {"color": colours.ink}},
+        selected={"marker": {"opacity": 1}},
+        unselected={"marker": {"opacity": 1}},
         hoverinfo="skip",
         showlegend=False,
+    )
+    figure.add_annotation(
+        x=points[chosen, 0],
+        y=points[chosen, 1],
+        yshift=24,
+        text=f"<b>{literal(labels[chosen])}</b>",
+        showarrow=False,
+        font={"size": 13, "color": colours.ink},
+        bgcolor=colours.paper,
+        borderpad=1,
     )
     axis = {"showgrid": False, "zeroline": False, "showticklabels": False, "fixedrange": True}
     figure.update_xaxes(**axis, constrain="domain")

@@ -41,10 +41,10 @@ def show_alike(found: Found, colours: Palette, theme: str | None) -> None:
             class_colours(theme, colours),
             colours,
         )
-        picked = st.plotly_chart(
+        st.plotly_chart(
             figure,
             key="patterns_alike",
-            on_select="rerun",
+            on_select=lambda: _take_point(heads),
             selection_mode="points",
             config={"displayModeBar": False},
         )
@@ -56,12 +56,6 @@ def show_alike(found: Found, colours: Palette, theme: str | None) -> None:
             "Distances in full, not in the map: 0 is the same attention for every token, 1 nothing"
             f" in common. The mean over all pairs of heads is {number(_mean(distances))}."
         )
-    points = [point for point in picked.selection.points if point.get("customdata")]
-    if points:
-        number_of = int(_first(points[0]["customdata"]))
-        if number_of != found.number:
-            layer, head = divmod(number_of, heads)
-            choose_head(layer + 1, head + 1)
 
 
 def publish_alike() -> None:
@@ -108,6 +102,12 @@ def _read(found: Found, distances: Distances, drawn: HeadMap) -> str:
 def _mean(distances: Distances) -> float:
     mean = distances.mean
     return float(mean.sum() / (len(mean) * (len(mean) - 1)))
+
+
+def _take_point(heads: int) -> None:
+    points = st.session_state["patterns_alike"].selection.points
+    if points and points[0].get("customdata"):
+        choose_head(*divmod(_first(points[0]["customdata"]), heads))
 
 
 def _first(data: object) -> int:

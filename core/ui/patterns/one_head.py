@@ -158,9 +158,11 @@ def _pick_sentence(found: Found, pattern: str) -> Trace:
     """A sentence of the corpus, by how much the head follows the pattern on it; its trace."""
     corpus = found.corpus
     assert corpus is not None  # noqa: S101 - asked for only where there is one
-    shares = _sentence_shares(found, pattern)
+    one = st.session_state["whole"] == "head"
+    shares = _sentence_shares(found, pattern if one else "")
     ranked = [int(place) for place in np.argsort(-np.nan_to_num(shares, nan=-1), kind="stable")]
-    if len(ranked) > _LISTED:
+    ordered = bool(np.isfinite(shares).any())
+    if ordered and len(ranked) > _LISTED:
         ranked = ranked[: _LISTED // 2] + ranked[-_LISTED // 2 :]
     options = [str(place + 1) for place in ranked]
     asked = st.session_state.get("sentence")
@@ -172,7 +174,9 @@ def _pick_sentence(found: Found, pattern: str) -> Trace:
         options.insert(0, st.session_state["sentence"])
     picked = st.selectbox(
         f"Sentence ({len(options)} of {len(shares)}: where {found.name} follows"
-        f" “{CLASS_NAMES[pattern]}” most, then least)",
+        f" “{CLASS_NAMES[pattern]}” most, then least)"
+        if ordered
+        else f"Sentence ({len(shares)})",
         options,
         key="sentence",
         format_func=lambda option: _sentence_label(found, int(option) - 1, shares),
@@ -183,7 +187,7 @@ def _pick_sentence(found: Found, pattern: str) -> Trace:
 
 def _sentence_shares(found: Found, pattern: str) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
     """How much the chosen head follows the pattern on each sentence; nan where it has no pair."""
-    score = SCORE_OF[pattern]
+    score = SCORE_OF.get(pattern)
     if score not in MEASURED:
         return np.full(len(found.measured), np.nan)
     at = (MEASURED.index(score), found.layer, found.head)

@@ -18,12 +18,12 @@ from core.ui.patterns.wording import CLASS_NAMES, MISSING, SCORE_NAMES, SHORT_NA
 
 if TYPE_CHECKING:
     import pandas as pd
+    from streamlit.elements.lib.column_types import ColumnConfig
 
     from core.figures.palette import Palette
     from core.ui.patterns.found import Found
 
 COLOURINGS = ("class", *SCORES)
-_OPEN = "_patterns_open"
 _CLASS_OF = {score: kind for kind, score in SCORE_OF.items()}
 
 
@@ -60,18 +60,21 @@ def pick_colouring() -> None:
     )
 
 
-def open_clicked_head() -> None:
-    """Choose the head that was clicked; called before the pickers are drawn."""
-    clicked = st.session_state.pop(_OPEN, None)
-    if clicked is not None:
-        layer, head = clicked
-        st.session_state.update(layer=str(layer), head=str(head), whole="head")
-
-
 def choose_head(layer: int, head: int) -> None:
-    """Choose a head, given from 1, in a run of its own: the pickers are drawn already."""
-    st.session_state[_OPEN] = (layer, head)
-    st.rerun()
+    """Choose a head, given from 0; for callbacks, which run before the pickers are drawn."""
+    st.session_state.update(layer=str(layer + 1), head=str(head + 1), whole="head")
+
+
+def _take_square() -> None:
+    points = st.session_state["patterns_map"].selection.points
+    if points:
+        choose_head(int(points[0]["y"]) - 1, int(points[0]["x"]) - 1)
+
+
+def _take_row(heads: int) -> None:
+    rows = st.session_state["patterns_table"].selection.rows
+    if rows:
+        choose_head(*divmod(rows[0], heads))
 
 
 def _look() -> None:
@@ -83,9 +86,10 @@ def _say_classes(found: Found) -> None:
     named = [(kind, int(counts[kind])) for kind in CLASSES if kind in counts.index]
     total = len(found.table)
     if not named:
+        more = "." if found.corpus is not None else ", or measure on the sample corpus."
         st.info(
             f"**No head passes a threshold** on {found.where}. Colour the map by a score to see how"
-            " near they come, lower the thresholds, or measure on the sample corpus."
+            f" near they come, lower the thresholds{more}"
         )
         return
     with_one = total - int(counts.get(NONE, 0))
@@ -111,18 +115,14 @@ def _show_map(found: Found, colours: Palette, theme: str | None) -> None:
             values, f"{SCORE_NAMES[score]}", colours, bounds=(0.0, top), title=SCORE_NAMES[score]
         )
     ring(figure, found.layer, found.head, heads, colours)
-    picked = st.plotly_chart(
+    st.plotly_chart(
         figure,
         key="patterns_map",
-        on_select="rerun",
+        on_select=_take_square,
         selection_mode="points",
         config={"displayModeBar": False},
     )
     st.caption(_read_map(found, score))
-    if picked.selection.points:
-        point = picked.selection.points[0]
-        if (point["y"], point["x"]) != (found.layer + 1, found.head + 1):
-            choose_head(int(point["y"]), int(point["x"]))
 
 
 def _read_map(found: Found, score: str) -> str:
@@ -136,6 +136,8 @@ def _read_map(found: Found, score: str) -> str:
         return f"Not defined here. {MISSING.get(score, '')}"
     low, high = float(chance.min()), float(chance.max())
     even = number(low) if high - low < 0.005 else f"{number(low)} to {number(high)}"
+    if score == "entropy":
+        return f"A head that attends evenly has {even}, the most there is."
     unit = " tokens" if score == "distance" else ""
     return f"A head that attends evenly has {even}{unit} here: that is chance, and no news."
 
@@ -166,13 +168,14 @@ def _bars(found: Found) -> list[Bar]:
 def _show_table(found: Found) -> None:
     st.subheader("Every head", anchor=False)
     shown = _readable(found.table, chance=st.session_state["chance"])
-    picked = st.dataframe(
+    heads = found.trace.shape[1]
+    st.dataframe(
         shown,
         key="patterns_table",
         hide_index=True,
         height=420,
         placeholder="–",
-        on_select="rerun",
+        on_select=lambda: _take_row(heads),
         selection_mode="single-row",
         column_config=_columns(shown),
     )
@@ -191,12 +194,6 @@ def _show_table(found: Found) -> None:
             mime="text/csv",
             on_click="ignore",
         )
-    rows = picked.selection.rows
-    if rows and rows != st.session_state.get("_patterns_row") and rows != [found.number]:
-        st.session_state["_patterns_row"] = rows
-        row = found.table.iloc[rows[0]]
-        choose_head(int(row["layer"]), int(row["head"]))
-    st.session_state["_patterns_row"] = rows
 
 
 def _readable(table: pd.DataFrame, *, chance: bool) -> pd.DataFrame:
@@ -213,9 +210,9 @@ def _readable(table: pd.DataFrame, *, chance: bool) -> pd.DataFrame:
     return shown
 
 
-def _columns(shown: pd.DataFrame) -> dict[str, object]:
+def _columns(shown: pd.DataFrame) -> dict[str, ColumnConfig]:
     """How each column of numbers is called and written."""
-    columns: dict[str, object] = {}
+    columns: dict[str, ColumnConfig] = {}
     for name in shown.columns:
         score = name.removesuffix("_uniform")
         label = "chance" if name != score else SHORT_NAMES.get(name, name)

@@ -120,6 +120,9 @@ def verdict(name: str, row: Mapping[str, object], bar: Mapping[str, float]) -> s
         )
     score = SCORE_OF[kind]
     chance = "" if kind == "broad" else f", chance {number(_number(row[f'{score}_uniform']))}"
+    low, high = (_number(row.get(f"{score}_{end}", np.nan)) for end in ("low", "high"))
+    if np.isfinite(low):
+        chance += f"; 95 % interval {number(low)} to {number(high)}"
     stable = row.get("stability")
     again = (
         f" The class came again in {stable:.0%} of the resamples."
