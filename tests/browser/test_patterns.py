@@ -83,7 +83,7 @@ def test_cancel_leaves_the_sample_corpus_and_it_can_be_taken_up_again(
 ) -> None:
     page = goto(f"/patterns?text={BOOK}")
     page.get_by_role("radio", name="sample corpus").click()
-    expect(page.get_by_text(re.compile(r"Measuring every head .*[1-9]\d* of"))).to_be_visible()
+    expect(page.get_by_text(re.compile(r"corpus: [1-9]\d* of \d+ sentences"))).to_be_visible()
     page.get_by_role("button", name="Cancel").click()
     page.wait_for_url(re.compile("source=text"))
     settle(page)

@@ -93,10 +93,11 @@ def say_cancelled(model_name: str) -> None:
 
 def _measure(model_name: str, sentences: tuple[str, ...], partial: _Partial) -> Corpus:
     model = cache.model(model_name)
+    done = len(partial.measured)
     left = [place for place in range(len(sentences)) if place not in partial.measured]
     slot = st.empty()
     with slot.container(), st.container(horizontal=True, vertical_alignment="center"):
-        bar = st.progress(0.0, text=_progress(0, len(sentences)), width="stretch")
+        bar = st.progress(done / len(sentences), text=_progress(done, len(sentences)))
         st.button("Cancel", key="patterns_cancel", on_click=_leave_corpus)
     for index, trace in trace_by_length(model, [sentences[place] for place in left]):
         _add(partial, left[index], trace, MOST_LOGARITHMS // len(sentences))
