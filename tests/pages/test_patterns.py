@@ -126,7 +126,7 @@ def test_a_threshold_moves_the_classes_and_the_link_and_can_be_put_back(
 ) -> None:
     app = open_app("patterns")
     before = table(app)["class"].tolist()
-    app.slider(key="min_first").set_value(0.9).run()
+    app.number_input(key="min_first").set_value(0.9).run()
     assert not app.exception
     assert app.query_params["min_first"] == "0.9"
     assert table(app)["class"].tolist() != before
@@ -178,6 +178,15 @@ def test_the_nearest_heads_are_listed_with_their_distances(
     assert frame["distance"].is_monotonic_increasing
     assert "L1 H3" not in frame["head"].tolist()
     assert "stress 0." in said(app)
+
+
+def test_the_mathematics_names_the_classes_in_the_order_they_are_tried(
+    open_app: Callable[..., AppTest],
+) -> None:
+    order = "previous token, next token, induction, same token elsewhere, itself, first token,"
+    assert f"in this order: {order} delimiters, other sentence, broad." in said(
+        open_app("patterns")
+    )
 
 
 # ---- links ------------------------------------------------------------------------------------

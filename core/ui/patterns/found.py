@@ -125,19 +125,21 @@ def restore_thresholds() -> None:
 
 
 def pick_thresholds() -> None:
-    """The popover with a slider a class, and a button back to the usual values."""
+    """The popover with a number a class, and a button back to the usual values."""
     moved = sum(st.session_state[f"min_{name}"] != THRESHOLDS[name] for name in CLASSES)
     with st.popover(f"Thresholds ({moved} moved)" if moved else "Thresholds"):
         st.caption(
             "What a score must exceed. Where chance is higher, it must exceed chance. Previous,"
             " next, delimiters and broad after Clark et al. 2019; the others are ours."
         )
-        for name in CLASSES:
-            st.slider(
-                CLASS_NAMES[name],
+        columns = st.columns(3)
+        for place, name in enumerate(CLASSES):
+            columns[place % 3].number_input(
+                CLASS_NAMES[name].capitalize(),
                 0.0,
                 1.0,
-                step=0.01,
+                step=0.05,
+                format="%.2f",
                 key=f"min_{name}",
                 persist_state="session",
             )

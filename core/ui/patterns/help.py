@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
+from core.analysis.head_classes import CLASSES
 from core.ui.patterns.wording import CLASS_NAMES, head_name, number
 from core.ui.presets import Preset, show
 
@@ -94,7 +95,7 @@ $\frac{{1}}{{|T|}}\sum_i H(\alpha_i) / \ln n_i$, relative so that texts of any l
 whatever the text: the attention from each token of the second copy to the one after its first copy.
 
 A head is named by the narrowest pattern whose **bar** $b = \max(\text{{threshold}}, s_0)$ it
-exceeds, in this order: {", ".join(name for kind, name in CLASS_NAMES.items() if kind != "none")}.
+exceeds, in this order: {", ".join(CLASS_NAMES[kind] for kind in CLASSES)}.
 For "broad" the bar is the threshold alone, since an even head has the largest entropy there is. Its
 **confidence** is $(s - b) / (1 - b)$: 0 at the bar, 1 when all attention follows. Thresholds of 0.5
 (previous, next), 0.6 (delimiters) and 0.78 (broad) follow Clark et al. 2019; 0.5 for the others is

@@ -1,0 +1,85 @@
+"""Pictures of patterns: what stands where, and what is left empty."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from core.analysis.head_classes import CLASSES, NONE
+from core.figures.palette import palette
+from core.figures.patterns import (
+    LETTERS,
+    Bar,
+    class_colours,
+    class_map,
+    ring,
+    score_bars,
+    similarity_figure,
+)
+
+NAMES = {name: f"<{name}>" for name in (*CLASSES, NONE)}
+
+
+def test_every_class_has_a_letter_of_its_own() -> None:
+    assert set(LETTERS) == {*CLASSES, NONE}
+    assert len(set(LETTERS.values())) == len(LETTERS)
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_every_class_has_a_colour_of_its_own_that_is_not_that_of_queries_or_keys(
+    theme: str,
+) -> None:
+    colours = palette(theme)
+    shades = class_colours(theme, colours)
+    assert set(shades) == {*CLASSES, NONE}
+    assert len({*shades.values(), colours.query, colours.key}) == len(shades) + 2
+
+
+def test_a_head_stands_at_its_layer_and_number_in_the_colour_of_its_class() -> None:
+    classes = np.array([["first", "none", "first"], ["none", "broad", "self"]])
+    confidence = np.array([[0.1, np.nan, 0.3], [np.nan, 0.5, 0.6]])
+    colours = palette("light")
+    shades = class_colours("light", colours)
+    figure = class_map(classes, confidence, NAMES, shades, colours)
+    drawn = {trace.name: trace for trace in figure.data}
+    assert set(drawn) == {"<first> (2)", "<none> (2)", "<broad> (1)", "<self> (1)"}
+    first = drawn["<first> (2)"]
+    assert (list(first.x), list(first.y)) == ([1, 3], [1, 1])
+    assert list(first.customdata) == [0.1, 0.3]
+    assert list(first.text) == ["1", "1"]
+    assert first.marker.color == shades["first"]
+    ring(figure, 1, 2, 3, colours)
+    assert (list(figure.data[-1].x), list(figure.data[-1].y)) == ([3], [2])
+
+
+def test_a_score_that_is_not_defined_is_a_dash_and_no_bar() -> None:
+    bars = [
+        Bar("one", 0.25, 0.1, 0.5, low=0.2, high=0.35),
+        Bar("two", float("nan"), float("nan"), float("nan")),
+    ]
+    figure = score_bars(bars, palette("light"))
+    bar, numbers, chance, limit = figure.data
+    assert list(numbers.text) == ["0.25", "–"]
+    assert np.isnan(bar.x[1])
+    assert np.isnan(chance.x[1])
+    assert (chance.x[0], limit.x[0]) == (0.1, 0.5)
+    assert list(bar.error_x.array) == pytest.approx([0.1, 0])
+    assert list(bar.error_x.arrayminus) == pytest.approx([0.05, 0])
+
+
+def test_a_point_carries_its_heads_number() -> None:
+    points = np.array([[0.0, 0.0], [1.0, 0.5], [0.2, 0.9]])
+    colours = palette("dark")
+    figure = similarity_figure(
+        points,
+        ["L1 H1", "L1 H2", "L1 H3"],
+        ["none", "first", "none"],
+        1,
+        NAMES,
+        class_colours("dark", colours),
+        colours,
+    )
+    numbers = sorted(int(data[0]) for trace in figure.data[:-1] for data in trace.customdata)
+    assert numbers == [0, 1, 2]
+    assert [figure.data[-1].x[0], figure.data[-1].y[0]] == [1.0, 0.5]
+    assert figure.layout.annotations[0].text == "<b>L1 H2</b>"
