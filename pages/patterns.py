@@ -19,10 +19,16 @@ from core.ui.patterns.overview import (
     restore_colouring,
     show_overview,
 )
+from core.ui.patterns.pronouns import publish_pronouns, show_pronouns
 from core.ui.patterns.source import SOURCES, say_cancelled
 from core.ui.selectors import pick_head, pick_layer, step_through_heads
 
-PARTS = {"heads": "All heads", "one": "One head", "alike": "Heads alike"}
+PARTS = {
+    "heads": "All heads",
+    "one": "One head",
+    "alike": "Heads alike",
+    "pronouns": "Coreference",
+}
 
 trace = current_trace()
 theme = st.context.theme.type
@@ -62,14 +68,16 @@ with st.container(horizontal=True, vertical_alignment="bottom"):
             pick_colouring()
     elif part == "one":
         pick_view()
-    if part != "one":
+    if part in ("heads", "alike"):
         pick_thresholds()
 if part == "heads":
     publish_overview()
 elif part == "one":
     publish_one(corpus=source == "corpus")
-else:
+elif part == "alike":
     publish_alike()
+else:
+    publish_pronouns()
 
 if source == "text":
     say_cancelled(trace.model)
@@ -79,7 +87,9 @@ if part == "heads":
 elif part == "one":
     show_one(found, colours)
     publish_one(corpus=source == "corpus")
-else:
+elif part == "alike":
     show_alike(found, colours, theme)
+else:
+    show_pronouns(found, colours)
 show_presets(found)
 show_mathematics()

@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from core.analysis.attention_table import renormalise_rows
-from core.analysis.head_patterns import permitted
+from core.analysis.pairs import permitted_pairs
+from core.analysis.pattern_measure import mean_relative_entropy
 from core.model.trace import softmax
 
 if TYPE_CHECKING:
@@ -71,14 +72,14 @@ def columns(trace: Trace, transformed: Array | None = None) -> Columns:
     with threadpool_limits(1, user_api="blas"):
         for layer in range(trace.shape[0]):
             weights = softmax(trace.scores(layer))
-            allowed = permitted(trace, layer)
+            allowed = permitted_pairs(trace, layer)
             even = (allowed / allowed.sum(axis=-1, keepdims=True)).mean(axis=1)
             rows.append(
                 (
                     weights.mean(axis=1, dtype=np.float64),
                     np.broadcast_to(even, norms[layer].shape),
                     moved(weights, norms[layer]).mean(axis=1, dtype=np.float64),
-                    relative_entropy(weights, allowed),
+                    mean_relative_entropy(weights, allowed),
                     stable_rank(weights),
                 )
             )
@@ -129,22 +130,6 @@ def relative_norm(norms: Floats, position: NDArray[np.intp] | int) -> Floats:
     here = np.take_along_axis(norms, index, axis=-1)[..., 0]
     typical = np.median(norms, axis=-1)
     return np.divide(here, typical, out=np.full(typical.shape, np.nan), where=typical > 0)
-
-
-def relative_entropy(weights: Array, allowed: NDArray[np.bool_]) -> Floats:
-    """H(row) / ln(permitted keys), mean over the rows that may see more than one key, (head,).
-
-    1 where attention is even, 0 where each row looks at one key. Not a number when no row has a
-    choice. `weights` is (head, token, token), `allowed` that or (1, token, token).
-    """
-    keys = np.broadcast_to(allowed.sum(axis=-1), weights.shape[:-1])
-    choice = keys > 1
-    if not choice.any():
-        return np.full(len(weights), np.nan)
-    logarithms = np.log(weights, out=np.zeros_like(weights), where=weights > 0)
-    entropy = -np.einsum("hij,hij->hi", weights, logarithms, dtype=np.float64)
-    relative = np.divide(entropy, np.log(keys), out=np.zeros_like(entropy), where=choice)
-    return np.asarray(relative.sum(axis=1) / choice.sum(axis=1))
 
 
 def stable_rank(weights: Array) -> Floats:

@@ -11,13 +11,18 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from core.analysis.pattern_measure import Measured, even_attention, measure_text, relative_entropy
+from core.analysis.pairs import permitted_pairs
+from core.analysis.pattern_measure import (
+    Measured,
+    even_attention,
+    mean_relative_entropy,
+    measure_text,
+)
 from core.analysis.pattern_pairs import (
     OTHER_END,
     SAME_START,
     are_forms,
     pattern_pairs,
-    permitted,
     word_pairs,
 )
 from core.analysis.pattern_table import make_table
@@ -43,7 +48,6 @@ __all__ = [
     "head_scores",
     "pattern_pairs",
     "pattern_table",
-    "permitted",
     "uniform_scores",
     "word_pairs",
 ]
@@ -125,7 +129,7 @@ def uniform_scores(trace: Trace) -> Scores:
     """What :func:`head_scores` would be if each token attended evenly to all it may see."""
 
     def even(layer: int) -> Array:
-        weights = even_attention(permitted(trace, layer))
+        weights = even_attention(permitted_pairs(trace, layer))
         return np.broadcast_to(weights, (trace.shape[1], *weights.shape[1:]))
 
     return _measure(trace, even)
@@ -158,14 +162,14 @@ def _measure(trace: Trace, attention_of: Callable[[int], Array]) -> Scores:
     # Matrices this small gain nothing from threads, which wait for each other on a busy server.
     with threadpool_limits(1, user_api="blas"), np.errstate(invalid="ignore"):
         for layer in range(trace.shape[0]):
-            allowed = permitted(trace, layer)
+            allowed = permitted_pairs(trace, layer)
             mask = id(trace.layers[layer].mask)
             if mask not in counted:
                 counted[mask] = _rows_with_a_pair(pairs, allowed)
             weights = attention_of(layer)
             sums = (weights.reshape(len(weights), -1) @ flat.T).astype(np.float64)
             shares.append(sums / counted[mask])  # 0 / 0 is nan: no token has such a pair
-            entropies.append(_entropy(weights, allowed))
+            entropies.append(mean_relative_entropy(weights, allowed))
     by_pattern = np.moveaxis(np.stack(shares), -1, 0)  # (pattern, layer, head)
     return {**dict(zip(pairs, by_pattern, strict=True)), "entropy": np.stack(entropies)}
 
@@ -173,11 +177,3 @@ def _measure(trace: Trace, attention_of: Callable[[int], Array]) -> Scores:
 def _rows_with_a_pair(pairs: dict[str, Pairs], allowed: Pairs) -> NDArray[np.int_]:
     """How many tokens have a permitted pair of each pattern, (1 or head, pattern)."""
     return np.stack([(each & allowed).any(axis=-1).sum(axis=-1) for each in pairs.values()], axis=1)
-
-
-def _entropy(weights: Array, allowed: Pairs) -> NDArray[np.float64]:
-    """H / ln(permitted keys) of each row, mean over rows that have a choice, float64 (head,)."""
-    relative, choice = relative_entropy(weights, allowed)
-    if not choice.any():
-        return np.full(len(weights), np.nan)
-    return np.asarray(relative.sum(axis=1) / choice.sum(axis=1))

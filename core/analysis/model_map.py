@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from core.analysis.head_patterns import permitted
+from core.analysis.pairs import permitted_pairs
 from core.model.trace import softmax
 
 if TYPE_CHECKING:
@@ -85,7 +85,7 @@ def model_map(
             shown = _shown(softmax(trace.scores(layer)), rows, columns)
             shown = _rows_of_one(shown) if renormalise else shown
             tiles.append(to_bytes(largest_of_blocks(shown, block)))
-            allowed = permitted(trace, layer)[:, rows]
+            allowed = permitted_pairs(trace, layer)[:, rows]
             choice = (allowed[..., columns] if renormalise else allowed).sum(axis=-1) > 1
             values, where = strongest_pairs(shown if choice.all() else shown * choice[..., None])
             strongest.append(values)

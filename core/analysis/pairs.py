@@ -12,13 +12,19 @@ if TYPE_CHECKING:
     from core.model.trace import Trace
 
 
-def permitted(trace: Trace, layer: int, head: int) -> NDArray[np.bool_]:
-    """Which keys (columns) each query (row) may see, (token, token)."""
+def permitted_pairs(trace: Trace, layer: int) -> NDArray[np.bool_]:
+    """Which keys each query may see, (1 or head, token, token): one for all heads, or one each."""
     mask = trace.layers[layer].mask
-    size = len(trace.tokens)
+    size = trace.shape[2]
     if mask is None:
-        return np.ones((size, size), dtype=bool)
-    return np.isfinite(mask if mask.ndim == 2 else mask[head])
+        return np.ones((1, size, size), dtype=np.bool_)
+    return np.isfinite(mask).reshape(-1, size, size)
+
+
+def permitted(trace: Trace, layer: int, head: int) -> NDArray[np.bool_]:
+    """Which keys (columns) each query (row) of one head may see, (token, token)."""
+    allowed = permitted_pairs(trace, layer)
+    return allowed[head if len(allowed) > 1 else 0]
 
 
 def attention_of(

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from core.analysis.pattern_pairs import permitted, table_pairs
+from core.analysis.pairs import permitted_pairs
+from core.analysis.pattern_pairs import table_pairs
 from core.model.trace import softmax
 
 if TYPE_CHECKING:
@@ -70,7 +71,7 @@ def measure_text(trace: Trace) -> Measured:
     # Matrices this small gain nothing from threads, which wait for each other on a busy server.
     with threadpool_limits(1, user_api="blas"):
         for layer in range(trace.shape[0]):
-            allowed = permitted(trace, layer)
+            allowed = permitted_pairs(trace, layer)
             mask = id(trace.layers[layer].mask)
             if mask not in even:
                 even[mask] = (ruler.sums(even_attention(allowed), allowed), ruler.counts(allowed))
@@ -137,6 +138,18 @@ class Ruler:
         shares = [(self.pairs[name] & allowed).any(axis=-1).sum(axis=-1) for name in SHARES]
         rows = np.full(len(allowed), allowed.shape[-1])
         return np.stack([*shares, rows, (allowed.sum(axis=-1) > 1).sum(axis=-1)])
+
+
+def mean_relative_entropy(weights: Array, allowed: Pairs) -> Floats:
+    """H / ln(permitted keys), mean over the rows that may see more than one key, (head,).
+
+    1 where attention is even, 0 where each row looks at one key. Not a number when no row has a
+    choice. `weights` is (head, token, token), `allowed` that or (1, token, token).
+    """
+    relative, choice = relative_entropy(weights, allowed)
+    rows = choice.sum(axis=-1)
+    sums = relative.sum(axis=-1)
+    return np.divide(sums, rows, out=np.full(sums.shape, np.nan), where=rows > 0)
 
 
 def relative_entropy(weights: Array, allowed: Pairs) -> tuple[Floats, Pairs]:

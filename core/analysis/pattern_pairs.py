@@ -12,7 +12,7 @@ from core.analysis.attention_table import join_pieces, word_groups
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from core.model.trace import Token, Trace
+    from core.model.trace import Token
 
     Pairs = NDArray[np.bool_]
 
@@ -22,15 +22,6 @@ OFFSETS = {"previous": -1, "next": 1, "self": 0}
 # Two words are forms of each other when they begin with the same letters, at least SAME_START of
 # them, and neither has more than OTHER_END after those: enjoy and enjoyed, color and colorful.
 SAME_START, OTHER_END = 4, 3
-
-
-def permitted(trace: Trace, layer: int) -> Pairs:
-    """Which keys each query may see, (1 or head, token, token): one for all heads, or one each."""
-    mask = trace.layers[layer].mask
-    size = trace.shape[2]
-    if mask is None:
-        return np.ones((1, size, size), dtype=np.bool_)
-    return np.isfinite(mask).reshape(-1, size, size)
 
 
 def pattern_pairs(tokens: tuple[Token, ...]) -> dict[str, Pairs]:

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
+from core.analysis.pairs import permitted_pairs
 from core.analysis.pattern_measure import even_attention
-from core.analysis.pattern_pairs import permitted
 from core.model.trace import softmax
 
 if TYPE_CHECKING:
@@ -66,4 +66,4 @@ def _join(layers: Iterator[Array], kind: Overall) -> Array:
 
 def _even_layers(trace: Trace) -> Iterator[Array]:
     for layer in range(trace.shape[0]):
-        yield even_attention(permitted(trace, layer)).mean(axis=0)
+        yield even_attention(permitted_pairs(trace, layer)).mean(axis=0)

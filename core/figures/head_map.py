@@ -45,7 +45,7 @@ def head_map(
     shade = (
         np.log2(values, where=known, out=np.full(values.shape, np.nan)) if logarithmic else values
     )
-    size = _size(heads)
+    size = square_size(heads)
     low, high = np.log2(bounds) if logarithmic else bounds
     bar = {"title": {"text": title}, "thickness": 12}
     if logarithmic:
@@ -110,6 +110,6 @@ def _add_unknown(
     )
 
 
-def _size(heads: int) -> int:
+def square_size(heads: int) -> int:
     """Pixels of a square: as large as a third of a page has room for."""
     return 34 if heads <= 6 else 20 if heads <= 16 else 13

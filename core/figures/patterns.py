@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import plotly.graph_objects as go
 
+from core.figures.head_map import square_size
 from core.figures.labels import literal
 from core.figures.palette import Palette, lch_to_hex
 
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-_CELL = 30  # pixels a layer of the map
+_GAP = 10  # pixels between squares, one above another
 _UNDER_MAP = 58  # pixels from the map to its legend, past the axis
 _BAR = 27  # pixels a bar
 # Each class has a letter too, so that colour is not all there is to read.
@@ -87,7 +88,7 @@ def class_map(
             textfont={"size": 12, "color": colours.paper, "weight": 700},
             marker={
                 "symbol": "square",
-                "size": _size(heads),
+                "size": square_size(heads),
                 "color": shades[kind],
                 "line": {"width": 1, "color": colours.line},
             },
@@ -99,14 +100,14 @@ def class_map(
     figure.update_xaxes(title_text="head", range=[0.4, heads + 0.6], **axis)
     figure.update_yaxes(title_text="layer", range=[layers + 0.6, 0.4], **axis)
     figure.update_layout(
-        height=max(270, 160 + _CELL * layers),
+        height=max(270, 160 + (square_size(heads) + _GAP) * layers),
         margin={"l": 8, "r": 8, "t": 8, "b": 8},
         clickmode="event+select",
         dragmode=False,
         showlegend=True,
         legend={
             "orientation": "h",
-            "y": -_UNDER_MAP / (_CELL * layers),
+            "y": -_UNDER_MAP / ((square_size(heads) + _GAP) * layers),
             "yanchor": "top",
             "itemclick": False,
             "itemdoubleclick": False,
@@ -123,7 +124,7 @@ def ring(figure: go.Figure, layer: int, head: int, heads: int, colours: Palette)
         mode="markers",
         marker={
             "symbol": "square-open",
-            "size": _size(heads) + 6,
+            "size": square_size(heads) + 6,
             "color": colours.alert,
             "line": {"width": 3},
         },
@@ -290,7 +291,3 @@ def _whiskers(bars: Sequence[Bar], colours: Palette) -> dict[str, object] | None
         "thickness": 1.2,
         "width": 3,
     }
-
-
-def _size(heads: int) -> int:
-    return 23 if heads <= 16 else 13

@@ -14,13 +14,13 @@ from core.analysis.contribution import (
     columns,
     moved,
     null_score,
-    relative_entropy,
     stable_rank,
     without_first,
 )
 from core.analysis.head_flags import RULES, robust_z
 from core.analysis.massive import hidden_states
 from core.analysis.norms import norm_disparity, separability
+from core.analysis.pattern_measure import mean_relative_entropy
 from core.model.trace import Array, Layer, Trace
 from tests.analysis.traces import plain_tokens, random_weights, token, trace_with_attention
 
@@ -181,8 +181,10 @@ def test_entropy_counts_only_keys_that_are_permitted() -> None:
     weights = np.array([[[1, 0, 0], [0.5, 0.5, 0], [0.5, 0.5, 0]]], dtype=np.float32)
     allowed = np.tri(3, dtype=bool)[None]
     expected = (1 + math.log(2) / math.log(3)) / 2  # the first row has no choice
-    assert relative_entropy(weights, allowed)[0] == pytest.approx(expected, abs=1e-6)
-    assert np.isnan(relative_entropy(np.ones((1, 1, 1), np.float32), np.ones((1, 1, 1), bool))[0])
+    assert mean_relative_entropy(weights, allowed)[0] == pytest.approx(expected, abs=1e-6)
+    assert np.isnan(
+        mean_relative_entropy(np.ones((1, 1, 1), np.float32), np.ones((1, 1, 1), bool))[0]
+    )
 
 
 # ---- norms and clouds --------------------------------------------------------------------------

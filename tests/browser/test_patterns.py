@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import re
 from typing import TYPE_CHECKING
 from urllib.parse import quote
@@ -17,7 +16,6 @@ if TYPE_CHECKING:
 
 BOOK = quote("Oh, this book? I've enjoyed it.")
 HOSTILE = quote("</script><img src=x onerror=alert(1)> $x$ :red[x]")
-HAS_CORPUS = importlib.util.find_spec("core.analysis.sample_corpus") is not None
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
@@ -77,7 +75,6 @@ def test_hostile_tokens_stay_text_on_a_phone(goto: Callable[..., Page], part: st
     assert wide <= 390
 
 
-@pytest.mark.skipif(not HAS_CORPUS, reason="the sample corpus is not in this checkout")
 def test_cancel_leaves_the_sample_corpus_and_it_can_be_taken_up_again(
     goto: Callable[..., Page],
 ) -> None:

@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
+from core.analysis.coreference import coreference_table, resolve
 from core.analysis.head_classes import CLASSES, THRESHOLDS
 from core.analysis.pattern_table import SCORES
+from core.analysis.sample_corpus import sample_corpus
 from core.model import load, trace_text
 from core.ui.patterns import source
 from tests.pages.conftest import alerts
@@ -318,10 +320,12 @@ def counting(
 # ---- presets ----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("index", range(6))
+@pytest.mark.parametrize("index", range(7))
 def test_presets_lead_to_pages_that_work(
-    open_app: Callable[..., AppTest], corpus: tuple[str, ...], index: int
+    open_app: Callable[..., AppTest], monkeypatch: pytest.MonkeyPatch, index: int
 ) -> None:
+    marked = next(each.text for each in sample_corpus() if each.mentions)
+    monkeypatch.setattr(source, "sample_sentences", lambda: (*SENTENCES, marked))
     app = open_app("patterns")
     app.session_state["patterns_presets"] = True
     app.run()
@@ -329,3 +333,38 @@ def test_presets_lead_to_pages_that_work(
     button.run()
     assert not app.exception
     assert alerts(app) == ""
+
+
+# ---- coreference --------------------------------------------------------------------------------
+
+
+def test_coreference_needs_marked_sentences_and_says_so(open_app: Callable[..., AppTest]) -> None:
+    app = open_app("patterns", part="pronouns")
+    assert any("nobody has marked them" in info.value for info in app.info)
+    assert app.button(key="patterns_take_corpus").label == "Measure on the sample corpus"
+
+
+def test_coreference_names_the_rule_to_beat_and_what_a_head_answered(
+    open_app: Callable[..., AppTest], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    marked = [each for each in sample_corpus() if each.mentions][:40]
+    monkeypatch.setattr(source, "sample_sentences", lambda: tuple(each.text for each in marked))
+    app = open_app("patterns", part="pronouns", source="corpus", layer="2", head="4")
+    assert not app.exception
+    said = "\n".join(each.value for each in app.markdown)
+    table = coreference_table(
+        [resolve(trace_text(load("bundled/minilm"), each.text), each) for each in marked]
+    )
+    row = table.iloc[12 + 3]
+    assert f"Of {row['pronouns']} pronouns" in said
+    assert f"resolves {row['nearest']:.2f}, guessing 0.50" in said
+    assert f"**L2 H4** resolves {row['coreference']:.2f}" in said
+    assert "The **nurse** called the driver twice because **she** needed" in said.replace("\\", "")
+
+
+def test_a_corpus_without_marks_has_no_coreference(
+    open_app: Callable[..., AppTest], corpus: tuple[str, ...]
+) -> None:
+    assert corpus
+    app = open_app("patterns", part="pronouns", source="corpus")
+    assert any("no marked pronoun" in info.value for info in app.info)

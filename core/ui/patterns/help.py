@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from core.analysis.head_classes import CLASSES
+from core.analysis.sample_corpus import Sentence, sample_corpus
 from core.ui.patterns.wording import CLASS_NAMES, head_name, number
 from core.ui.presets import Preset, show
 
@@ -64,11 +65,20 @@ def _presets(found: Found) -> list[Preset]:
             {"part": "one", "source": "text", "whole": "rollout", "beside": "self"},
         ),
         Preset(
+            "What “it” stands for",
+            "Which heads look from a pronoun to its noun, and do they beat the nearest noun?",
+            {"part": "pronouns", "source": "corpus"},
+        ),
+        Preset(
             "Twins",
             f"Which heads do the same as {found.name}? Near points attend alike.",
             {"part": "alike"},
         ),
     ]
+
+
+def _marked() -> list[Sentence]:
+    return [sentence for sentence in sample_corpus() if sentence.mentions]
 
 
 def show_mathematics() -> None:
@@ -116,6 +126,12 @@ $$
 The map is metric multidimensional scaling of these distances (SMACOF from the classical solution;
 Clark et al. 2019, section 6, draw such a map). Its **stress** is
 $\sqrt{{\sum (d - \hat d)^2 / \sum \hat d^2}}$, with $\hat d$ the distances drawn (Kruskal 1964).
+
+**Coreference** (Clark et al. 2019, section 4.2): in {len(_marked())} sentences of the corpus
+pronouns, and the nouns they could stand for, are marked. A head resolves a pronoun when of these
+nouns the right one gets most of its attention (pieces of a noun added up, those of a pronoun
+averaged; a model that reads left to right chooses among the nouns before). The intervals are
+Wilson's (1927).
 
 **Rollout** (Abnar and Zuidema 2020): with $\bar\alpha_l$ the mean over the heads of layer $l$,
 

@@ -10,9 +10,9 @@ import streamlit as st
 
 from core.analysis.attention_table import unique_labels
 from core.analysis.head_classes import CLASSES, NONE, SCORE_OF, classify
+from core.analysis.pairs import permitted_pairs
 from core.analysis.pattern_evidence import Evidence, evidence
 from core.analysis.pattern_measure import MEASURED, even_attention, measure_matrix
-from core.analysis.pattern_pairs import permitted
 from core.analysis.pattern_table import add_induction, mean_scores
 from core.analysis.rollout import Overall, even_overall, overall_attention
 from core.figures.heatmap import heatmap_figure
@@ -132,7 +132,7 @@ def _matrices(found: Found, trace: Trace, whole: str) -> tuple[Array, Array]:
     if whole != "head":
         kind = cast("Overall", whole)
         return overall_attention(trace, kind), even_overall(trace, kind)
-    allowed = permitted(trace, found.layer)
+    allowed = permitted_pairs(trace, found.layer)
     even = even_attention(allowed)[found.head if len(allowed) > 1 else 0]
     return trace.attention(found.layer, found.head), even
 

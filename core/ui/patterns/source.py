@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import hashlib
-import importlib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import streamlit as st
 
+from core.analysis.coreference import Resolved, resolve
 from core.analysis.head_similarity import MOST_LOGARITHMS, Distances, add_distances, compare_heads
 from core.analysis.pattern_measure import Measured, measure_text
+from core.analysis.sample_corpus import sample_corpus, sample_sentences
 from core.model import ModelError, trace_by_length
 from core.ui import cache
 from core.ui.messages import show_model_error
@@ -25,12 +26,16 @@ _TELL_EVERY = 4  # sentences between two steps of the progress bar
 
 @dataclass(frozen=True, eq=False)
 class Corpus:
-    """The sample corpus, measured: one entry a sentence, and the distances of all heads."""
+    """The sample corpus, measured: one entry a sentence, and the distances of all heads.
+
+    `resolved` are the pronouns of the sentences that have some marked, by the sentence's place.
+    """
 
     digest: str
     sentences: tuple[str, ...]
     measured: tuple[Measured, ...]
     distances: Distances
+    resolved: dict[int, Resolved]
 
     @property
     def tokens(self) -> int:
@@ -44,13 +49,8 @@ class _Partial:
 
     of: tuple[str, str]
     measured: dict[int, Measured]
+    resolved: dict[int, Resolved]
     distances: Distances | None = None
-
-
-def sample_sentences() -> tuple[str, ...]:
-    """The sentences of the sample corpus."""
-    corpus = importlib.import_module("core.analysis.sample_corpus")
-    return tuple(corpus.sentences())
 
 
 def corpus_digest(sentences: tuple[str, ...]) -> str:
@@ -69,7 +69,7 @@ def measured_corpus(model_name: str) -> Corpus:
     if shelf.found is None:
         partial = st.session_state.get(_PARTIAL)
         if partial is None or partial.of != (model_name, digest):
-            partial = _Partial((model_name, digest), {})
+            partial = _Partial((model_name, digest), {}, {})
             st.session_state[_PARTIAL] = partial
         try:
             shelf.found = _measure(model_name, sentences, partial)
@@ -99,8 +99,12 @@ def _measure(model_name: str, sentences: tuple[str, ...], partial: _Partial) -> 
     with slot.container(), st.container(horizontal=True, vertical_alignment="center"):
         bar = st.progress(done / len(sentences), text=_progress(done, len(sentences)))
         st.button("Cancel", key="patterns_cancel", on_click=_leave_corpus)
+    marked = {sentence.text: sentence for sentence in sample_corpus() if sentence.mentions}
     for index, trace in trace_by_length(model, [sentences[place] for place in left]):
-        _add(partial, left[index], trace, MOST_LOGARITHMS // len(sentences))
+        place = left[index]
+        if sentence := marked.get(sentences[place]):
+            partial.resolved[place] = resolve(trace, sentence)
+        _add(partial, place, trace, MOST_LOGARITHMS // len(sentences))
         done = len(partial.measured)
         if done % _TELL_EVERY == 0:  # also where Streamlit notices that Cancel was pressed
             bar.progress(done / len(sentences), text=_progress(done, len(sentences)))
@@ -112,6 +116,7 @@ def _measure(model_name: str, sentences: tuple[str, ...], partial: _Partial) -> 
         tuple(sentences[place] for place in places),
         tuple(partial.measured[place] for place in places),
         partial.distances,
+        {places.index(place): partial.resolved[place] for place in sorted(partial.resolved)},
     )
 
 
