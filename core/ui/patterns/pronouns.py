@@ -59,9 +59,9 @@ def _say(table: pd.DataFrame) -> str:
     nearest, chance = float(table["nearest"].iloc[0]), float(table["chance"].iloc[0])
     better = int(table["better"].sum())
     told = (
-        f"**{better} of {len(table)} heads** do better than that, beyond what chance explains."
+        f"**{better} of {len(table)} heads** do better, each with 95 % confidence."
         if better
-        else "**No head does better than that**, beyond what chance explains."
+        else "**No head does better** with 95 % confidence."
     )
     return (
         f"Of {int(table['pronouns'].iloc[0])} pronouns, the rule “it is the nearest noun” resolves"
