@@ -14,6 +14,7 @@ from core.ui.anomalies.moved import show_moved
 from core.ui.anomalies.norms import show_norms
 from core.ui.anomalies.open_head import go_where_asked
 from core.ui.anomalies.presets import show_presets
+from core.ui.anomalies.source import measured_table, pick_source
 from core.ui.anomalies.states import show_states
 from core.ui.anomalies.wording import show_mathematics
 from core.ui.current import current_key, current_trace
@@ -25,6 +26,7 @@ PARTS = {
     "moved": "What one head moves",
     "states": "Massive activations",
 }
+OVER_ALL_HEADS = ("flags", "norms", "first")  # the others show the typed text, token by token
 
 go_where_asked()
 trace = current_trace()
@@ -40,7 +42,8 @@ part = st.segmented_control(
     persist_state="session",
     label_visibility="collapsed",
 )
-table = cache.anomalies(*key)
+source = pick_source() if part in OVER_ALL_HEADS else "text"
+table = measured_table(key, source)
 
 if part == "flags":
     show_flags(trace, key, table, colours)

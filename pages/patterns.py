@@ -20,7 +20,8 @@ from core.ui.patterns.overview import (
     show_overview,
 )
 from core.ui.patterns.pronouns import publish_pronouns, show_pronouns
-from core.ui.patterns.source import SOURCES, say_cancelled
+from core.ui.corpus_walk import SOURCES
+from core.ui.patterns.source import say_cancelled
 from core.ui.selectors import pick_head, pick_layer, step_through_heads
 
 PARTS = {

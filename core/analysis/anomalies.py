@@ -12,6 +12,8 @@ from core.analysis.head_flags import RULES, raised, reason, robust_z
 from core.analysis.norms import norm_disparity, separability
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
 
     from core.analysis.contribution import Columns
@@ -48,19 +50,54 @@ def anomaly_table(
     that is on one threshold has 1.
     """
     measures = measure_heads(trace, transformed, similarity)
-    layers, heads = trace.shape[:2]
-    layer, head = np.indices((layers, heads)) + 1
-    named = {"layer": layer, "head": head, **measures}
-    table = pd.DataFrame({name: values.ravel() for name, values in named.items()})
+    names = [token.display for token in trace.tokens]
+    return _table(measures, names, exact=transformed is not None)
+
+
+def corpus_table(texts: Sequence[Measures], *, exact: bool) -> pd.DataFrame:
+    """The table of many texts, each measured by :func:`measure_heads`, as of one.
+
+    A measure is its mean over the texts that have it, longer texts counting for more, token by
+    token; the sink is the position that is one in most texts. ``sink_token`` is that position in
+    words, as texts have different tokens there. `exact`: values counted by |f(v)|.
+
+    Raises
+    ------
+    ValueError
+        When there is no text.
+    """
+    if not texts:
+        raise ValueError("there is no text")
+    weights = np.stack([text["tokens"] for text in texts])
+    merged: dict[str, Floats] = {}
+    for name in texts[0]:
+        values = np.stack([text[name] for text in texts])  # (text, layer, head)
+        known = np.isfinite(values)
+        total = np.where(known, weights, 0).sum(axis=0)
+        summed = np.where(known, values * weights, 0).sum(axis=0)
+        merged[name] = np.divide(summed, total, out=np.full(total.shape, np.nan), where=total > 0)
+    sinks = np.stack([text["sink"] for text in texts])
+    positions = np.arange(1, int(sinks.max()) + 1)
+    counts = (sinks[None] == positions[:, None, None, None]).sum(axis=1)
+    merged["sink"] = counts.argmax(axis=0) + 1.0
+    return _table(merged, [f"position {position}" for position in positions], exact=exact)
+
+
+def _table(measures: Measures, names: Sequence[str], *, exact: bool) -> pd.DataFrame:
+    """Measures with z-scores and flags; `names` are those of the positions a sink can have."""
+    layers, heads = measures["sink"].shape
+    layer, head = np.divmod(np.arange(layers * heads), heads)
+    flat = {name: values.ravel() for name, values in measures.items()}
+    table = pd.DataFrame({"layer": layer + 1, "head": head + 1, **flat})
     table["sink"] = table["sink"].astype(int)
     table = table.drop(columns="tokens")
     where = table.columns.get_loc("sink")
-    names = [trace.tokens[position - 1].display for position in table["sink"]]
-    table.insert(int(where) + 1, "sink_token", names)  # type: ignore[arg-type]
+    sinks = [names[position - 1] for position in table["sink"]]
+    table.insert(int(where) + 1, "sink_token", sinks)  # type: ignore[arg-type]
     for name in SCORED:
         table[f"z_{name}"] = robust_z(measures[name]).ravel()
     table = pd.concat([table, _flags(measures, table)], axis=1)
-    table.attrs["values"] = "|v|" if transformed is None else "|f(v)|"
+    table.attrs["values"] = "|f(v)|" if exact else "|v|"
     return table
 
 

@@ -141,7 +141,23 @@ def weight_similarity(model_name: str) -> Array | None:
 def anomalies(model_name: str, text: str, pair: str | None) -> pd.DataFrame:
     """The table of core.analysis.anomalies. Shared by sessions: nobody writes into it."""
     source = (model_name, text, pair)
-    return anomaly_table(trace(*source), transformed_norms(*source), weight_similarity(model_name))
+    norms, similarity = transformed_norms(*source), weight_similarity(model_name)
+    table = anomaly_table(trace(*source), norms, similarity)
+    table.attrs["where"] = "this text"
+    return table
+
+
+@dataclass(eq=False)
+class AnomalyShelf:
+    """A place for the anomaly table of a corpus, which a page measures under its own bar."""
+
+    table: pd.DataFrame | None = None
+
+
+@st.cache_resource(max_entries=CORPORA_KEPT, show_spinner=False)
+def anomaly_shelf(model_name: str, digest: str) -> AnomalyShelf:  # noqa: ARG001 - they are the key
+    """The shelf of a model and a corpus, empty at first."""
+    return AnomalyShelf()
 
 
 @st.cache_resource(max_entries=MEASURED_KEPT, show_spinner="Measuring every head …")

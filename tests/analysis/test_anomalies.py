@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import numpy as np
+import pandas as pd
 import pytest
 
-from core.analysis.anomalies import anomaly_table, as_map, flagged
+from core.analysis.anomalies import anomaly_table, as_map, corpus_table, flagged, measure_heads
 from core.analysis.contribution import (
     columns,
     moved,
@@ -23,9 +23,6 @@ from core.analysis.norms import norm_disparity, separability
 from core.analysis.pattern_measure import mean_relative_entropy
 from core.model.trace import Array, Layer, Trace
 from tests.analysis.traces import plain_tokens, random_weights, token, trace_with_attention
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 SINK = np.array(
     [[[[0.5, 0.25, 0.25], [0.75, 0.25, 0.0], [1.0, 0.0, 0.0]]]], dtype=np.float32
@@ -403,3 +400,46 @@ def test_a_massive_activation_is_beyond_100_and_1000_times_the_median() -> None:
 
 def test_a_model_that_tells_no_hidden_states_has_none() -> None:
     assert hidden_states(random_trace(0)) is None
+
+
+# ---- many texts ---------------------------------------------------------------------------------
+
+
+def test_a_corpus_is_the_mean_over_its_tokens() -> None:
+    texts = [
+        measure_heads(
+            with_values(trace_with_attention(random_weights(size, 2, 3, size)), [1.0] * size)
+        )
+        for size in (9, 12, 20)
+    ]
+    texts[1]["entropy"][0, 0] = np.nan  # where a text has no such number, the others make it
+    table = corpus_table(texts, exact=False)
+    for name in ("query_norm", "first_attention", "null_attention", "entropy", "rank"):
+        for number, (layer, head) in enumerate(np.ndindex(2, 3)):
+            pairs = [(text[name][layer, head], text["tokens"][layer, head]) for text in texts]
+            known = [(value, weight) for value, weight in pairs if not math.isnan(value)]
+            expected = sum(v * w for v, w in known) / sum(w for _, w in known)
+            assert table[name].iloc[number] == pytest.approx(expected)
+    assert table.attrs["values"] == "|v|"
+
+
+def test_the_sink_of_a_corpus_is_the_position_that_most_texts_have() -> None:
+    weights = random_weights(3, 1, 1, 9) * 0.01
+    texts = []
+    for sink in (4, 2, 4):
+        one = weights.copy()
+        one[..., sink] += 0.9
+        one /= one.sum(axis=-1, keepdims=True)
+        texts.append(measure_heads(trace_with_attention(one)))
+    table = corpus_table(texts, exact=True)
+    assert table["sink"].tolist() == [5]
+    assert table["sink_token"].tolist() == ["position 5"]
+    with pytest.raises(ValueError, match="no text"):
+        corpus_table([], exact=True)
+
+
+def test_a_corpus_of_one_text_is_that_text() -> None:
+    trace = trace_with_attention(random_weights(4, 2, 2, 10))
+    one, many = anomaly_table(trace), corpus_table([measure_heads(trace)], exact=False)
+    columns_alike = [name for name in one if name != "sink_token"]
+    pd.testing.assert_frame_equal(one[columns_alike], many[columns_alike], check_exact=False)

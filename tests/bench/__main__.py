@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import psutil
 
-from tests.bench import app, forward, memory, search, vectors, views
+from tests.bench import app, forward, heads, memory, search, vectors, views
 from tests.bench.report import show_columns
 
 if TYPE_CHECKING:
@@ -26,6 +26,7 @@ BENCHMARKS: dict[str, Callable[[], None]] = {
     "vectors": vectors.run,
     "search": search.run,
     "views": views.run,
+    "heads": heads.run,
 }
 
 

@@ -7,8 +7,11 @@ import hashlib
 import numpy as np
 import pytest
 
+from core.analysis.anomalies import anomaly_table
+from core.analysis.head_patterns import pattern_table
 from core.analysis.normalization import grid_search
-from core.model import LoadedModel, load, trace_text
+from core.analysis.sample_corpus import sample_sentences
+from core.model import LoadedModel, load, trace_by_length, trace_text
 from core.model.catalog import bundled_folder, find, is_here
 
 BOOK = "Oh, this book? I've enjoyed it."
@@ -91,3 +94,26 @@ def test_the_notebooks_search_finds_its_published_constants_on_bert() -> None:
     )
     assert found.a == -0.5
     np.testing.assert_allclose(np.abs(found.surface[0]), 0.89105, atol=1e-4)
+
+
+@pytest.mark.hub
+def test_bert_has_the_positional_heads_of_clark_and_others() -> None:
+    """Clark et al. 2019, section 3.1: over 0.5 to the token before, and to the one after."""
+    model = published("bert-base-uncased")
+    table = pattern_table(trace for _, trace in trace_by_length(model, sample_sentences()[:150]))
+    layers = {
+        name: sorted(int(layer) for layer in table["layer"][table[name] > 0.5])
+        for name in ("previous", "next")
+    }
+    assert layers == {"previous": [2, 4, 7, 8], "next": [1, 2, 2, 3, 6]}
+
+
+@pytest.mark.hub
+@pytest.mark.parametrize(("name", "shorter"), [("gpt2", True), ("bert-base-uncased", False)])
+def test_queries_of_gpt2_are_shorter_than_its_keys_and_those_of_bert_are_not(
+    name: str, shorter: bool
+) -> None:
+    """AttentionViz, section 6.2: mean |q| - |k| is -4.59 for GPT-2, 0.41 for BERT."""
+    traces = trace_by_length(published(name), sample_sentences()[:50])
+    differences = [anomaly_table(trace)["norm_difference"].mean() for _, trace in traces]
+    assert (np.mean(differences) < 0) == shorter

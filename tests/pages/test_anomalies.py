@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from core.analysis.anomalies import anomaly_table, flagged
+from core.analysis.anomalies import anomaly_table, corpus_table, flagged, measure_heads
 from core.model import load, trace_text
 from core.model.output_projection import transformed_norms
 from core.model.query_key_weights import weight_similarity
+from core.ui.anomalies import source
 from tests.pages.conftest import alerts
 
 if TYPE_CHECKING:
@@ -171,3 +172,40 @@ def test_the_whole_state_is_in_the_link(open_app: Callable[..., AppTest]) -> Non
     asked = {"anomaly": "norms", "lengths": "difference", "layer": "2", "head": "5"}
     app = open_app("anomalies", **asked)
     assert asked.items() <= app.query_params.items()
+
+
+# ---- the sample corpus --------------------------------------------------------------------------
+
+SENTENCES = ("The cat sat on the mat and slept.", "She said that he was late again.")
+
+
+def test_the_sample_corpus_is_measured_sentence_by_sentence(
+    open_app: Callable[..., AppTest], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(source, "sample_sentences", lambda: SENTENCES)
+    model = load("bundled/minilm")
+    traces = [trace_text(model, text) for text in SENTENCES]
+    odd = flagged(
+        corpus_table(
+            [
+                measure_heads(each, transformed_norms(model, each), weight_similarity(model))
+                for each in traces
+            ],
+            exact=True,
+        )
+    )
+    tokens = sum(len(each.tokens) for each in traces)
+    app = open_app("anomalies", source="corpus")
+    assert not app.exception
+    where = f"the sample corpus (2 sentences, {tokens} tokens)"
+    assert f"**{len(odd)} of 72 heads** have a flag on {where}" in said(app)
+    for part in ("norms", "first"):
+        app = open_app("anomalies", source="corpus", anomaly=part)
+        assert not app.exception
+        assert "nan" not in said(app)
+
+
+def test_what_one_head_moves_is_of_the_typed_text_only(open_app: Callable[..., AppTest]) -> None:
+    app = open_app("anomalies", source="corpus", anomaly="moved")
+    assert not app.exception
+    assert [each.key for each in app.segmented_control] == ["anomaly"]

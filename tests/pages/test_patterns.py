@@ -12,6 +12,7 @@ from core.analysis.head_classes import CLASSES, THRESHOLDS
 from core.analysis.pattern_table import SCORES
 from core.analysis.sample_corpus import sample_corpus
 from core.model import load, trace_text
+from core.ui import corpus_walk
 from core.ui.patterns import source
 from tests.pages.conftest import alerts
 
@@ -269,7 +270,7 @@ def test_a_corpus_is_measured_once(
 ) -> None:
     monkeypatch.setattr(source, "sample_sentences", lambda: SENTENCES[:2])
     counted: list[int] = []
-    monkeypatch.setattr(source, "trace_by_length", counting(counted))
+    monkeypatch.setattr(corpus_walk, "trace_by_length", counting(counted))
     open_app("patterns", source="corpus")
     assert sorted(counted) == [0, 1]
     app = open_app("patterns", source="corpus", part="alike")
@@ -283,14 +284,14 @@ def test_cancel_leaves_the_corpus_and_what_was_measured_is_kept(
     sentences = tuple(f"{sentence} Indeed." for sentence in SENTENCES)
     monkeypatch.setattr(source, "sample_sentences", lambda: sentences)
     counted: list[int] = []
-    monkeypatch.setattr(source, "trace_by_length", counting(counted, stop_after=3))
+    monkeypatch.setattr(corpus_walk, "trace_by_length", counting(counted, stop_after=3))
     app = open_app("patterns", source="corpus")  # stops by itself, as a click stops a run
     assert len(counted) == 3
     app.button(key="patterns_cancel").click().run()
     assert not app.exception
     assert app.query_params["source"] == "text"
     assert "left after 3 of 5 sentences" in said(app)
-    monkeypatch.setattr(source, "trace_by_length", counting(counted))
+    monkeypatch.setattr(corpus_walk, "trace_by_length", counting(counted))
     app.segmented_control(key="source").set_value("corpus").run()
     assert not app.exception
     assert "5 sentences" in said(app)

@@ -33,7 +33,7 @@ COUNTED = {"attention": "attention to it", "moved": "its share of what is moved"
 def show_first(trace: Trace, table: pd.DataFrame, colours: Palette) -> None:
     """A dot a head, the mean of each layer, and what an even head would give."""
     address.restore_choice("counted", list(COUNTED), "attention", "What can be shown is")
-    address.publish("anomaly", "counted")
+    address.publish("anomaly", "source", "counted")
     st.segmented_control(
         "Of the first token",
         list(COUNTED),
@@ -77,18 +77,21 @@ def show_first(trace: Trace, table: pd.DataFrame, colours: Palette) -> None:
 
 
 def _verdict(trace: Trace, table: pd.DataFrame) -> str:
-    token = quote(trace.tokens[0].display)
+    where = table.attrs["where"]
+    # Texts of a corpus begin with different tokens, unless the tokenizer puts one before all.
+    named = where == "this text" or trace.tokens[0].special
+    token = f", {quote(trace.tokens[0].display)}" if named else ""
     odd, most = having(table, FLAG), with_most(table, "first_attention")
     told = (
         f"{head_name(most)} gives it {most['first_attention']:.2f}, an even head"
         f" {most['first_uniform']:.2f}"
     )
     if odd.empty:
-        return f"**No head of this model rests on the first token**, {token}, on this text. {told}."
+        return f"**No head of this model rests on the first token**{token}, on {where}. {told}."
     layers = as_map(table, "first_attention").mean(axis=1)
     heads = "head rests" if len(odd) == 1 else "heads rest"
     return (
-        f"**{len(odd)} of {len(table)} {heads} on the first token**, {token}: {told}. By layer the"
+        f"**{len(odd)} of {len(table)} {heads} on the first token**{token}: {told}. By layer the"
         f" mean is highest in layer {layers.argmax() + 1} ({layers.max():.2f}) and lowest in layer"
         f" {layers.argmin() + 1} ({layers.min():.2f})."
     )

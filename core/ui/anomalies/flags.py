@@ -40,7 +40,7 @@ def show_flags(trace: Trace, key: TextKey, table: pd.DataFrame, colours: Palette
     """Map and list of one flag or all; then the table and the files."""
     address.restore_choice("flag", [ANY, *FLAGS], ANY, "The flags are")
     address.restore_flag("every")
-    address.publish("anomaly", "flag", *(("every",) if st.session_state["every"] else ()))
+    address.publish("anomaly", "source", "flag", *(("every",) if st.session_state["every"] else ()))
     with st.container(horizontal=True, vertical_alignment="bottom"):
         with st.container(width=240):
             flag = st.selectbox("Look for", [ANY, *FLAGS], key="flag", persist_state="session")
@@ -66,21 +66,26 @@ def _summary(table: pd.DataFrame, odd: pd.DataFrame, here: pd.DataFrame, flag: s
         measure = rule(flag).measure
         known = table[measure].dropna()
         if known.empty:
-            return f"**{flag.capitalize()}** cannot be told for this model or this text."
+            return (
+                f"**{flag.capitalize()}** cannot be told for this model on {table.attrs['where']}."
+            )
         if here.empty:
             return (
-                f"**No head of this model has {flag} on this text**: {MEASURES[measure]}"
+                f"**No head of this model has {flag} on {table.attrs['where']}**:"
+                f" {MEASURES[measure]}"
                 f" lies between {known.min():.2f} and {known.max():.2f}.".replace("-", "−")
             )
-        return f"**{len(here)} of {len(table)} heads** have {flag} on this text."
+        return f"**{len(here)} of {len(table)} heads** have {flag} on {table.attrs['where']}."
     if odd.empty:
-        return "**No head of this model is odd on this text**, by any of the rules below."
+        where = table.attrs["where"]
+        return f"**No head of this model is odd on {where}**, by any of the rules below."
     counts = {flag: len(having(odd, flag)) for flag in FLAGS}
     most_first = sorted(FLAGS, key=lambda name: -counts[name])
     told = ", ".join(f"{name} {counts[name]}" for name in most_first if counts[name])
     missing = [name for name in FLAGS if not counts[name]]
     none = f" None has {_or(missing)}." if missing else ""
-    return f"**{len(odd)} of {len(table)} heads** have a flag on this text: {told}.{none}"
+    where = table.attrs["where"]
+    return f"**{len(odd)} of {len(table)} heads** have a flag on {where}: {told}.{none}"
 
 
 def _or(names: list[str]) -> str:

@@ -43,7 +43,7 @@ def show_norms(trace: Trace, table: pd.DataFrame, colours: Palette) -> None:
             persist_state="session",
         )
         layer, head = pick_one_head(trace)
-    address.publish("anomaly", "lengths", "layer", "head")
+    address.publish("anomaly", "source", "lengths", "layer", "head")
     odd = having(table, FLAG)
     st.markdown(_verdict(table, odd))
     left, right = st.columns(2, gap="medium")
@@ -78,7 +78,7 @@ def show_norms(trace: Trace, table: pd.DataFrame, colours: Palette) -> None:
 def _show_positions(trace: Trace, layer: int, head: int, colours: Palette) -> None:
     query, key = (lengths[layer, head] for lengths in vector_norms(trace))
     labels = unique_labels(tuple(token.display for token in trace.tokens))
-    st.subheader(f"L{layer + 1} H{head + 1} by position", anchor=False)
+    st.subheader(f"L{layer + 1} H{head + 1} by position of your text", anchor=False)
     st.plotly_chart(
         norms_by_position(query, key, labels, colours),
         key="anomalies_positions",
@@ -112,8 +112,8 @@ def _verdict(table: pd.DataFrame, odd: pd.DataFrame) -> str:
     most = with_most(table, "norm_log_ratio")
     if odd.empty:
         return (
-            "**No head of this model has norm disparity on this text.** The furthest is"
-            f" {head_name(most)}: {_told(most)}.{overall}"
+            f"**No head of this model has norm disparity on {table.attrs['where']}.** The furthest"
+            f" is {head_name(most)}: {_told(most)}.{overall}"
         )
     heads = "head has" if len(odd) == 1 else "heads have"
     return (

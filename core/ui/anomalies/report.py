@@ -70,15 +70,17 @@ dd {{ margin: 0; }}
 def make_report(trace: Trace, key: TextKey, table: pd.DataFrame) -> str:
     """The whole file. What people typed is escaped; nothing is fetched, nothing runs."""
     title = f"What is odd about the heads of {trace.model}"
-    text = " | ".join(filter(None, key[1:]))
+    typed = table.attrs["where"] == "this text"
+    text = " | ".join(filter(None, key[1:])) if typed else f"Measured on {table.attrs['where']}"
     cut = f", {trace.dropped} more were cut" if trace.dropped else ""
     layers, heads, tokens, _ = trace.shape
+    size = f"{layers} layers × {heads} heads" + (f", {tokens} tokens{cut}" if typed else "")
     odd = flagged(table)
     counted = html.escape(values_note(table.attrs["values"] == "|f(v)|"))
     parts = [
         f'<h1 dir="auto">{html.escape(title)}</h1>',
         f'<p class="text" dir="auto">{html.escape(text)}</p>',
-        f"<p>{layers} layers × {heads} heads, {tokens} tokens{cut}. {counted}</p>",
+        f"<p>{size}. {counted}</p>",
         "<h2>Layers down, heads across</h2>",
         '<div class="maps">',
         *(_map(as_map(table, name), caption) for name, caption in _MAPS.items()),
@@ -98,7 +100,7 @@ def make_report(trace: Trace, key: TextKey, table: pd.DataFrame) -> str:
 
 def _flagged(odd: pd.DataFrame) -> str:
     if odd.empty:
-        return "<p>No head of this model is odd on this text, by any of the rules below.</p>"
+        return "<p>No head of this model is odd here, by any of the rules below.</p>"
     rows = [
         (head_name(one), f"{one['severity']:.2f}", one["flags"], one["reasons"])
         for one in rows_of(odd)

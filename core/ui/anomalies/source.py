@@ -1,0 +1,68 @@
+"""What the anomaly table is of: the typed text, or the sample corpus with a bar and a Cancel."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import streamlit as st
+
+from core.analysis.anomalies import corpus_table, measure_heads
+from core.analysis.sample_corpus import sample_sentences
+from core.model import output_projection
+from core.ui import address, cache
+from core.ui.corpus_walk import SOURCES, corpus_digest, say_cancelled, walk_corpus
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from core.analysis.head_flags import Measures
+    from core.model import Trace
+    from core.ui.cache import TextKey
+
+NAME = "anomalies"
+
+
+def pick_source() -> str:
+    """Whether the table is of the typed text or the sample corpus; from the link at first."""
+    address.restore_choice("source", list(SOURCES), "text", "Heads can be measured on")
+    st.segmented_control(
+        "Measured on",
+        list(SOURCES),
+        key="source",
+        format_func=SOURCES.__getitem__,
+        required=True,
+        persist_state="session",
+        label_visibility="collapsed",
+    )
+    chosen: str = st.session_state["source"]
+    return chosen
+
+
+def measured_table(key: TextKey, source: str) -> pd.DataFrame:
+    """The anomaly table; `attrs["where"]` says in words of what."""
+    model_name = key[0]
+    if source == "text":
+        say_cancelled(NAME, model_name, len(sample_sentences()))
+        return cache.anomalies(*key)
+    sentences = sample_sentences()
+    shelf = cache.anomaly_shelf(model_name, corpus_digest(sentences))
+    if shelf.table is None:
+        shelf.table = _measure(model_name, sentences)
+    return shelf.table
+
+
+def _measure(model_name: str, sentences: tuple[str, ...]) -> pd.DataFrame:
+    model = cache.model(model_name)
+    similarity = cache.weight_similarity(model_name)
+
+    def take(into: dict[int, Measures], place: int, trace: Trace) -> None:
+        norms = output_projection.transformed_norms(model, trace)
+        into[place] = measure_heads(trace, norms, similarity)
+
+    found = walk_corpus(NAME, model_name, sentences, dict, take)
+    texts = [found[place] for place in sorted(found)]
+    exact = output_projection.output_projections(model) is not None
+    table = corpus_table(texts, exact=exact)
+    tokens = int(sum(text["tokens"].flat[0] for text in texts))
+    table.attrs["where"] = f"the sample corpus ({len(texts)} sentences, {tokens:,} tokens)"
+    return table

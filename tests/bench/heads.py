@@ -1,0 +1,69 @@
+"""The tables of head patterns and of anomalies: for one sentence, and for the sample corpus."""
+
+from __future__ import annotations
+
+import time
+
+from core.analysis.anomalies import anomaly_table, corpus_table, measure_heads
+from core.analysis.coreference import coreference_table, resolve
+from core.analysis.head_patterns import pattern_table
+from core.analysis.head_similarity import MOST_LOGARITHMS, add_distances, compare_heads
+from core.analysis.induction import induction_scores
+from core.analysis.pattern_measure import measure_text
+from core.analysis.pattern_table import make_table
+from core.analysis.sample_corpus import sample_corpus, sample_sentences
+from core.model import DEFAULT_MODEL, load, trace_by_length, trace_repeated, trace_text
+from core.model.output_projection import transformed_norms
+from core.model.query_key_weights import weight_similarity
+from tests.bench.report import show
+from tests.bench.texts import sentence_of
+from tests.bench.timing import by_turns
+
+SENTENCE_LIMIT_S = 0.3  # both tables, once the text has been run
+CORPUS_LIMIT_S = 20.0
+
+
+def run() -> None:
+    """Both tables of sentences of two lengths; then of the corpus, the forward passes included."""
+    model = load(DEFAULT_MODEL)
+    induction, similarity = induction_scores(trace_repeated(model)), weight_similarity(model)
+    for tokens, limit in ((13, SENTENCE_LIMIT_S), (512, None)):
+        trace = trace_text(model, sentence_of(tokens))
+        norms = transformed_norms(model, trace)
+        patterns, anomalies = by_turns(
+            5,
+            lambda trace=trace: pattern_table(trace, induction=induction),  # type: ignore[misc]
+            lambda trace=trace, norms=norms: anomaly_table(trace, norms, similarity),  # type: ignore[misc]
+        )
+        both = [(one + other) / 1e3 for one, other in zip(patterns, anomalies, strict=True)]
+        show(f"{tokens} tokens: patterns", [each / 1e3 for each in patterns], "s")
+        show(f"{tokens} tokens: anomalies", [each / 1e3 for each in anomalies], "s")
+        show(f"{tokens} tokens: both tables", both, "s", limit)
+    _show_corpus()
+
+
+def _show_corpus() -> None:
+    model, sentences = load(DEFAULT_MODEL), sample_sentences()
+    marked = {each.text: each for each in sample_corpus() if each.mentions}
+    similarity = weight_similarity(model)
+    start = time.perf_counter()
+    measured, resolved, distances = [], [], None
+    for place, trace in trace_by_length(model, sentences):
+        measured.append(measure_text(trace))
+        one = compare_heads(trace, MOST_LOGARITHMS // len(sentences))
+        distances = one if distances is None else add_distances([distances, one])
+        if sentence := marked.get(sentences[place]):
+            resolved.append(resolve(trace, sentence))
+    make_table(measured, intervals=True)
+    coreference_table(resolved)
+    patterns = time.perf_counter() - start
+    start = time.perf_counter()
+    texts = [
+        measure_heads(trace, transformed_norms(model, trace), similarity)
+        for _, trace in trace_by_length(model, sentences)
+    ]
+    corpus_table(texts, exact=True)
+    anomalies = time.perf_counter() - start
+    name = f"{len(sentences)} sentences"
+    show(f"{name}: patterns, likeness, coreference, intervals", [patterns], "s", CORPUS_LIMIT_S)
+    show(f"{name}: anomalies", [anomalies], "s", CORPUS_LIMIT_S)
