@@ -17,10 +17,13 @@ import numpy as np
 
 if TYPE_CHECKING:
     import torch
+    from numpy.typing import NDArray
     from transformers import PreTrainedConfig
 
     from core.model.loading import LoadedModel
     from core.model.trace import Array, Trace
+
+    Doubles = NDArray[np.float64]
 
 # How the module of W_O is called in each family, from the end of its name.
 _MODULES = {
@@ -96,26 +99,41 @@ def transformed_values(model: LoadedModel, trace: Trace, layer: int, head: int) 
     return written
 
 
-def transformed_norms(model: LoadedModel, trace: Trace) -> Array | None:
-    """|f(v_j)| of every head and token, float32 (layer, head, token); None where W_O is unknown.
+def value_grams(model: LoadedModel) -> tuple[Doubles, ...] | None:
+    """W_O W_O^T of every head, float64 (head, dim, dim) a layer; None where W_O is unknown.
 
-    Computed head by head from W_O W_O^T, so that memory grows with the text and not with its
-    length times the width of the model.
+    All that the lengths of transformed values need, for any number of texts: |v W|^2 is
+    v (W W^T) v^T. Float64, as squares of small norms lose digits.
     """
-    import torch
-
     projections = output_projections(model)
     if projections is None:
         return None
-    norms = []
-    with torch.inference_mode():
-        for layer, weight in enumerate(projections):
-            values = _values(model, trace, layer)  # (head, token, dim)
-            # |v W|^2 = v (W W^T) v^T, in float64, as squares of small norms lose digits.
-            gram = weight.double() @ weight.double().transpose(1, 2)  # (head, dim, dim)
-            squares = ((values.double() @ gram) * values.double()).sum(dim=-1)
-            norms.append(squares.clamp(min=0).sqrt().float().cpu().numpy())
-    return np.stack(norms)
+    doubles = (weight.double() for weight in projections)
+    return tuple((each @ each.transpose(1, 2)).cpu().numpy() for each in doubles)
+
+
+def transformed_norms(
+    model: LoadedModel, trace: Trace, grams: tuple[Doubles, ...] | None = None
+) -> Array | None:
+    """|f(v_j)| of every head and token, float32 (layer, head, token); None where W_O is unknown.
+
+    Parameters
+    ----------
+    grams : from :func:`value_grams`, to spare them for many texts; made here when None.
+    """
+    from threadpoolctl import threadpool_limits
+
+    grams = value_grams(model) if grams is None else grams
+    if grams is None:
+        return None
+    norms = np.empty(trace.shape[:3], dtype=np.float32)
+    # Matrices this small gain nothing from threads, which wait for each other on a busy server.
+    with threadpool_limits(1, user_api="blas"):
+        for layer, gram in enumerate(grams):
+            values = np.repeat(trace.kv_values[layer].astype(np.float64), trace.group, axis=0)
+            squares = ((values @ gram) * values).sum(axis=-1)
+            norms[layer] = np.sqrt(np.maximum(squares, 0))
+    return norms
 
 
 def _values(model: LoadedModel, trace: Trace, layer: int) -> torch.Tensor:

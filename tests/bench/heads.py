@@ -13,7 +13,7 @@ from core.analysis.pattern_measure import measure_text
 from core.analysis.pattern_table import make_table
 from core.analysis.sample_corpus import sample_corpus, sample_sentences
 from core.model import DEFAULT_MODEL, load, trace_by_length, trace_repeated, trace_text
-from core.model.output_projection import transformed_norms
+from core.model.output_projection import transformed_norms, value_grams
 from core.model.query_key_weights import weight_similarity
 from tests.bench.report import show
 from tests.bench.texts import sentence_of
@@ -58,8 +58,9 @@ def _show_corpus() -> None:
     coreference_table(resolved)
     patterns = time.perf_counter() - start
     start = time.perf_counter()
+    grams = value_grams(model)
     texts = [
-        measure_heads(trace, transformed_norms(model, trace), similarity)
+        measure_heads(trace, transformed_norms(model, trace, grams), similarity)
         for _, trace in trace_by_length(model, sentences)
     ]
     corpus_table(texts, exact=True)

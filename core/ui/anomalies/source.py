@@ -54,15 +54,15 @@ def measured_table(key: TextKey, source: str) -> pd.DataFrame:
 def _measure(model_name: str, sentences: tuple[str, ...]) -> pd.DataFrame:
     model = cache.model(model_name)
     similarity = cache.weight_similarity(model_name)
+    grams = output_projection.value_grams(model)
 
     def take(into: dict[int, Measures], place: int, trace: Trace) -> None:
-        norms = output_projection.transformed_norms(model, trace)
+        norms = output_projection.transformed_norms(model, trace, grams)
         into[place] = measure_heads(trace, norms, similarity)
 
     found = walk_corpus(NAME, model_name, sentences, dict, take)
     texts = [found[place] for place in sorted(found)]
-    exact = output_projection.output_projections(model) is not None
-    table = corpus_table(texts, exact=exact)
+    table = corpus_table(texts, exact=grams is not None)
     tokens = int(sum(text["tokens"].flat[0] for text in texts))
     table.attrs["where"] = f"the sample corpus ({len(texts)} sentences, {tokens:,} tokens)"
     return table
