@@ -46,8 +46,9 @@ def resolve(trace: Trace, sentence: Sentence) -> Resolved:
     """What every head does with the pronouns of the sentence.
 
     Attention from a pronoun is the mean over its tokens, attention to a noun the sum over its own.
-    A causal model sees only the candidates before the pronoun. Pronouns that were cut off, or have
-    fewer than two candidates left, do not count. One layer's attention is in memory at a time.
+    A causal model sees only the candidates before the pronoun. Pronouns that were cut off, have
+    fewer than two candidates left, or stand for a noun out of sight, do not count. One layer's
+    attention is in memory at a time.
     """
     counted = [
         (mention, seen)
@@ -70,7 +71,7 @@ def resolve(trace: Trace, sentence: Sentence) -> Resolved:
     return Resolved(
         tuple(mention for mention, _ in counted),
         hits,
-        np.array([_nearest(mention) == mention.antecedent for mention, _ in counted], np.bool_),
+        np.array([mention.nearest == mention.antecedent for mention, _ in counted], np.bool_),
         np.array([1 / len(seen) for _, seen in counted], np.float64),
     )
 
@@ -81,8 +82,10 @@ def coreference_table(resolved: Sequence[Resolved]) -> pd.DataFrame:
     Returns
     -------
     Columns `layer` and `head` (1-based), `coreference` (the share of pronouns resolved), `low` and
-    `high` (95 % Wilson interval), `better` (whether `low` is above the share of the nearest-noun
-    rule), and, the same in every row, `nearest` (that share), `chance` and `pronouns`.
+    `high` (95 % Wilson interval, of that head alone: the best of many is also the luckiest), `hard`
+    (the share of those that do not stand for the nearest noun), `better` (whether `low` is above
+    the share of the nearest-noun rule), and, the same in every row, `nearest` (that share),
+    `chance` and `pronouns`.
 
     Raises
     ------
@@ -92,9 +95,11 @@ def coreference_table(resolved: Sequence[Resolved]) -> pd.DataFrame:
     count = sum(len(each.mentions) for each in resolved)
     if not count:
         raise ValueError("no pronoun with two candidates is marked in these texts")
-    share = np.concatenate([each.hits for each in resolved]).mean(axis=0)
+    hits = np.concatenate([each.hits for each in resolved])
+    easy = np.concatenate([each.nearest for each in resolved])
+    share, nearest = hits.mean(axis=0), float(easy.mean())
     low, high = wilson_interval(share, count)
-    nearest = float(np.concatenate([each.nearest for each in resolved]).mean())
+    hard = np.full(share.shape, np.nan) if easy.all() else hits[~easy].mean(axis=0)
     layer, head = np.indices(share.shape).reshape(2, -1)
     return pd.DataFrame(
         {
@@ -103,6 +108,7 @@ def coreference_table(resolved: Sequence[Resolved]) -> pd.DataFrame:
             "coreference": share.ravel(),
             "low": low.ravel(),
             "high": high.ravel(),
+            "hard": hard.ravel(),
             "better": low.ravel() > nearest,
             "nearest": nearest,
             "chance": float(np.concatenate([each.chance for each in resolved]).mean()),
@@ -130,12 +136,6 @@ def _in_sight(trace: Trace, mention: Mention) -> list[int]:
         for number, span in enumerate(mention.candidates)
         if _tokens_of(trace.tokens, span) and not (trace.causal and span > mention.pronoun)
     ]
-
-
-def _nearest(mention: Mention) -> int:
-    """The last candidate before the pronoun."""
-    before = [n for n, span in enumerate(mention.candidates) if span < mention.pronoun]
-    return max(before, key=mention.candidates.__getitem__)
 
 
 def _tokens_of(tokens: Sequence[Token], span: Span) -> list[int]:

@@ -9,28 +9,24 @@ import pytest
 from scipy.stats import binomtest
 
 from core.analysis.coreference import coreference_table, resolve, wilson_interval
-from core.analysis.sample_corpus import Sentence, read_corpus, sample_corpus
+from core.analysis.sample_corpus import Sentence, read_sentence, sample_corpus
 from core.model import Trace, load, trace_text
 from core.model.trace import Layer, Token
 
-LINE = "The [dog=1] saw [Eve=2] because <it=1> barked near the [car=3]."
-WORDS = ["The", "d", "og", "saw", "Eve", "because", "it", "barked", "near", "the", "car", "."]
+LINE = "The [dog] and [Eve] saw the [car] because {it=dog} barked."
+WORDS = ["The", "d", "og", "and", "Eve", "saw", "the", "car", "because", "it", "barked", "."]
 NOT_SPECIAL = False
-DOG, EVE, IT, CAR = [1, 2], [4], [6], [10]
+DOG, EVE, CAR = [1, 2], [4], [7]
 
 
 def sentence(line: str = LINE) -> Sentence:
-    return read_corpus(f"== topic\n{line}")[0]
+    return read_sentence(line, "lists")
 
 
-def trace_of(weights: np.ndarray, *, causal: bool = False) -> Trace:
+def trace_of(
+    weights: np.ndarray, *, tokens: tuple[Token, ...] | None = None, causal: bool = False
+) -> Trace:
     """A trace of the words above whose heads have these weights, (layer, head, token, token)."""
-    text, tokens, start = sentence().text, [], 0
-    for position, word in enumerate(WORDS):
-        start = text.index(word, start)
-        span = (start, start + len(word))
-        start = span[1]
-        tokens.append(Token(word, word, position, NOT_SPECIAL, 0, position, position, span))
     layers, heads, size, _ = weights.shape
     # Keys are the unit vectors, so that queries are the logits.
     keys = np.broadcast_to(np.eye(size, dtype=np.float32), (layers, heads, size, size))
@@ -38,7 +34,18 @@ def trace_of(weights: np.ndarray, *, causal: bool = False) -> Trace:
         logits = np.maximum(np.log(weights), -60).astype(np.float32)
     mask = np.where(np.tri(size, dtype=bool), 0, -np.inf).astype(np.float32) if causal else None
     rules = tuple(Layer(1.0, mask) for _ in range(layers))
-    return Trace("made", tuple(tokens), logits, keys, keys, rules, causal=causal)
+    return Trace("made", tokens or words(), logits, keys, keys, rules, causal=causal)
+
+
+def words() -> tuple[Token, ...]:
+    """The tokens of the sentence above."""
+    text, tokens, start = sentence().text, [], 0
+    for position, word in enumerate(WORDS):
+        start = text.index(word, start)
+        span = (start, start + len(word))
+        start = span[1]
+        tokens.append(Token(word, word, position, NOT_SPECIAL, 0, position, position, span))
+    return tuple(tokens)
 
 
 def looking(*places: tuple[list[int], float]) -> np.ndarray:
@@ -69,16 +76,22 @@ def test_the_noun_that_gets_most_is_the_answer(
     assert found.chance.tolist() == [pytest.approx(1 / 3)]
 
 
-def test_a_causal_model_chooses_among_what_it_has_seen() -> None:
-    weights = looking((DOG, 0.2), (CAR, 0.6))
-    found = resolve(trace_of(weights, causal=True), sentence())
-    assert found.hits.tolist() == [[[True]]]
-    assert found.chance.tolist() == [0.5]
+def test_a_noun_that_a_causal_model_has_not_seen_does_not_count() -> None:
+    later = sentence("The dog and {she=Eve} saw the [car] because it barked; [Eve].")
+    assert len(later.mentions) == 1
+    text = later.text
+    tokens = tuple(
+        Token(word, word, i, NOT_SPECIAL, 0, i, i, (text.index(word), text.index(word) + len(word)))
+        for i, word in enumerate(["The", "dog", "and", "she", "saw", "car", "Eve"])
+    )
+    even = np.full((1, 1, 7, 7), 1 / 7)
+    for causal, counted in ((False, 1), (True, 0)):
+        trace = trace_of(even, tokens=tokens, causal=causal)
+        assert len(resolve(trace, later).mentions) == counted
 
 
-def test_a_pronoun_with_one_candidate_does_not_count() -> None:
-    alone = sentence("The [dog=1] saw Eve because <it=1> barked near the car.")
-    found = resolve(trace_of(looking((DOG, 0.5))), alone)
+def test_texts_without_marks_have_no_table() -> None:
+    found = resolve(trace_of(looking((DOG, 0.5))), sentence("The dog saw Eve."))
     assert found.mentions == ()
     assert found.hits.shape == (0, 1, 1)
     with pytest.raises(ValueError, match="no pronoun"):
@@ -100,7 +113,7 @@ def test_a_pronoun_that_was_cut_off_does_not_count() -> None:
 @pytest.mark.parametrize("model", ["bundled/minilm", "bundled/gpt2-novels"])
 def test_every_head_is_judged_as_a_literal_loop_judges_it(model: str) -> None:
     loaded = load(model)
-    for each in [s for s in sample_corpus() if s.mentions][::17]:
+    for each in [s for s in sample_corpus() if s.mentions][::23]:
         trace = trace_text(loaded, each.text)
         found = resolve(trace, each)
         mentions = [m for m in each.mentions if len(m.candidates) > 1]
@@ -138,7 +151,7 @@ def test_wilsons_interval_is_scipys() -> None:
 
 
 def test_minilm_has_heads_that_resolve_pronouns_and_the_novels_model_has_none() -> None:
-    """Facts of the bundled models, as ranges: L2 H4 0.87 and L4 H2 0.82 against 0.66."""
+    """Facts of the bundled models, as ranges: L4 H2 0.75 against 0.41."""
     rows = {}
     marked = [s for s in sample_corpus() if s.mentions]
     for name in ("bundled/minilm", "bundled/gpt2-novels"):
@@ -147,9 +160,11 @@ def test_minilm_has_heads_that_resolve_pronouns_and_the_novels_model_has_none() 
         table = coreference_table(found).to_dict("records")
         rows[name] = {(int(row["layer"]), int(row["head"])): row for row in table}
     minilm = rows["bundled/minilm"]
-    assert int(minilm[2, 4]["pronouns"]) >= 120
-    assert 0.6 < float(minilm[2, 4]["nearest"]) < 0.75
-    assert max(minilm, key=lambda head: float(minilm[head]["coreference"])) == (2, 4)
-    assert 0.8 < float(minilm[2, 4]["coreference"]) < 0.95
+    assert int(minilm[4, 2]["pronouns"]) >= 200
+    assert 0.35 < float(minilm[4, 2]["nearest"]) < 0.5
+    best = sorted(minilm, key=lambda head: -float(minilm[head]["coreference"]))[:3]
+    assert set(best) == {(4, 2), (3, 5), (2, 4)}
+    assert 0.7 < float(minilm[4, 2]["coreference"]) < 0.8
     assert minilm[4, 2]["better"]
+    assert float(minilm[4, 2]["hard"]) > 0.75
     assert not any(row["better"] for row in rows["bundled/gpt2-novels"].values())

@@ -358,9 +358,9 @@ def test_coreference_names_the_rule_to_beat_and_what_a_head_answered(
     )
     row = table.iloc[12 + 3]
     assert f"Of {row['pronouns']} pronouns" in said
-    assert f"resolves {row['nearest']:.2f}, guessing 0.50" in said
+    assert f"resolves {row['nearest']:.2f}, guessing {row['chance']:.2f}" in said
     assert f"**L2 H4** resolves {row['coreference']:.2f}" in said
-    assert "The **nurse** called the driver twice because **she** needed" in said.replace("\\", "")
+    assert "handed the **apprentice** a chisel and told **him** to" in said.replace("\\", "")
 
 
 def test_a_corpus_without_marks_has_no_coreference(

@@ -98,7 +98,7 @@ def _take_corpus() -> None:
 
 def _show_best(table: pd.DataFrame) -> None:
     best = table.sort_values("coreference", ascending=False, kind="stable").head(10)
-    shown = best[["coreference", "low", "high", "better"]].copy()
+    shown = best[["coreference", "low", "high", "hard", "better"]].copy()
     shown.insert(0, "head", "L" + best["layer"].astype(str) + " H" + best["head"].astype(str))
     st.dataframe(
         shown,
@@ -107,12 +107,20 @@ def _show_best(table: pd.DataFrame) -> None:
         column_config={
             **{
                 name: st.column_config.NumberColumn(label, format="%.3f")
-                for name, label in (("coreference", "resolved"), ("low", "from"), ("high", "to"))
+                for name, label in (
+                    ("coreference", "resolved"),
+                    ("low", "from"),
+                    ("high", "to"),
+                    ("hard", "hard ones"),
+                )
             },
             "better": st.column_config.CheckboxColumn("beats nearest"),
         },
     )
-    st.caption("From and to: the 95 % interval (Wilson). It beats the rule if all of it is above.")
+    st.caption(
+        "From and to: the 95 % interval (Wilson); a head beats the rule if all of it is above."
+        " Hard ones: pronouns that do not stand for the nearest noun."
+    )
 
 
 def _say_head(found: Found, table: pd.DataFrame) -> str:
