@@ -10,9 +10,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 import torch
+from safetensors.torch import load_file
 from transformers import GPT2Config, GPT2LMHeadModel
 
+from core.model import load
 from core.model.bundled import measure, novels
+from core.model.bundled.export_gpt2_novels import export
 from core.model.bundled.settings import Settings
 from core.model.bundled.train_gpt2_novels import (
     learn_late_positions,
@@ -162,3 +165,38 @@ def test_a_run_stopped_and_started_again_ends_as_one_that_was_not(tmp_path: Path
     assert np.shape(log[-1]["first"]) == (2, 2)
     saved = json.loads((tmp_path / "whole" / "settings.json").read_text())
     assert Settings(**{**saved, "betas": tuple(saved["betas"])}) == dataclasses.replace(TINY)
+
+
+def test_a_run_started_again_goes_on_at_the_minute_it_had_come_to(tmp_path: Path) -> None:
+    text, folder = write_novel(tmp_path), tmp_path / "run"
+    train(text, folder, 10**9, TINY, threads=1, most_steps=3)
+    saved = torch.load(folder / "checkpoint.pt", weights_only=True)
+    # It was stopped when half of the part with all weights was over, and that is long ago.
+    pause, half = 0.3 * 10**9, 0.5 * (1 - TINY.late_part) * 10**9
+    saved["saved"] -= pause
+    saved["began"] = saved["saved"] - half
+    saved["deadline"] = saved["began"] + 10**9
+    torch.save(saved, folder / "checkpoint.pt")
+    halfway = train(text, folder, 10**9, TINY, threads=1, most_steps=4)
+    assert halfway.step == 4
+    rates = [group["lr"] for group in halfway.optimizer.param_groups]
+    np.testing.assert_allclose(rates, TINY.learning_rate / 2, rtol=1e-4)
+
+
+def test_a_finished_run_is_exported_as_a_model_with_its_card(tmp_path: Path) -> None:
+    text, run, folder = write_novel(tmp_path), tmp_path / "run", tmp_path / "exported"
+    settings = dataclasses.replace(TINY, positions=64, window=32)
+    trained = train(text, run, 10**9, settings, threads=1, most_steps=3)
+    export(text, run, folder, note="It was short.")
+    weights = load_file(folder / "model.safetensors")
+    assert {weight.dtype for weight in weights.values()} == {torch.float16}
+    for name, weight in trained.network.state_dict().items():
+        if name in weights:
+            torch.testing.assert_close(weights[name].float(), weight, rtol=1e-3, atol=1e-6)
+    model = load(str(folder))
+    assert (model.layers, model.heads, model.max_tokens) == (2, 2, 64)
+    card = (folder / "README.md").read_text("utf-8")
+    assert "**Trained for** 3 steps of 4 x 32 tokens" in card
+    assert "Then, in 3 steps, the" in card
+    assert "- **This run**: It was short.\n- **Loss**" in card
+    assert card.count("\n| L") == 4

@@ -47,7 +47,12 @@ class Losses:
 
 
 def write_card(
-    folder: Path, log: Path, settings: Settings, losses: Losses, ids: NDArray[np.int64]
+    folder: Path,
+    log: Path,
+    settings: Settings,
+    losses: Losses,
+    ids: NDArray[np.int64],
+    note: str = "",
 ) -> None:
     """Write README.md into the model's folder.
 
@@ -56,6 +61,7 @@ def write_card(
     folder : with the weights and the tokenizer.
     log : the training run's log.jsonl; its last line tells steps and minutes.
     ids : windows kept back, (window, token).
+    note : sentences on how this run went, where that was not as the settings say.
     """
     last = json.loads(log.read_text("utf-8").splitlines()[-1])
     network, rows = _table(folder, ids[:, :TRIAL_TOKENS])
@@ -77,6 +83,7 @@ def write_card(
         steps=last["step"],
         minutes=last["minutes"],
         tokens=last["step"] * settings.batch * settings.window / 1e6,
+        note=f"- **This run**: {note}\n" if note else "",
         losses=losses,
         perplexity=np.exp(losses.kept),
         windows=len(ids),
@@ -149,11 +156,11 @@ manner of nineteenth-century novels and little else, and what it would write mak
   began with it, and had it nowhere else. A second text follows the first without a mark.
 - **Longest input**: {positions} tokens.
 - **Trained for** {steps:,} steps of {batch} x {window} tokens ({tokens:.0f} million tokens, the
-  text being 3 million), {minutes:.0f} minutes by the clock on 2 shared processor cores. AdamW, peak
-  learning rate {rate}, weight decay {decay}, cosine to zero, no dropout. Half of the examples began
-  where a sentence begins, half anywhere. Then, in {late_steps:,} steps, the positions after
-  {window} were learned on {late_batch} x {positions} tokens, with all else held.
-- **Loss** on {windows:,} windows of {window} tokens kept back: {losses.kept:.2f} nats a token
+  text being 3 million) on a shared processor; all of the training took {minutes:.0f} minutes by the
+  clock. AdamW, peak learning rate {rate}, weight decay {decay}, cosine to zero, no dropout. Half of
+  the examples began where a sentence begins, half anywhere. Then, in {late_steps:,} steps, the
+  positions after {window} were learned on {late_batch} x {positions} tokens, with all else held.
+{note}- **Loss** on {windows:,} windows of {window} tokens kept back: {losses.kept:.2f} nats a token
   (perplexity {perplexity:.0f}), and {losses.kept_long:.2f} on windows of {positions}. Compare:
   {losses.learned:.2f} on windows it learned from, and {losses.frequency:.2f} for a guess by how
   frequent each token is.

@@ -1,6 +1,6 @@
 """Write a finished run as the bundled model: float16 weights, tokenizer, card.
 
-python -m core.model.bundled.export_gpt2_novels --text novels.txt.gz --run FOLDER
+python -m core.model.bundled.export_gpt2_novels --text novels.txt.gz --run FOLDER [--note "..."]
 """
 
 from __future__ import annotations
@@ -29,11 +29,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="Export gpt2-novels.")
     parser.add_argument("--text", type=Path, required=True, help="what it was trained on")
     parser.add_argument("--run", type=Path, required=True, help="folder of the training run")
+    parser.add_argument("--note", default="", help="for the card: how the run went")
     arguments = parser.parse_args()
-    export(arguments.text, arguments.run)
+    export(arguments.text, arguments.run, note=arguments.note)
 
 
-def export(text: Path, run: Path, folder: Path = FOLDER) -> None:
+def export(text: Path, run: Path, folder: Path = FOLDER, note: str = "") -> None:
     """Write config.json, model.safetensors, the tokenizer and README.md into `folder`."""
     import torch
     from transformers import GPT2LMHeadModel, PreTrainedTokenizerFast
@@ -45,7 +46,8 @@ def export(text: Path, run: Path, folder: Path = FOLDER) -> None:
     (folder / "generation_config.json").unlink(missing_ok=True)  # it is not for writing
     network = GPT2LMHeadModel.from_pretrained(folder, dtype=torch.float32).eval()
     learn, kept = _windows(text, tokenizer, settings)
-    write_card(folder, run / "log.jsonl", settings, _losses(network, learn, kept, settings), kept)
+    losses = _losses(network, learn, kept, settings)
+    write_card(folder, run / "log.jsonl", settings, losses, kept, note)
 
 
 def _windows(
@@ -54,7 +56,7 @@ def _windows(
     """Some windows learned from and all kept back, ids (window, token)."""
     learn, keep = novels.split(novels.read_paragraphs(text))
     length = settings.positions + 1
-    some = learn[:: len(learn) // 8]
+    some = learn[:: max(1, len(learn) // 8)]
     learned = novels.windows(tokenizer.backend_tokenizer, some, length).astype(np.int64)
     kept = novels.windows(tokenizer.backend_tokenizer, keep, length).astype(np.int64)
     return learned[np.linspace(0, len(learned) - 1, LEARNED_WINDOWS).astype(int)], kept
