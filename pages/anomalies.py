@@ -7,7 +7,7 @@ from core.ui.navigation import open_page
 open_page("anomalies")
 
 from core.figures.palette import palette
-from core.ui import address, cache
+from core.ui import cache
 from core.ui.anomalies.first import show_first
 from core.ui.anomalies.flags import show_flags
 from core.ui.anomalies.moved import show_moved
@@ -18,6 +18,7 @@ from core.ui.anomalies.source import measured_table, pick_source
 from core.ui.anomalies.states import show_states
 from core.ui.anomalies.wording import show_mathematics
 from core.ui.current import current_key, current_trace
+from core.ui.selectors import pick_part
 
 PARTS = {
     "flags": "Flagged heads",
@@ -32,16 +33,7 @@ go_where_asked()
 trace = current_trace()
 key = current_key(trace.model)
 colours = palette(st.context.theme.type)
-address.restore_choice("anomaly", list(PARTS), "flags", "The views are")
-part = st.segmented_control(
-    "View",
-    list(PARTS),
-    key="anomaly",
-    format_func=PARTS.__getitem__,
-    required=True,
-    persist_state="session",
-    label_visibility="collapsed",
-)
+part = pick_part(PARTS, key="anomaly", told="The views are")
 source = pick_source() if part in OVER_ALL_HEADS else "text"
 table = measured_table(key, source)
 

@@ -22,7 +22,7 @@ from core.ui.patterns.overview import (
 from core.ui.patterns.pronouns import publish_pronouns, show_pronouns
 from core.ui.corpus_walk import SOURCES
 from core.ui.patterns.source import say_cancelled
-from core.ui.selectors import pick_head, pick_layer, step_through_heads
+from core.ui.selectors import pick_head, pick_layer, pick_part, step_through_heads
 
 PARTS = {
     "heads": "All heads",
@@ -34,22 +34,13 @@ PARTS = {
 trace = current_trace()
 theme = st.context.theme.type
 colours = palette(theme)
-address.restore_choice("part", list(PARTS), "heads", "The parts are")
 address.restore_choice("source", list(SOURCES), "text", "Heads can be measured on")
 address.restore_flag("chance", default=True)
 restore_colouring()
 restore_view()
 restore_thresholds()
 
-part = st.segmented_control(
-    "Part",
-    list(PARTS),
-    key="part",
-    format_func=PARTS.__getitem__,
-    required=True,
-    persist_state="session",
-    label_visibility="collapsed",
-)
+part = pick_part(PARTS)
 with st.container(horizontal=True, vertical_alignment="bottom"):
     source = st.segmented_control(
         "Measured on",

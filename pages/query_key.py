@@ -14,7 +14,7 @@ from core.ui.query_key.wording import CRITERIA, DISTANCES, show_mathematics, sho
 from core.ui.query_key.picture import Choice, show_picture
 from core.ui.query_key.search import show_search
 from core.ui.query_key.trust import show_trust
-from core.ui.selectors import pick_head, pick_layer, step_through_heads
+from core.ui.selectors import pick_head, pick_layer, pick_part, step_through_heads
 
 PARTS = {
     "picture": "The picture",
@@ -26,19 +26,10 @@ PARTS = {
 trace = current_trace()
 colours = palette(st.context.theme.type)
 open_clicked_head()
-address.restore_choice("part", list(PARTS), "picture", "The parts are")
 address.restore_choice("distance", list(DISTANCES), "euclidean", "The distances are")
 address.restore_choice("criterion", list(CRITERIA), "pearson", "The criteria are")
 
-part = st.segmented_control(
-    "Part",
-    list(PARTS),
-    key="part",
-    format_func=PARTS.__getitem__,
-    required=True,
-    persist_state="session",
-    label_visibility="collapsed",
-)
+part = pick_part(PARTS)
 with st.container(horizontal=True, vertical_alignment="bottom"):
     with st.container(width=130):
         layer = pick_layer(trace)

@@ -9,13 +9,29 @@ import streamlit as st
 from core.ui.address import restore_choice
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from core.model import Trace
 
 Layer = int | Literal["mean"]
 Head = int | Literal["mean", "median", "max"]
 _HEAD_LABELS = {"mean": "mean of heads", "median": "median of heads", "max": "maximum of heads"}
+
+
+def pick_part(parts: Mapping[str, str], *, key: str = "part", told: str = "The parts are") -> str:
+    """Which part of a page is shown, the first one first; `parts` are names in links and labels."""
+    restore_choice(key, list(parts), next(iter(parts)), told)
+    st.segmented_control(
+        "Part",
+        list(parts),
+        key=key,
+        format_func=parts.__getitem__,
+        required=True,
+        persist_state="session",
+        label_visibility="collapsed",
+    )
+    chosen: str = st.session_state[key]
+    return chosen
 
 
 def pick_layer(trace: Trace, *, mean: bool = False) -> Layer:

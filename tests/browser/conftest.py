@@ -25,10 +25,12 @@ expect.set_options(timeout=20_000)  # a cold import on a busy machine takes seco
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Everything in this folder needs a browser."""
+    """Everything in this folder needs a browser, and one worker has it; that one begins at once."""
     for item in items:
         if "tests/browser" in item.path.as_posix():
             item.add_marker(pytest.mark.browser)
+            item.add_marker(pytest.mark.xdist_group("browser"))
+    items.sort(key=lambda item: item.get_closest_marker("browser") is None)
 
 
 @pytest.fixture(scope="session")
@@ -97,17 +99,17 @@ def goto(app: str, open_context: Callable[..., BrowserContext]) -> Iterator[Call
 @pytest.fixture
 def open_saved(
     open_context: Callable[..., BrowserContext], tmp_path: Path
-) -> Iterator[Callable[[Page], Page]]:
-    """Save the view on a page as a file and open that from disk, with no network to reach.
+) -> Iterator[Callable[..., Page]]:
+    """Press the button that saves a page's file, and open that from disk with no network to reach.
 
     No token may have become an element of it, and at the end nothing may have gone wrong in it.
     """
     troubles: list[str] = []
     opened: list[Page] = []
 
-    def save(page: Page) -> Page:
+    def save(page: Page, button: str = "Save as HTML") -> Page:
         with page.expect_download() as download:
-            page.get_by_role("button", name="Save as HTML").click()
+            page.get_by_role("button", name=button).click()
         path = tmp_path / "saved.html"
         download.value.save_as(path)
         assert "<img" not in path.read_text("utf-8")

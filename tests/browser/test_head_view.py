@@ -309,7 +309,7 @@ def test_hostile_tokens_stay_text(goto: Callable[..., Page]) -> None:
 
 
 def test_the_file_opens_from_disk_without_a_network_and_still_hovers(
-    goto: Callable[..., Page], open_saved: Callable[[Page], Page]
+    goto: Callable[..., Page], open_saved: Callable[..., Page]
 ) -> None:
     page = goto(f"/head_view?text={HOSTILE}&layer=1&heads=3")
     saved = open_saved(page)

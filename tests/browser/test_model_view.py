@@ -184,6 +184,7 @@ def test_a_causal_model_of_grouped_heads_is_drawn(
     folder = quote(str(build(FAMILIES["llama"], tmp_path)))
     page = goto(f"/model_view?model={folder}&text={quote(TEXT)}")
     cells = page.locator(".cell")
+    expect(cells.first).to_be_visible()
     layers = page.get_by_role("rowheader").count()
     assert cells.count() == layers * page.get_by_role("columnheader").count()
     cells.first.hover()
@@ -210,7 +211,7 @@ def test_the_picture_is_sharp_on_dense_screens(browser: Browser, app: str) -> No
 
 
 def test_the_file_opens_from_disk_without_a_network_and_still_hovers(
-    goto: Callable[..., Page], open_saved: Callable[[Page], Page]
+    goto: Callable[..., Page], open_saved: Callable[..., Page]
 ) -> None:
     page = goto(f"/model_view?text={HOSTILE}")
     assert page.locator("img[src=x]").count() == 0

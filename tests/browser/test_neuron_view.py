@@ -302,7 +302,7 @@ def test_hostile_tokens_stay_text(goto: Callable[..., Page]) -> None:
 
 
 def test_the_file_opens_from_disk_without_a_network_and_answers(
-    goto: Callable[..., Page], open_saved: Callable[[Page], Page]
+    goto: Callable[..., Page], open_saved: Callable[..., Page]
 ) -> None:
     page = goto(f"/neuron_view?text={HOSTILE}&layer=1&head=3&query=4&key_token=4")
     saved = open_saved(page)

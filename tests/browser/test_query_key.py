@@ -13,14 +13,13 @@ from playwright.sync_api import Page, expect
 from core.analysis.clouds import head_clouds
 from core.analysis.scaling import scale_head
 from core.model import load, trace_text
-from tests.browser.conftest import click_head, settle, watch
+from tests.browser.conftest import click_head, settle
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
 
     from numpy.typing import NDArray
-    from playwright.sync_api import BrowserContext, Locator
+    from playwright.sync_api import Locator
 
 TEXT = "Oh, this book? I've enjoyed it."
 BOOK = quote(TEXT)
@@ -154,21 +153,10 @@ def test_three_dimensions_are_painted(goto: Callable[..., Page]) -> None:
 
 
 def test_the_report_opens_from_disk_without_a_network(
-    goto: Callable[..., Page],
-    open_context: Callable[..., BrowserContext],
-    tmp_path: Path,
+    goto: Callable[..., Page], open_saved: Callable[..., Page]
 ) -> None:
     page = goto(f"/query_key?text={HOSTILE}&part=heads&layer=1")
-    with page.expect_download() as download:
-        page.get_by_role("button", name="Report of layer 1").click()
-    path = tmp_path / "report.html"
-    download.value.save_as(path)
-    context = open_context()
-    context.set_offline(offline=True)
-    report = context.new_page()
-    troubles: list[str] = []
-    watch(report, path.as_uri(), troubles)
-    report.goto(path.as_uri())
+    report = open_saved(page, "Report of layer 1")
     expect(report.locator("figure")).to_have_count(24)
     expect(report.locator("body")).to_contain_text("the notebook does it, layer 1")
     expect(report.locator("td", has_text="onerror=alert(1)").first).to_be_visible()
@@ -177,4 +165,3 @@ def test_the_report_opens_from_disk_without_a_network(
     for _ in range(4):
         canvas.press("ArrowRight")
     expect(report.locator(".reading")).to_contain_text("Query script →")
-    assert troubles == []
