@@ -31,7 +31,7 @@ class Resolved:
     Attributes
     ----------
     mentions : those that count: with two candidates or more in sight.
-    hits : boolean (mention, layer, head), whether the antecedent got most.
+    hits : boolean (mention, layer, head), whether the antecedent got more than any other.
     nearest : boolean (mention,), whether the nearest candidate before it is the antecedent.
     chance : (mention,), one over the number of candidates.
     """
@@ -67,7 +67,8 @@ def resolve(trace: Trace, sentence: Sentence) -> Resolved:
                     for each in seen
                 ]
             )
-            hits[place, layer] = to.argmax(axis=0) == seen.index(mention.antecedent)
+            right = seen.index(mention.antecedent)
+            hits[place, layer] = to[right] > np.delete(to, right, axis=0).max(axis=0)
     return Resolved(
         tuple(mention for mention, _ in counted),
         hits,

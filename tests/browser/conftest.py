@@ -24,6 +24,7 @@ _PROBED = re.compile(r"/[a-z_]+/_stcore/(health|host-config)$")
 expect.set_options(timeout=20_000)  # a cold import on a busy machine takes seconds
 
 
+@pytest.hookimpl(tryfirst=True)  # before xdist reads the groups
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Everything in this folder needs a browser, and one worker has it; that one begins at once."""
     for item in items:

@@ -131,7 +131,8 @@ $\sqrt{{\sum (d - \hat d)^2 / \sum \hat d^2}}$, with $\hat d$ the distances draw
 pronouns, and the nouns they could stand for, are marked. A head resolves a pronoun when of these
 nouns the right one gets most of its attention (pieces of a noun added up, those of a pronoun
 averaged; a model that reads left to right chooses among the nouns before). The intervals are
-Wilson's (1927).
+Wilson's (1927), of one head: the best of many is also the luckiest. Candidates often differ in
+gender or number, so that agreement alone solves some; a tie between nouns counts as wrong.
 
 **Rollout** (Abnar and Zuidema 2020): with $\bar\alpha_l$ the mean over the heads of layer $l$,
 
