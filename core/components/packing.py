@@ -17,25 +17,24 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _ALIGNMENT = 4  # bytes of a float32
-_BYTES = np.dtype(np.uint8)
+_KINDS = {np.dtype(np.uint8): "u1", np.dtype("<u2"): "u2"}
 
 
 def pack(settings: dict[str, Any], **arrays: NDArray[Any]) -> bytes:
     """Settings (JSON values) and arrays (any shape, sent row by row) as bytes.
 
-    Arrays of uint8 travel as bytes, all others as float32.
+    Arrays of uint8 and uint16 travel as they are, all others as float32.
     """
     flat = {name: _flat(array) for name, array in arrays.items()}
-    kinds = {
-        name: ["u1" if array.dtype == _BYTES else "f4", array.size] for name, array in flat.items()
-    }
+    kinds = {name: [_KINDS.get(array.dtype, "f4"), array.size] for name, array in flat.items()}
     header = _padded(json.dumps({**settings, "arrays": kinds}, ensure_ascii=False).encode(), b" ")
     parts = [len(header).to_bytes(_ALIGNMENT, "little"), header]
     return b"".join([*parts, *(_padded(array.tobytes(), b"\0") for array in flat.values())])
 
 
 def _flat(array: NDArray[Any]) -> NDArray[Any]:
-    return np.ascontiguousarray(array, dtype=_BYTES if array.dtype == _BYTES else "<f4").ravel()
+    kind = array.dtype if array.dtype in _KINDS else "<f4"
+    return np.ascontiguousarray(array, dtype=kind).ravel()
 
 
 def _padded(data: bytes, filler: bytes) -> bytes:

@@ -38,3 +38,11 @@ def test_bytes_travel_as_bytes_and_leave_floats_aligned() -> None:
     body = packed[4 + length :]
     assert body[:3] == bytes([0, 128, 255])
     assert np.frombuffer(body, "<f4", offset=4).tolist() == [0.5]
+
+
+def test_uint16_travels_as_it_is() -> None:
+    packed = pack({}, places=np.array([0, 1, 65535], dtype=np.uint16), exact=np.ones(1))
+    (length,) = struct.unpack_from("<I", packed)
+    body = packed[4 + length :]
+    assert np.frombuffer(body, "<u2", count=3).tolist() == [0, 1, 65535]
+    assert np.frombuffer(body, "<f4", offset=8).tolist() == [1.0]

@@ -1,4 +1,4 @@
-// Reads what core/components/packing.py writes: settings, and arrays of floats or bytes by name.
+// Reads what core/components/packing.py writes: settings, and arrays of floats, bytes or uint16 by name.
 
 function unpack(bytes) {
   const buffer = bytes.slice().buffer // a copy of its own, so that offsets are aligned
@@ -7,7 +7,7 @@ function unpack(bytes) {
   let offset = 4 + length
   const { arrays, ...result } = settings
   for (const [name, [kind, size]] of Object.entries(arrays)) {
-    const Kind = kind === "u1" ? Uint8Array : Float32Array
+    const Kind = { u1: Uint8Array, u2: Uint16Array }[kind] ?? Float32Array
     result[name] = new Kind(buffer, offset, size)
     offset += 4 * Math.ceil((size * Kind.BYTES_PER_ELEMENT) / 4)
   }
