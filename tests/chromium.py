@@ -8,6 +8,8 @@ import shutil
 ARGUMENTS = [
     "--no-sandbox",
     "--disable-quic",
+    "--disable-gpu-rasterization",
+    "--disable-gpu-compositing",
     "--no-first-run",
     "--disable-background-networking",
     "--disable-component-update",

@@ -24,14 +24,12 @@ _PROBED = re.compile(r"/[a-z_]+/_stcore/(health|host-config)$")
 expect.set_options(timeout=20_000)  # a cold import on a busy machine takes seconds
 
 
-@pytest.hookimpl(tryfirst=True)  # before xdist reads the groups
+@pytest.hookimpl(tryfirst=True)  # before pytest chooses by mark
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Everything in this folder needs a browser, and one worker has it; that one begins at once."""
+    """Everything in this folder needs a browser."""
     for item in items:
         if "tests/browser" in item.path.as_posix():
             item.add_marker(pytest.mark.browser)
-            item.add_marker(pytest.mark.xdist_group("browser"))
-    items.sort(key=lambda item: item.get_closest_marker("browser") is None)
 
 
 @pytest.fixture(scope="session")
