@@ -68,6 +68,17 @@ def pair_table(queries: Floats, keys: Floats, pairs: NDArray[np.intp]) -> PairTa
     )
 
 
+def gathered_table(
+    queries: Floats, keys: Floats, i: NDArray[np.intp], j: NDArray[np.intp]
+) -> PairTable:
+    """The same for pairs of query `i` and key `j`, (pair,) each, where all would be too many."""
+    return PairTable(
+        np.einsum("pd,pd->p", queries[i], keys[j]),
+        np.einsum("td,td->t", queries, queries)[i],
+        np.einsum("td,td->t", keys, keys)[j],
+    )
+
+
 def distances(table: PairTable, c: Floats, distance: Distance) -> Floats:
     """Distances of all pairs at each c, (c, pair). A vector of no length has cosine distance 1."""
     x, q, k = table.products, table.query_squares, table.key_squares

@@ -14,13 +14,16 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from core.analysis.correlation import choose_pairs, closed_form_c, correlations, pair_table
+from core.analysis.every_head import every_head
 from core.analysis.normalization import key_translation
 from core.analysis.pairs import permitted
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
     from numpy.typing import NDArray
 
-    from core.analysis.correlation import Distance, Measure
+    from core.analysis.correlation import Distance, Measure, PairTable
     from core.model.trace import Trace
 
 Criterion = Literal["pearson", "spearman", "weighted", "balanced"]
@@ -89,12 +92,36 @@ def scale_head(
     """
     queries = trace.queries[layer, head].astype(np.float64)
     keys = trace.kv_keys[layer, head // trace.group].astype(np.float64)
-    measure: Measure = "pearson" if criterion == "balanced" else criterion
     allowed = permitted(trace, layer, head)
-    pairs = choose_pairs(allowed, measure)
+    pairs = choose_pairs(allowed, _measure(criterion))
+    return scale_vectors(
+        queries,
+        keys,
+        lambda q, k: pair_table(q, k, pairs),
+        (pairs.size, int(allowed.sum())),
+        distance,
+        criterion,
+    )
+
+
+def scale_vectors(
+    queries: NDArray[np.float64],
+    keys: NDArray[np.float64],
+    table: Callable[[NDArray[np.float64], NDArray[np.float64]], PairTable],
+    pairs: tuple[int, int],
+    distance: Distance = "euclidean",
+    criterion: Criterion = "pearson",
+) -> HeadScaling:
+    """:func:`scale_head` for queries and keys (token, dim) of any origin.
+
+    Parameters
+    ----------
+    table : what is known of the pairs that count, of these queries and keys.
+    pairs : how many pairs that are, and how many the head permits.
+    """
+    measure = _measure(criterion)
     a = key_translation(queries, keys)
-    raw = pair_table(queries, keys, pairs)
-    moved = pair_table(queries, keys + a, pairs)
+    raw, moved = table(queries, keys), table(queries, keys + a)
     curve = correlations(moved, C_VALUES, distance, measure)
     c = balanced_c(queries, keys + a) if criterion == "balanced" else _best(curve.values)
     one = np.ones(1)
@@ -107,7 +134,7 @@ def scale_head(
         translated=float(correlations(moved, one, distance, measure).values[0]),
         normalized=float(at_c.values[0]),
         carrying=int(at_c.carrying[0]),
-        pairs=(pairs.size, int(allowed.sum())),
+        pairs=pairs,
         on_edge=criterion != "balanced" and distance != "cosine" and _on_edge(c, curve.values),
         flat=distance == "cosine",
     )
@@ -117,26 +144,20 @@ def scale_model(
     trace: Trace, distance: Distance = "euclidean", criterion: Criterion = "pearson"
 ) -> ModelScaling:
     """:func:`scale_head` for every head of the model, on all processors."""
-    from concurrent.futures import ThreadPoolExecutor
-    from os import cpu_count
-
-    from threadpoolctl import threadpool_limits
-
     layers, heads = trace.shape[:2]
-    which = list(np.ndindex(layers, heads))
+    found = every_head(
+        layers, heads, lambda layer, head: scale_head(trace, layer, head, distance, criterion)
+    )
+    return collect_scalings(found, layers, criterion)
 
-    def scale(at: tuple[int, ...]) -> HeadScaling:
-        return scale_head(trace, at[0], at[1], distance, criterion)
 
-    # One thread a head: within it, matrices are too small for BLAS's own threads to gain anything.
-    with (
-        threadpool_limits(1, user_api="blas"),
-        ThreadPoolExecutor(min(4, cpu_count() or 1)) as pool,
-    ):
-        found = list(pool.map(scale, which))
+def collect_scalings(
+    found: Sequence[HeadScaling], layers: int, criterion: Criterion = "pearson"
+) -> ModelScaling:
+    """The figures of all heads, given layer after layer, as maps."""
 
     def collect(values: list[float]) -> NDArray[np.float64]:
-        return np.array(values, dtype=np.float64).reshape(layers, heads)
+        return np.array(values, dtype=np.float64).reshape(layers, -1)
 
     return ModelScaling(
         raw=collect([each.raw for each in found]),
@@ -182,6 +203,10 @@ def squared_distance(
     table = pair_table(queries, keys, pairs)
     curve = correlations(table, C_VALUES, "squared euclidean", "pearson").values
     return SquaredDistance(curve, closed_form_c(table), _best(curve))
+
+
+def _measure(criterion: Criterion) -> Measure:
+    return "pearson" if criterion == "balanced" else criterion
 
 
 def few_pairs(scaling: HeadScaling, criterion: Criterion) -> bool:

@@ -1,0 +1,171 @@
+"""From traces, or from what was gathered of them, to an atlas."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from core.analysis.atlas.blocks import blocks_of, sample_pairs
+from core.analysis.atlas.data import Atlas, Trust, token_columns
+from core.analysis.atlas.gather import (
+    Gathered,
+    finish_comparison,
+    gather_trace,
+    take_vectors,
+)
+from core.analysis.atlas.points import project_stages
+from core.analysis.atlas.trust import MOST_PAIRS, picture_trust, random_trust
+from core.analysis.clouds import STAGES
+from core.analysis.correlation import gathered_table
+from core.analysis.every_head import every_head
+from core.analysis.scaling import collect_scalings, scale_vectors
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from numpy.typing import NDArray
+
+    from core.analysis.atlas.blocks import Block
+    from core.analysis.atlas.data import CorpusTokens
+    from core.analysis.atlas.trust import Kept
+    from core.analysis.clouds import Stage
+    from core.analysis.scaling import HeadScaling
+    from core.model.trace import Array, Trace
+
+    Floats = NDArray[np.float64]
+    OfHead = Callable[[int, int], tuple[Floats, Floats]]
+
+SCALING_PAIRS = 16_384  # of a head, to choose its c: r within 0.015
+
+
+class HeadPicture(NamedTuple):
+    """One head over a corpus: points and shares by stage, norms, constants, trust by stage."""
+
+    points: dict[Stage, Array]
+    shares: dict[Stage, Floats]
+    norms: Array
+    scaling: HeadScaling
+    kept: dict[Stage, Kept]
+
+
+def build_atlas(
+    traces: Iterable[Trace] | Iterable[tuple[int, Trace]],
+    sentences: Sequence[str] = (),
+    labels: Sequence[str] = (),
+) -> Atlas:
+    """Every head's queries and keys over a corpus, projected, with what the projections keep.
+
+    Parameters
+    ----------
+    traces : from ``trace_corpus``, or from ``trace_by_length`` with the place of each sentence.
+    sentences : the texts that were traced; left out, they are put together from their tokens.
+    labels : the reader's own, one a sentence.
+
+    Raises
+    ------
+    ValueError
+        When there is no trace.
+    """
+    gathered = Gathered()
+    for index, item in enumerate(traces):
+        place, trace = item if isinstance(item, tuple) else (index, item)
+        gather_trace(gathered, place, trace)
+    return atlas_of(gathered, sentences, labels)
+
+
+def atlas_of(
+    gathered: Gathered, sentences: Sequence[str] = (), labels: Sequence[str] = ()
+) -> Atlas:
+    """The atlas of what was gathered, which gives its vectors away.
+
+    `sentences` and `labels` are indexed by the places of the sentences that were gathered.
+
+    Raises
+    ------
+    ValueError
+        When nothing was gathered.
+    """
+    if not gathered.tokens:
+        raise ValueError("an atlas needs at least one sentence")
+    places = sorted(gathered.tokens)
+    columns = token_columns([gathered.tokens[place] for place in places])
+    masks = {places.index(place): masks for place, masks in gathered.masks.items()}
+    distances = finish_comparison(gathered)
+    assert gathered.positions is not None  # noqa: S101 - there is a sentence
+    vectors = take_vectors(gathered)
+    layers, heads = vectors.queries.shape[:2]
+    blocks = blocks_of(columns, masks, gathered.causal, MOST_PAIRS)
+    found = every_head(layers, heads, lambda *at: picture_of(vectors.of_head, blocks, at))
+    kept = kept_sentences(columns, [sentences[place] for place in places] if sentences else ())
+    return Atlas(
+        model=gathered.model,
+        causal=gathered.causal,
+        sentences=kept,
+        labels=tuple(labels[place] for place in places) if labels else (),
+        tokens=columns,
+        vectors=vectors,
+        distances=distances,
+        positions=gathered.positions,
+        settings={"tokens_cut": gathered.dropped},
+        **of_all_heads(found, layers, blocks),  # type: ignore[arg-type]
+    )
+
+
+def picture_of(of_head: OfHead, blocks: Sequence[Block], at: tuple[int, int]) -> HeadPicture:
+    """Choose one head's constants, project it, and measure what its pictures keep."""
+    queries, keys = of_head(*at)
+    i, j = sample_pairs(blocks, *at, SCALING_PAIRS)
+    permitted = sum(int(block.allowed(*at).sum()) for block in blocks)
+    scaling = scale_vectors(
+        queries, keys, lambda q, k: gathered_table(q, k, i, j), (i.size, permitted)
+    )
+    points, shares = project_stages(queries, keys, scaling.c)
+    size = len(queries)
+    planes = [
+        (points[stage][:size, :2].astype(np.float64), points[stage][size:, :2].astype(np.float64))
+        for stage in STAGES
+    ]
+    kept = picture_trust(queries, keys, planes, blocks, at)
+    norms = np.linalg.norm(np.vstack([queries, keys]), axis=1).astype(np.float32)
+    return HeadPicture(points, shares, norms, scaling, dict(zip(STAGES, kept, strict=True)))
+
+
+def of_all_heads(
+    found: Sequence[HeadPicture], layers: int, blocks: Sequence[Block]
+) -> dict[str, object]:
+    """The fields of an atlas that are made of its heads, given layer after layer."""
+
+    def stacked(arrays: list[NDArray[np.generic]]) -> NDArray[np.generic]:
+        whole = np.stack(arrays)
+        return whole.reshape(layers, -1, *whole.shape[1:])
+
+    trust = {
+        stage: Trust(
+            *(stacked([np.float64(head.kept[stage][i]) for head in found]) for i in range(3))  # type: ignore[arg-type, misc]
+        )
+        for stage in STAGES
+    }
+    return {
+        "points": {s: stacked([head.points[s] for head in found]) for s in STAGES},
+        "shares": {s: stacked([head.shares[s] for head in found]) for s in STAGES},
+        "norms": stacked([head.norms for head in found]),
+        "scaling": collect_scalings([head.scaling for head in found], layers),
+        "trust": trust,
+        "chance": random_trust(blocks),
+        "trusted_tokens": sum(block.tokens.size for block in blocks),
+    }
+
+
+def kept_sentences(columns: CorpusTokens, sentences: Sequence[str]) -> tuple[str, ...]:
+    """The sentences up to the last token that the model read; from their tokens where not given."""
+    firsts = np.searchsorted(columns.sentence, np.arange(int(columns.sentence[-1]) + 2))
+    kept = []
+    for index, (first, last) in enumerate(pairwise(firsts)):
+        if sentences:
+            kept.append(sentences[index][: int(columns.spans[first:last, 1].max())])
+        else:
+            shown = [i for i in range(first, last) if not columns.special[i]]
+            kept.append(" ".join(columns.displays[i] for i in shown))
+    return tuple(kept)

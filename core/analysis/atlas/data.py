@@ -1,0 +1,172 @@
+"""What an atlas holds: the tokens of a corpus, and where every head puts their queries and keys."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    from core.analysis.clouds import Stage
+    from core.analysis.head_similarity import Distances
+    from core.analysis.scaling import ModelScaling
+    from core.model.trace import Array, Token
+
+    Floats = NDArray[np.float64]
+    Ints = NDArray[np.int32]
+
+DIMENSIONS = 3  # of the kept projections; a plane takes the first two
+
+
+@dataclass(frozen=True, eq=False)
+class CorpusTokens:
+    """Columns of an atlas's tokens, sentence after sentence, one entry a token.
+
+    Attributes
+    ----------
+    texts : as the tokenizer gives them, e.g. ``"##y"``.
+    displays : what people read.
+    sentence : index into the atlas's sentences, ascending.
+    position, word : as in :class:`core.model.trace.Token`.
+    special : added by the tokenizer's template.
+    spans : first character in the sentence and the one after the last, (token, 2).
+    """
+
+    texts: tuple[str, ...]
+    displays: tuple[str, ...]
+    sentence: Ints
+    position: Ints
+    word: Ints
+    special: NDArray[np.bool_]
+    spans: Ints
+
+    def __len__(self) -> int:
+        return len(self.texts)
+
+    @property
+    def lengths(self) -> Ints:
+        """How many tokens the sentence of each token has."""
+        return np.bincount(self.sentence)[self.sentence].astype(np.int32)
+
+    def of_sentence(self, sentence: int) -> NDArray[np.intp]:
+        """Which tokens a sentence has, in their order."""
+        first, last = np.searchsorted(self.sentence, [sentence, sentence + 1])
+        return np.arange(first, last)
+
+
+@dataclass(frozen=True, eq=False)
+class CorpusVectors:
+    """Queries float32 (layer, head, token, dim) and keys (layer, key-value head, token, dim)."""
+
+    queries: Array
+    kv_keys: Array
+
+    def of_head(self, layer: int, head: int) -> tuple[Floats, Floats]:
+        """Queries and keys of one head, float64 (token, dim) each."""
+        group = self.queries.shape[1] // self.kv_keys.shape[1]
+        return (
+            self.queries[layer, head].astype(np.float64),
+            self.kv_keys[layer, head // group].astype(np.float64),
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Trust:
+    """What every head's picture keeps of its attention, float64 (layer, head) each.
+
+    Attributes
+    ----------
+    correlation : of distance in the plane with the dot products, over permitted pairs of a
+        sentence; not a number where it is not defined.
+    top1, top3 : share of each query's first one or three keys that are also its nearest in the
+        plane, among the keys of its sentence.
+    """
+
+    correlation: Floats
+    top1: Floats
+    top3: Floats
+
+
+@dataclass(frozen=True, eq=False)
+class Positions:
+    """Attention by position, added up over sentences.
+
+    `sums` is float64 (layer, head, query position, key position), `counts` says how many sentences
+    have both positions, (query position, key position).
+    """
+
+    sums: Floats
+    counts: Floats
+
+    @property
+    def mean(self) -> Floats:
+        """Mean attention over the sentences that have both positions; 0 where none has."""
+        return np.divide(
+            self.sums, self.counts, out=np.zeros_like(self.sums), where=self.counts > 0
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Atlas:
+    """Every head's queries and keys over a corpus.
+
+    Attributes
+    ----------
+    model : the name it was loaded by.
+    causal : whether no token attends to a later one.
+    sentences : the texts, as far as the model read them; `labels` the reader's own, one a
+        sentence, or none at all.
+    points : for each stage, float32 (layer, head, 2 token, 3): principal components of queries and
+        keys together, queries first.
+    shares : for each stage, what share of the variance each component keeps, (layer, head, 3).
+    norms : lengths of the vectors before projection, float32 (layer, head, 2 token).
+    scaling : the constant c of every head and the correlations of full distances before and after.
+    trust : for each stage; `chance` is the same for random points (top1, top3).
+    trusted_tokens : on how many tokens trust was measured.
+    distances : how differently heads attend.
+    positions : attention by position.
+    vectors : the full vectors; None in an atlas that was opened from a file.
+    settings : what it was built with, to be told: "tokens_left_out" and the like.
+    """
+
+    model: str
+    causal: bool
+    sentences: tuple[str, ...]
+    labels: tuple[str, ...]
+    tokens: CorpusTokens
+    points: Mapping[Stage, Array]
+    shares: Mapping[Stage, Floats]
+    norms: Array
+    scaling: ModelScaling
+    trust: Mapping[Stage, Trust]
+    chance: tuple[float, float]
+    trusted_tokens: int
+    distances: Distances
+    positions: Positions
+    vectors: CorpusVectors | None = None
+    settings: Mapping[str, str | int] = field(default_factory=dict)
+
+    @property
+    def shape(self) -> tuple[int, int, int]:
+        """(layers, heads, tokens)."""
+        layers, heads, points, _ = self.points["raw"].shape
+        return layers, heads, points // 2
+
+
+def token_columns(parts: Sequence[tuple[Token, ...]]) -> CorpusTokens:
+    """The columns of the tokens of sentences, which are numbered in this order."""
+    tokens = [token for part in parts for token in part]
+    return CorpusTokens(
+        texts=tuple(token.text for token in tokens),
+        displays=tuple(token.display for token in tokens),
+        sentence=np.repeat(np.arange(len(parts)), [len(part) for part in parts]).astype(np.int32),
+        position=np.array([token.position for token in tokens], dtype=np.int32),
+        word=np.array([token.word for token in tokens], dtype=np.int32),
+        special=np.array([token.special for token in tokens], dtype=np.bool_),
+        spans=np.array([token.span for token in tokens], dtype=np.int32).reshape(-1, 2),
+    )

@@ -1,0 +1,124 @@
+"""What is taken from the traces of a corpus, one after the other, before an atlas is made of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from core.analysis.atlas.blocks import unusual_masks
+from core.analysis.atlas.data import CorpusVectors, Positions
+from core.analysis.head_order import head_distances
+from core.analysis.head_similarity import Distances
+from core.model.trace import softmax
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from core.analysis.atlas.blocks import Masks
+    from core.model.trace import Array, Token, Trace
+
+    Floats = NDArray[np.float64]
+
+MOST_POSITIONS = 32  # of the view by position: what comes later in a sentence is not averaged
+COMPARED_EVERY = 5  # tokens: heads are compared on every fifth
+_ROWS_AT_ONCE = 64  # rows of attention that are compared together
+
+
+@dataclass(eq=False)
+class Gathered:
+    """What is known so far, by the sentence's place in the corpus.
+
+    Attributes
+    ----------
+    queries, kv_keys : float32 (layer, head, token, dim) of each sentence.
+    masks : what layers permit, of the sentences where that is not the usual.
+    rows : attention of all heads to tokens that are yet to be compared, (head, row, key) each.
+    """
+
+    model: str = ""
+    causal: bool = False
+    tokens: dict[int, tuple[Token, ...]] = field(default_factory=dict)
+    queries: dict[int, Array] = field(default_factory=dict)
+    kv_keys: dict[int, Array] = field(default_factory=dict)
+    masks: dict[int, Masks] = field(default_factory=dict)
+    positions: Positions | None = None
+    distances: Distances | None = None
+    dropped: int = 0
+    rows: list[Array] = field(default_factory=list)
+
+    @property
+    def count(self) -> int:
+        """Tokens gathered so far."""
+        return sum(len(part) for part in self.tokens.values())
+
+
+def gather_trace(into: Gathered, place: int, trace: Trace) -> None:
+    """Add the trace of the sentence at that place."""
+    into.model, into.causal = trace.model, trace.causal
+    into.tokens[place] = trace.tokens
+    into.queries[place], into.kv_keys[place] = trace.queries, trace.kv_keys
+    into.dropped += trace.dropped
+    masks = unusual_masks(trace)
+    if masks is not None:
+        into.masks[place] = masks
+    _add_attention(into, trace)
+
+
+def finish_comparison(into: Gathered) -> Distances:
+    """Compare the rows that wait, and give the distances of all heads."""
+    if into.rows:
+        longest = max(part.shape[2] for part in into.rows)
+        # Keys of no attention make no difference between heads.
+        rows = np.concatenate([_wider(part, longest) for part in into.rows], axis=1)
+        found = head_distances(rows) * rows.shape[1]
+        compared = rows.shape[1]
+        if into.distances is not None:
+            found, compared = found + into.distances.sums, compared + into.distances.compared
+        into.distances = Distances(found, compared, into.count)
+        into.rows.clear()
+    assert into.distances is not None  # noqa: S101 - a corpus has a token
+    return Distances(into.distances.sums, into.distances.compared, into.count)
+
+
+def take_vectors(into: Gathered) -> CorpusVectors:
+    """The vectors of all sentences in the order of their places; `into` gives them away."""
+    return CorpusVectors(_joined(into.queries), _joined(into.kv_keys))
+
+
+def _add_attention(into: Gathered, trace: Trace) -> None:
+    layers, heads, tokens, _ = trace.shape
+    shown = min(tokens, MOST_POSITIONS)
+    if into.positions is None:
+        size = MOST_POSITIONS
+        into.positions = Positions(np.zeros((layers, heads, size, size)), np.zeros((size, size)))
+    into.positions.counts[:shown, :shown] += 1
+    compared = np.arange(-into.count % COMPARED_EVERY, tokens, COMPARED_EVERY)
+    wanted = np.union1d(np.arange(shown), compared)
+    rows = []
+    for layer in range(layers):
+        attention = softmax(trace.scores(layer)[:, wanted])
+        into.positions.sums[layer, :, :shown, :shown] += attention[:, :shown, :shown]
+        rows.append(attention[:, np.searchsorted(wanted, compared)])
+    into.rows.append(np.concatenate(rows))
+    if sum(part.shape[1] for part in into.rows) >= _ROWS_AT_ONCE:
+        finish_comparison(into)
+
+
+def _wider(rows: Array, keys: int) -> Array:
+    return np.pad(rows, ((0, 0), (0, 0), (0, keys - rows.shape[2])))
+
+
+def _joined(parts: dict[int, Array]) -> Array:
+    """Along the tokens. Each part is let go as it is copied, so that both are never in memory."""
+    first = next(iter(parts.values()))
+    total = sum(part.shape[2] for part in parts.values())
+    whole = np.empty((*first.shape[:2], total, first.shape[3]), dtype=np.float32)
+    at = 0
+    for place in sorted(parts):
+        part = parts.pop(place)
+        whole[:, :, at : at + part.shape[2]] = part
+        at += part.shape[2]
+    whole.setflags(write=False)
+    return whole
