@@ -3,15 +3,19 @@
 from core.analysis.atlas.build import atlas_of, build_atlas
 from core.analysis.atlas.data import Atlas, CorpusTokens, CorpusVectors, Positions, Trust
 from core.analysis.atlas.gather import Gathered, gather_trace
+from core.analysis.atlas.search import Matches, SearchError, search_tokens
 
 __all__ = [
     "Atlas",
     "CorpusTokens",
     "CorpusVectors",
     "Gathered",
+    "Matches",
     "Positions",
+    "SearchError",
     "Trust",
     "atlas_of",
     "build_atlas",
     "gather_trace",
+    "search_tokens",
 ]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
+from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -98,7 +98,10 @@ def atlas_of(
     layers, heads = vectors.queries.shape[:2]
     blocks = blocks_of(columns, masks, gathered.causal, MOST_PAIRS)
     found = every_head(layers, heads, lambda *at: picture_of(vectors.of_head, blocks, at))
-    kept = kept_sentences(columns, [sentences[place] for place in places] if sentences else ())
+    if sentences:
+        kept, columns = _kept_texts(columns, [sentences[place] for place in places])
+    else:
+        kept, columns = _texts_from_tokens(columns)
     return Atlas(
         model=gathered.model,
         causal=gathered.causal,
@@ -158,14 +161,29 @@ def of_all_heads(
     }
 
 
-def kept_sentences(columns: CorpusTokens, sentences: Sequence[str]) -> tuple[str, ...]:
-    """The sentences up to the last token that the model read; from their tokens where not given."""
-    firsts = np.searchsorted(columns.sentence, np.arange(int(columns.sentence[-1]) + 2))
-    kept = []
-    for index, (first, last) in enumerate(pairwise(firsts)):
-        if sentences:
-            kept.append(sentences[index][: int(columns.spans[first:last, 1].max())])
-        else:
-            shown = [i for i in range(first, last) if not columns.special[i]]
-            kept.append(" ".join(columns.displays[i] for i in shown))
-    return tuple(kept)
+def _kept_texts(
+    columns: CorpusTokens, sentences: Sequence[str]
+) -> tuple[tuple[str, ...], CorpusTokens]:
+    """The sentences up to the last token that the model read."""
+    ends = np.zeros(len(sentences), dtype=np.int64)
+    np.maximum.at(ends, columns.sentence, columns.spans[:, 1])
+    kept = (text[:end] for text, end in zip(sentences, ends, strict=True))
+    return tuple(kept), columns
+
+
+def _texts_from_tokens(columns: CorpusTokens) -> tuple[tuple[str, ...], CorpusTokens]:
+    """Sentences put together from their tokens, and the columns with the spans in them."""
+    texts = [""] * (int(columns.sentence[-1]) + 1)
+    spans = np.zeros_like(columns.spans)
+    word_before = -1
+    for index, (sentence, shown) in enumerate(zip(columns.sentence, columns.displays, strict=True)):
+        if columns.special[index]:
+            continue
+        piece = shown.removeprefix("##").strip()
+        start = texts[sentence]
+        if start and columns.word[index] != word_before:
+            start += " "
+        spans[index] = len(start), len(start) + len(piece)
+        texts[sentence] = start + piece
+        word_before = columns.word[index]
+    return tuple(texts), replace(columns, spans=spans)
