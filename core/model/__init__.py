@@ -1,5 +1,6 @@
 """Load a transformer and trace what its attention does. torch is imported when first needed."""
 
+from core.model.budget import Chosen, choose_texts
 from core.model.catalog import CATALOG, DEFAULT_MODEL, ModelSpec
 from core.model.errors import ModelError
 from core.model.loading import LoadedModel, load
@@ -10,11 +11,13 @@ from core.model.tracing import trace_by_length, trace_corpus, trace_text
 __all__ = [
     "CATALOG",
     "DEFAULT_MODEL",
+    "Chosen",
     "LoadedModel",
     "ModelError",
     "ModelSpec",
     "Token",
     "Trace",
+    "choose_texts",
     "load",
     "trace_by_length",
     "trace_corpus",

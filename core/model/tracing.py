@@ -97,7 +97,7 @@ def trace_by_length(
 
     Texts that hold no token but special ones are passed over: their places do not come.
     """
-    for batch in _batches(_lengths(model, texts, max_tokens), batch_tokens):
+    for batch in _batches(token_lengths(model, texts, max_tokens), batch_tokens):
         items = {}
         for place in batch:
             with contextlib.suppress(EmptyTextError):
@@ -106,7 +106,7 @@ def trace_by_length(
             yield from zip(items, trace_inputs(model, list(items.values())), strict=True)
 
 
-def _lengths(model: LoadedModel, texts: Sequence[str], max_tokens: int | None) -> list[int]:
+def token_lengths(model: LoadedModel, texts: Sequence[str], max_tokens: int | None) -> list[int]:
     """How many tokens of each text the model gets, its special ones included."""
     limit = min(model.max_tokens, max_tokens or model.max_tokens)
     lengths = []

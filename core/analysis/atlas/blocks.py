@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -41,6 +41,10 @@ class Block:
             return usual[None]
         return np.stack([usual if mask is None else _of(mask[layer], head) for mask in self.masks])
 
+    def among(self, chosen: NDArray[np.intp]) -> Block:
+        """The same sentences by the places of their tokens among those chosen, ascending."""
+        return replace(self, tokens=np.searchsorted(chosen, self.tokens))
+
 
 def usual_mask(size: int, causal: bool) -> NDArray[np.bool_]:
     """All pairs, or for a causal model those of a query with no later key, (token, token)."""
@@ -72,6 +76,17 @@ def blocks_of(
     order = np.random.default_rng(SEED).permutation(len(lengths))
     pairs = np.cumsum(lengths[order].astype(np.int64) ** 2)
     chosen = np.sort(order[: max(1, int(np.searchsorted(pairs, most_pairs, side="right")))])
+    return blocks_for(tokens, chosen, masks, causal)
+
+
+def blocks_for(
+    tokens: CorpusTokens,
+    chosen: NDArray[np.intp],
+    masks: Mapping[int, Masks],
+    causal: bool,
+) -> list[Block]:
+    """Blocks of these sentences, ascending."""
+    lengths = np.bincount(tokens.sentence)
     firsts = np.concatenate([[0], np.cumsum(lengths)])
     blocks = []
     for length in np.unique(lengths[chosen]):

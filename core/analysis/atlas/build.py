@@ -108,6 +108,7 @@ def atlas_of(
         sentences=kept,
         labels=tuple(labels[place] for place in places) if labels else (),
         tokens=columns,
+        masks=masks,
         vectors=vectors,
         distances=distances,
         positions=gathered.positions,

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from core.analysis.atlas.blocks import Masks
     from core.analysis.clouds import Stage
     from core.analysis.head_similarity import Distances
     from core.analysis.scaling import ModelScaling
@@ -130,6 +131,7 @@ class Atlas:
     trusted_tokens : on how many tokens trust was measured.
     distances : how differently heads attend.
     positions : attention by position.
+    masks : what layers permit, of the sentences where that is not the usual.
     vectors : the full vectors; None in an atlas that was opened from a file.
     settings : what it was built with, to be told: "tokens_left_out" and the like.
     """
@@ -148,6 +150,7 @@ class Atlas:
     trusted_tokens: int
     distances: Distances
     positions: Positions
+    masks: Mapping[int, Masks] = field(default_factory=dict)
     vectors: CorpusVectors | None = None
     settings: Mapping[str, str | int] = field(default_factory=dict)
 
