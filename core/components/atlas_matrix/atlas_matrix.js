@@ -6,6 +6,7 @@ const GUTTER = { left: 34, top: 20 } // pixels, for the names of rows and column
 const HEIGHT = { most: 620, narrow: 460, least: 240, wide: 700 } // of the window; narrow below that width
 const MOST_RATIO = 2 // device pixels a pixel: more cost time and show nothing
 const REACH = { mouse: 12, finger: 22 } // pixels from a point to the pointer
+const TOUCHABLE = 160 // a tile's side from which on a finger can choose a point
 const HINTS = {
   mouse: "Click a head to open it; drag to move; Ctrl and wheel, or + and −, to zoom (once you have clicked or dragged here, the wheel alone); arrow keys step from head to head.",
   finger: "Tap a head for its name, again to open it. Pinch to zoom, then move with a finger.",
@@ -68,7 +69,7 @@ function add(parent, tag, className, text) {
 // What is worked out once for all frames.
 function completed(data) {
   const count = data.labels.length
-  const found = Uint32Array.from(data.matches.keys()).filter((token) => data.matches[token])
+  const found = Uint32Array.from(data.matches.keys()).filter((token) => data.searching && data.matches[token])
   const widest = data.frames.reduce((most, value, i) => (i % 3 === 2 ? Math.max(most, value) : most), 0)
   return { ...data, found, widest, tonesShared: data.tones.length === 2 * count }
 }
@@ -149,6 +150,7 @@ function report({ root, over, open }, state) {
   if (open.hidden) return
   const { row, column } = placeOf(state, head)
   const part = seenPart(tileSpot(state.view, state.grid, row, column), state.grid)
+  open.hidden = part.right <= part.left || part.bottom <= part.top
   open.textContent = `Open ${nameOf(state, head)}`
   open.dataset.head = String(head)
   open.style.left = `${Math.max(2, Math.min(part.right - open.offsetWidth - 6, state.width - open.offsetWidth - 4))}px`
@@ -185,6 +187,8 @@ function zoomMiddle(ui, state, factor) {
 }
 
 function openHead(ui, state, head) {
+  state.tapped = -1
+  paint(ui, state, false)
   if (state.standalone) return look(ui, state, viewOfTile(state.grid, placeOf(state, head)))
   const { row, column } = placeOf(state, head)
   state.component.setTriggerValue("open", { layer: row, head: column })
@@ -201,8 +205,10 @@ function actions(ui, state) {
       const tile = tileAt(state.view, state.grid, x, y)
       if (!tile) return tap(ui, state, -1)
       const head = headOf(state, tile)
-      // A finger cannot point without pressing: its first tap names the head, the second opens it.
-      if (touch && !state.standalone && state.tapped !== head) tap(ui, state, head)
+      // A finger cannot point without pressing: it chooses a point of a large tile, which a button opens;
+      // on a small one its first tap names the head, the second opens it.
+      if (touch && state.grid.pitch * state.view.zoom >= TOUCHABLE) touchPoint(ui, state, head, x, y)
+      else if (touch && state.tapped !== head) tap(ui, state, head)
       else openHead(ui, state, head)
     },
     start() {
@@ -225,8 +231,14 @@ function actions(ui, state) {
 
 function tap(ui, state, head) {
   state.tapped = head
-  if (head >= 0) ui.reading.textContent = `${nameOf(state, head)}: tap again to open it.`
+  if (head >= 0) ui.reading.textContent = `${nameOf(state, head)}: tap again to ${state.standalone ? "enlarge" : "open"} it.`
   paint(ui, state, false)
+}
+
+function touchPoint(ui, state, head, x, y) {
+  const edge = ui.over.getBoundingClientRect()
+  tap(ui, state, head)
+  point(ui, state, { clientX: edge.left + x, clientY: edge.top + y, pointerType: "touch" })
 }
 
 // The head and the token under the pointer, told by a note, a line to read, and in every head.
@@ -272,9 +284,21 @@ function pressKey(ui, state, { key }) {
   else if (step && isZoomed(state)) look(ui, state, panBy(state.view, state.grid, -60 * step[1], -60 * step[0]))
   else if (step) stepTo(ui, state, step)
   else if (key === "Enter") enter(ui, state)
-  else if (key === "Escape") Object.assign(ui.open, { hidden: true }) && point(ui, state, null)
-  else return false
+  else if (key === "Escape") {
+    point(ui, state, null)
+    tap(ui, state, -1)
+  } else return false
+  if (key !== "Enter" && isZoomed(state)) readMiddle(ui, state)
   return true
+}
+
+function middleTile({ view, grid }) {
+  return tileAt(view, grid, grid.box.left + grid.box.width / 2, grid.box.top + grid.box.height / 2)
+}
+
+function readMiddle({ reading }, state) {
+  const middle = middleTile(state)
+  if (middle) reading.textContent = `${nameOf(state, headOf(state, middle))} in the middle, ${state.view.zoom.toFixed(1)} times as large. Enter opens it.`
 }
 
 function stepTo(ui, state, [down, across]) {
@@ -289,8 +313,7 @@ function stepTo(ui, state, [down, across]) {
 
 // The head with the outline of the keys; where one zoomed, the one in the middle.
 function enter(ui, state) {
-  const { box } = state.grid
-  const middle = tileAt(state.view, state.grid, box.left + box.width / 2, box.top + box.height / 2)
+  const middle = middleTile(state)
   if (isZoomed(state) && middle) openHead(ui, state, headOf(state, middle))
   else if (state.cursor >= 0) openHead(ui, state, state.cursor)
 }

@@ -23,6 +23,10 @@ function listenGestures(node, act) {
   on("pointermove", (event) => {
     const finger = state.fingers.get(event.pointerId)
     if (!finger) return act.point(event)
+    if (event.pointerType === "mouse" && !event.buttons) { // let go outside
+      state.fingers.delete(event.pointerId)
+      return letGo(state, act)
+    }
     const now = place(event)
     if (!state.moved && Math.hypot(now.x - finger.from.x, now.y - finger.from.y) <= STILL) return
     if (!node.hasPointerCapture(event.pointerId)) node.setPointerCapture(event.pointerId)

@@ -52,10 +52,10 @@ function middleOf(from, side, start, room) {
   return Math.min(start + room - 9, Math.max(start + 9, (low + high) / 2))
 }
 
-function drawFrame(pen, { data, colours, hover, cursor }, head, spot) {
+function drawFrame(pen, { data, colours, hover, cursor, tapped }, head, spot) {
   const { left, top, side } = spot
   const pointed = hover?.head === head
-  const strong = head === data.chosen || head === cursor
+  const strong = head === data.chosen || head === cursor || head === tapped
   pen.strokeStyle = strong ? colours.primary : pointed ? colours.ink : colours.border
   pen.lineWidth = strong ? 2.5 : pointed ? 1.5 : 1
   pen.setLineDash(head === cursor && head !== data.chosen ? [5, 3] : [])
@@ -78,7 +78,7 @@ function drawToken(pen, { data, colours, hover }, head, spot) {
   const at = placement(data, head, spot)
   if (!at) return
   const count = data.labels.length
-  const radius = Math.min(8, 1.5 * radiusFor(spot.side) + 2)
+  const radius = Math.min(8, 1.5 * radiusFor(spot.side) + 2, Math.max(1.6, spot.side * 0.07))
   const [query, key] = [0, 1].map((kind) => {
     const place = 2 * (head * 2 * count + kind * count + hover.token)
     return [at.left + data.places[place] * at.scale, at.bottom - data.places[place + 1] * at.scale]
@@ -92,7 +92,7 @@ function drawToken(pen, { data, colours, hover }, head, spot) {
   for (const [kind, [x, y]] of [query, key].entries()) {
     const reach = radius * (hover.kind === kind ? 1.35 : 1)
     pen.fillStyle = kind ? colours.key : colours.query
-    pen.lineWidth = 1.5
+    pen.lineWidth = radius < 3 ? 1 : 1.5
     pen.beginPath()
     if (kind) diamond(pen, x, y, reach * 1.3)
     else pen.arc(x, y, reach, 0, 7)
@@ -113,7 +113,7 @@ function drawTexts(pen, scene, head, spot) {
   const count = data.labels.length
   pen.font = `12px ${colours.font}`
   pen.textBaseline = "top"
-  pen.lineWidth = 3
+  pen.lineWidth = 4
   pen.lineJoin = "round"
   const wanted = pointsToName(scene, head, spot, part).map(({ point, x, y }) => {
     const text = shortened(data.labels[point % count])
@@ -164,6 +164,10 @@ function cutAround(text, label, position, reach = 42) {
     const words = text.slice(0, at).match(/[\p{L}\p{N}]+|[^\s\p{L}\p{N}]/gu)?.length ?? 0
     if (Math.abs(words - position) < best) [best, found] = [Math.abs(words - position), at]
   }
-  const [start, end] = [Math.max(0, found - reach), Math.max(found, 0) + wanted.length + reach]
-  return `${start ? "…" : ""}${text.slice(start, end)}${end < text.length ? "…" : ""}`
+  const from = Math.max(0, found - reach)
+  const start = from && from + Math.max(0, text.slice(from, found).indexOf(" ")) // whole words, where there are any
+  const end = Math.max(found, 0) + wanted.length + reach
+  const space = text.lastIndexOf(" ", end)
+  const stop = end < text.length && space > found + wanted.length ? space : end
+  return `${start ? "…" : ""}${text.slice(start, stop)}${stop < text.length ? " …" : ""}`
 }
