@@ -22,14 +22,20 @@ function shapeOf(isKey, radius) {
 
 // A raster as large as the canvas' own pixels. `paper` is [red, green, blue].
 function makeRaster(canvas) {
-  const pen = canvas.getContext("2d", { willReadFrequently: true })
+  const pen = canvas.getContext("2d", { willReadFrequently: true, alpha: false })
   let image = null
   let pixels = null
+  let runs = new Map() // shape -> {reach, offsets}: its pixels as steps through the image
+  const runOf = (shape) => {
+    if (!runs.has(shape)) runs.set(shape, offsetsOf(shape, image.width))
+    return runs.get(shape)
+  }
   return {
     begin(paper) {
       if (!image || image.width !== canvas.width || image.height !== canvas.height) {
         image = pen.createImageData(canvas.width, canvas.height)
         pixels = new Uint32Array(image.data.buffer)
+        runs = new Map()
       }
       pixels.fill(packedColour(paper))
     },
@@ -42,8 +48,40 @@ function makeRaster(canvas) {
         if (px >= box[0] && py >= box[1] && px < box[2] && py < box[3]) pixels[py * width + px] = colour
       }
     },
+    // Points of one kind, from `first` up to `end`, or with a `list` those whose places in it are from `first` up
+    // to `end`, counted from `base`. `places` holds their x, y, which lie at `left` + x `scale` and `bottom` - y
+    // `scale`; `tints` has a colour for each tone, `shift` leads from a point to its tone. Allocates nothing: all
+    // points of all tiles pass here in every frame.
+    stampRun({ places, tones, shift, left, bottom, scale, box }, first, end, shape, tints, list = null, base = 0) {
+      const width = image.width
+      const { reach, offsets } = runOf(shape)
+      const [x0, y0, x1, y1] = box
+      for (let each = first; each < end; each++) {
+        const point = list ? base + list[each] : each
+        const cx = Math.floor(left + places[2 * point] * scale + 0.5)
+        const cy = Math.floor(bottom - places[2 * point + 1] * scale + 0.5)
+        if (cx + reach < x0 || cy + reach < y0 || cx - reach >= x1 || cy - reach >= y1) continue
+        const colour = tints[tones[point - shift]]
+        if (cx - reach >= x0 && cy - reach >= y0 && cx + reach < x1 && cy + reach < y1) {
+          const middle = cy * width + cx
+          for (let at = 0; at < offsets.length; at++) pixels[middle + offsets[at]] = colour
+        } else this.stamp(cx, cy, shape, colour, box)
+      }
+    },
     present() { pen.putImageData(image, 0, 0) },
   }
+}
+
+// A shape's pixels as steps through an image of that width, and how far they lie from the middle.
+function offsetsOf(shape, width) {
+  const offsets = new Int32Array(shape.length / 2)
+  let reach = 0
+  for (let at = 0; at < offsets.length; at++) {
+    const [x, y] = [shape[2 * at], shape[2 * at + 1]]
+    offsets[at] = y * width + x
+    reach = Math.max(reach, Math.abs(x), Math.abs(y))
+  }
+  return { reach, offsets }
 }
 
 // [red, green, blue] as one number in the order of a canvas' bytes.

@@ -1,0 +1,89 @@
+// Pointer, wheel and pinch on an element, told as pan, zoom, press and point. The page scrolls under a
+// wheel that nobody asked to zoom, and under one finger while there is nothing to pan.
+
+const STILL = 5 // pixels a pointer may move and still press
+const DOUBLE = 260 // milliseconds in which a second press makes it a double one
+const WHEEL = { notch: 0.0016, pinch: 0.01 } // of the logarithm of the zoom, a pixel of the wheel
+
+// `act` has pan(dx, dy), zoom(factor, x, y), press(x, y, touch), twice(x, y), point(event or null),
+// start(), stop(), and mayWheel(event): whether a plain wheel zooms. Returns the clean-up.
+function listenGestures(node, act) {
+  const listen = new AbortController()
+  const state = { fingers: new Map(), moved: false, timer: 0, last: null }
+  const on = (type, run, options = {}) => node.addEventListener(type, run, { ...options, signal: listen.signal })
+  const place = (event) => {
+    const box = node.getBoundingClientRect()
+    return { x: event.clientX - box.left, y: event.clientY - box.top }
+  }
+  on("pointerdown", (event) => {
+    if (event.button) return
+    state.moved = state.fingers.size > 0 // a second finger never presses
+    state.fingers.set(event.pointerId, { ...place(event), from: place(event) })
+  })
+  on("pointermove", (event) => {
+    const finger = state.fingers.get(event.pointerId)
+    if (!finger) return act.point(event)
+    if (event.pointerType === "mouse" && !event.buttons) { // let go outside
+      state.fingers.delete(event.pointerId)
+      return letGo(state, act)
+    }
+    const now = place(event)
+    if (!state.moved && Math.hypot(now.x - finger.from.x, now.y - finger.from.y) <= STILL) return
+    if (!node.hasPointerCapture(event.pointerId)) node.setPointerCapture(event.pointerId)
+    if (!state.dragging) act.start()
+    Object.assign(state, { moved: true, dragging: true })
+    const other = [...state.fingers].find(([id]) => id !== event.pointerId)?.[1]
+    if (other) pinch(act, finger, now, other)
+    else act.pan(now.x - finger.x, now.y - finger.y)
+    Object.assign(finger, now)
+  })
+  on("pointerup", (event) => {
+    const pressed = state.fingers.delete(event.pointerId) && !state.moved
+    letGo(state, act)
+    if (pressed) press(state, act, place(event), event.pointerType === "touch")
+  })
+  on("pointercancel", (event) => {
+    state.fingers.delete(event.pointerId)
+    letGo(state, act)
+  })
+  on("pointerleave", () => act.point(null))
+  on("wheel", (event) => {
+    if (!act.mayWheel(event)) return
+    event.preventDefault()
+    const pixels = event.deltaY * (event.deltaMode === 1 ? 33 : 1)
+    const { x, y } = place(event)
+    act.zoom(Math.exp(-Math.max(-160, Math.min(160, pixels)) * (event.ctrlKey && Math.abs(pixels) < 50 ? WHEEL.pinch : WHEEL.notch)), x, y)
+  }, { passive: false })
+  return () => {
+    clearTimeout(state.timer)
+    listen.abort()
+  }
+}
+
+function letGo(state, act) {
+  if (state.fingers.size) return
+  if (state.dragging) act.stop()
+  state.dragging = false
+}
+
+// Two fingers: what lies between them grows with their distance and moves with their middle.
+function pinch(act, before, now, other) {
+  const apart = (finger) => Math.max(20, Math.hypot(finger.x - other.x, finger.y - other.y))
+  act.pan((now.x - before.x) / 2, (now.y - before.y) / 2)
+  act.zoom(apart(now) / apart(before), (now.x + other.x) / 2, (now.y + other.y) / 2)
+}
+
+// A press waits for a second one, which makes it a double press.
+function press(state, act, { x, y }, touch) {
+  clearTimeout(state.timer)
+  const near = state.last && Math.hypot(x - state.last.x, y - state.last.y) < 3 * STILL
+  if (state.timer && near) {
+    Object.assign(state, { timer: 0, last: null })
+    return act.twice(x, y)
+  }
+  state.last = { x, y }
+  state.timer = setTimeout(() => {
+    state.timer = 0
+    act.press(x, y, touch)
+  }, DOUBLE)
+}
