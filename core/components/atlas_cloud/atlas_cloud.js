@@ -85,7 +85,7 @@ function mark(state) {
   const { data, scene, ui, screen } = state
   const faded = markPoints(scene.marks, data, state)
   scene.highest = scene.marks.reduce((most, each) => Math.max(most, each), 0)
-  screen.colours = cloudInks(cloudTints(data, state.theme), state.theme, faded)
+  screen.colours = cloudInks(cloudTints(data, state.theme), state.theme, faded, FARTHEST[data.colouring])
   ui.reading.textContent = readCloud(data, state, state.standalone)
   ui.buttons.clear.hidden = state.chosen.size === 0
   Object.assign(ui.root.dataset, {
@@ -118,10 +118,11 @@ function paint(state) {
   paintAbove(state, data)
 }
 
-function paintAbove({ pen, screen, scene, labels, theme, hovered, path, rotation }, data) {
+function paintAbove({ pen, screen, scene, labels, theme, picked, hovered, path, rotation }, data) {
   pen.setTransform(screen.ratio, 0, 0, screen.ratio, 0, 0)
   pen.clearRect(0, 0, screen.width, screen.height)
   if (data.dims === 3) paintAxes(pen, rotation, screen, theme)
+  if (picked >= 0) paintPicked(pen, scene, picked, theme)
   if (hovered >= 0) paintPair(pen, scene, hovered, theme)
   paintWords(pen, labels, scene.texts, scene.half, theme, (i) => widthOf({ scene, pen }, i))
   if (path.length) paintLasso(pen, path, theme)

@@ -2,7 +2,7 @@
 // that are filled again at every frame.
 
 const LABEL = { high: 15, gap: 3, cell: 4, letters: 18, tries: 3000, plain: 150, marked: 160 }
-const MARGIN = { x: 9, y: 5 } // pixels free around the label of a point that nothing marks
+const MARGIN = { x: 9, y: 5 } // pixels free around a label, except in the picked sentence
 
 // Every number below `count` once, in an order that has no meaning and is always the same.
 function shuffled(count) {
@@ -65,10 +65,19 @@ function makeLabels() {
 function placeLabels(labels, room, screen, scene, widthOf, most) {
   labels.count = 0
   room.clear()
+  keepFree(room, scene)
   for (let mark = scene.highest; mark > 1; mark--) {
     placeSome(labels, room, screen, scene, widthOf, mark, LABEL.marked)
   }
   placeSome(labels, room, screen, scene, widthOf, 0, Math.min(labels.point.length, labels.count + most))
+}
+
+// Words cover no point of a picked sentence.
+function keepFree(room, { marks, x, y, radius, highest }) {
+  if (highest < MARK.sentence) return
+  for (let i = 0; i < marks.length; i++) {
+    if (marks[i] >= MARK.sentence) room.take(x[i] - radius, y[i] - radius, 2 * radius, 2 * radius)
+  }
 }
 
 function placeSome(labels, room, screen, { rank, marks, x, y, radius }, widthOf, mark, limit) {
@@ -77,7 +86,7 @@ function placeSome(labels, room, screen, { rank, marks, x, y, radius }, widthOf,
     const i = rank[at]
     if (marks[i] !== mark || x[i] < 0 || y[i] < 0 || x[i] > screen.width || y[i] > screen.height) continue
     tries--
-    placeOne(labels, room, screen, i, x[i], y[i], radius + (mark ? 3 : 0), widthOf(i), mark ? 0 : 1)
+    placeOne(labels, room, screen, i, x[i], y[i], radius + (mark === MARK.picked ? 9 : mark ? 3 : 0), widthOf(i), mark >= MARK.sentence ? 0 : 1)
   }
 }
 

@@ -2,7 +2,7 @@
 // What is drawn comes in `scene` (places in CSS pixels, marks, order) and `theme`; nothing is kept.
 
 const FOG = 16 // steps from the paper (far) to a point's own colour (near)
-const FARTHEST = 0.3 // of its colour that the farthest point keeps
+const FARTHEST = { type: 0.3, category: 0.4, sequential: 0.65 } // of its colour that the farthest point keeps
 const GROWS = [0, 0, 1, 1, 1.5, 3] // pixels that a mark adds to a radius
 
 // Colours of the page: queries, keys, categories, a scale.
@@ -21,7 +21,7 @@ function cloudTheme(element) {
 // The colours that points take, in the order of the numbers that `tintOf` gives.
 function cloudTints({ colouring, legend }, theme) {
   if (colouring === "type") return [theme.query, theme.key]
-  if (colouring === "sequential") return Array.from({ length: 256 }, (_, i) => theme.steps[50 + Math.round((i * 205) / 255)])
+  if (colouring === "sequential") return Array.from({ length: 256 }, (_, i) => theme.steps[70 + Math.round((i * 185) / 255)])
   return legend.map((_, i) => categoryColour(theme, i))
 }
 
@@ -38,10 +38,10 @@ function tintsOf(data, count) {
 }
 
 // Colours as they stand in the canvas: [faded or not][fog][tint], then the rings by fog.
-function cloudInks(tints, { paper, ink }, faded) {
+function cloudInks(tints, { paper, ink }, faded, farthest) {
   const size = tints.length
   const inks = new Uint32Array(2 * FOG * size)
-  const shareAt = (fog) => FARTHEST + ((1 - FARTHEST) * fog) / (FOG - 1)
+  const shareAt = (fog) => farthest + ((1 - farthest) * fog) / (FOG - 1)
   for (let fog = 0; fog < FOG; fog++) {
     tints.forEach((tint, i) => {
       inks[fog * size + i] = packedColour(mixed(tint, paper, shareAt(fog)))
@@ -121,6 +121,29 @@ function paintWords(pen, labels, texts, half, theme, widthOf) {
 
 function fontOf(theme) {
   return `600 12px ${theme.font}`
+}
+
+// A circle around each of the picked token's two points, and a line between them.
+function paintPicked(pen, { x, y, half, radius }, token, theme) {
+  const [from, to] = [token, token + half]
+  const away = radius + 8
+  const long = Math.hypot(x[to] - x[from], y[to] - y[from])
+  pen.setLineDash([])
+  for (const [colour, width] of [[theme.paper, 5], [theme.ink, 2]]) {
+    Object.assign(pen, { strokeStyle: css(colour), lineWidth: width })
+    for (const i of [from, to]) {
+      pen.beginPath()
+      pen.arc(x[i], y[i], away, 0, 7)
+      pen.stroke()
+    }
+  }
+  if (long <= 2 * away) return
+  const [across, down] = [((x[to] - x[from]) / long) * away, ((y[to] - y[from]) / long) * away]
+  pen.beginPath()
+  pen.moveTo(x[from] + across, y[from] + down)
+  pen.lineTo(x[to] - across, y[to] - down)
+  pen.lineWidth = 1.2
+  pen.stroke()
 }
 
 // The point under the pointer and the same token's other one, joined.

@@ -27,8 +27,8 @@ function centred(points, dims) {
   return points.map((value, at) => value - mean[at % 3])
 }
 
-// The longest distance from the middle, and the units across and high that are to fit the screen: in
-// space those of 99 points in 100 however they are turned, so that one far away shrinks none.
+// How far points reach from the middle, and the units across and high that are to fit the screen. In
+// space those are of 99 points in 100, however they are turned: one far away shrinks no cloud.
 function extentOf(points, dims) {
   const most = [0, 0, 0]
   const far = new Float32Array(points.length / dims)
@@ -37,8 +37,8 @@ function extentOf(points, dims) {
     far[Math.floor(at / dims)] += value * value
   })
   far.sort()
-  const [reach, common] = [far.at(-1) ?? 0, far[Math.floor(0.99 * far.length)] ?? 0].map(Math.sqrt)
-  return { reach, extent: dims === 3 ? [2 * common, 2 * common] : [2 * most[0], 2 * most[1]] }
+  const reach = Math.sqrt(far[Math.floor(0.99 * far.length)] ?? 0)
+  return { reach, extent: dims === 3 ? [2 * reach, 2 * reach] : [2 * most[0], 2 * most[1]] }
 }
 
 // Where every point lies on the screen, and in space how deep.
