@@ -3,6 +3,7 @@
 
 const FOG = 16 // steps from the paper (far) to a point's own colour (near)
 const FARTHEST = { type: 0.3, category: 0.4, sequential: 0.65 } // of its colour that the farthest point keeps
+const FITS = new Map() // "radius:rim" -> the shapes of points
 const GROWS = [0, 0, 1, 1, 1.5, 3] // pixels that a mark adds to a radius
 
 // Colours of the page: queries, keys, categories, a scale.
@@ -70,10 +71,27 @@ function paintPoints(raster, scene, colours, ratio, box) {
   raster.present()
 }
 
-// A disc and a diamond, and the same with a rim around them.
+// A disc and a diamond, and the rims around them.
 function shapesFor(radius, rim) {
   const inner = Math.max(1, Math.round(radius))
-  return { fill: [shapeOf(false, inner), shapeOf(true, inner)], rim: [shapeOf(false, inner + rim), shapeOf(true, inner + rim)], thin: inner < 2 }
+  const name = `${inner}:${rim}`
+  if (!FITS.has(name)) FITS.set(name, fitsOf(inner, rim))
+  return FITS.get(name)
+}
+
+function fitsOf(inner, rim) {
+  const fill = [shapeOf(false, inner), shapeOf(true, inner)]
+  return { fill, rim: fill.map((shape, kind) => around(shape, shapeOf(kind === 1, inner + rim))), thin: inner < 2 }
+}
+
+// The pixels of the larger shape that are not in the smaller one.
+function around(shape, larger) {
+  const inside = new Set(Array.from({ length: shape.length / 2 }, (_, at) => `${shape[2 * at]} ${shape[2 * at + 1]}`))
+  const cells = []
+  for (let at = 0; at < larger.length; at += 2) {
+    if (!inside.has(`${larger[at]} ${larger[at + 1]}`)) cells.push(larger[at], larger[at + 1])
+  }
+  return Int16Array.from(cells)
 }
 
 // Points without a ring; where they are large enough, the paper parts them from those behind.
