@@ -1,0 +1,91 @@
+// What stands around a cloud: its buttons, its legend, and the note beside the pointer.
+
+const CONTEXT = 42 // letters on either side of a token in the note
+const HINTS = {
+  lasso: "Draw around points to choose them (Shift adds to the choice). Faded points are left out.",
+  2: "Drag to move, two fingers or the wheel to zoom (click the cloud first). Keys: + − 0 and arrows; Escape clears.",
+  3: "Drag to turn, Shift and drag (or two fingers) to move, the wheel to zoom (click the cloud first). Keys: + − 0 and arrows; Escape clears.",
+}
+
+function buildCloud(parentElement) {
+  const root = made(parentElement, "div", "root")
+  const bar = made(root, "div", "bar")
+  const title = made(bar, "strong", "title")
+  const group = (name) => {
+    const node = made(bar, "span", "group")
+    node.setAttribute("role", "group")
+    node.setAttribute("aria-label", name)
+    return node
+  }
+  const button = (parent, text, name) => {
+    const node = made(parent, "button", "plain", text)
+    node.type = "button"
+    if (name) node.setAttribute("aria-label", name)
+    return node
+  }
+  const modes = group("What dragging does")
+  const zooms = group("Zoom")
+  const buttons = {
+    move: button(modes, "Move"), lasso: button(modes, "Lasso"),
+    further: button(zooms, "−", "Zoom out"), nearer: button(zooms, "+", "Zoom in"), whole: button(zooms, "Whole cloud"),
+    clear: button(bar, "Clear the choice"),
+  }
+  const legend = made(root, "div", "legend")
+  const stage = made(root, "div", "stage")
+  const points = made(stage, "canvas", "points")
+  const words = made(stage, "canvas", "words")
+  words.tabIndex = 0
+  words.setAttribute("role", "img")
+  points.setAttribute("aria-hidden", "true")
+  const hint = made(root, "p", "hint")
+  const reading = made(root, "p", "reading")
+  reading.setAttribute("aria-live", "polite")
+  return { root, title, buttons, legend, stage, points, words, hint, reading, tip: makeTip(root), raster: makeRaster(points) }
+}
+
+function drawControls({ ui, mode, data }) {
+  ui.buttons.move.textContent = data.dims === 3 ? "Turn" : "Move"
+  for (const each of ["move", "lasso"]) ui.buttons[each].setAttribute("aria-pressed", String(mode === each))
+  ui.words.classList.toggle("lassoing", mode === "lasso")
+  ui.hint.textContent = HINTS[mode === "lasso" ? "lasso" : data.dims]
+}
+
+// Shapes tell queries from keys; a category's name is a button that fades all others.
+function drawLegend(ui, data, theme, only, onOnly) {
+  const { legend } = ui
+  legend.replaceChildren()
+  const plain = data.colouring === "type"
+  for (const [name, shape, colour] of [["queries", "disc", theme.query], ["keys", "diamond", theme.key]]) {
+    const item = made(legend, "span", "entry")
+    made(item, "i", shape).style.background = plain ? css(colour) : "currentColor"
+    made(item, "span", "", name)
+  }
+  const tints = cloudTints(data, theme)
+  if (data.colouring === "sequential") {
+    const item = made(legend, "span", "entry")
+    made(item, "span", "", data.legend[0] ?? "")
+    made(item, "i", "ramp").style.background = `linear-gradient(90deg, ${[0, 85, 170, 255].map((i) => css(tints[i]))})`
+    made(item, "span", "", data.legend[1] ?? "")
+  }
+  if (data.colouring === "category") data.legend.forEach((name, i) => {
+    const item = made(legend, "button", "entry")
+    item.type = "button"
+    item.title = "Click: only these"
+    item.setAttribute("aria-pressed", String(only === i))
+    made(item, "i", "square").style.background = css(tints[i])
+    made(item, "span", "", name).dir = "auto"
+    item.onclick = () => onOnly(only === i ? -1 : i)
+  })
+}
+
+function showTip({ data, ui, theme }, index, event) {
+  const count = data.labels.length
+  const token = index % count
+  const [kind, colour] = index < count ? ["query", theme.query] : ["key", theme.key]
+  const before = []
+  for (let i = token - 1; i >= 0 && data.sentence[i] === data.sentence[token]; i--) before.unshift(data.labels[i])
+  const lines = [[`position ${data.positions[token] + 1}`, css(colour)]]
+  if (data.colouring === "category") lines.push([data.legend[data.tones[index]] ?? "", css(cloudTints(data, theme)[data.tones[index]])])
+  lines.push([inContext(data.texts[data.sentence[token]], before, data.labels[token], CONTEXT), ""])
+  ui.tip.show(event, `${kind} of “${data.labels[token]}”`, lines)
+}
