@@ -30,10 +30,14 @@ if TYPE_CHECKING:
     import pandas as pd
     from numpy.typing import NDArray
 
+    from core.analysis.atlas import Atlas
+    from core.analysis.atlas.layouts import Layout
     from core.analysis.correlation import Distance
     from core.analysis.joint_embedding import Metric, Projection
     from core.analysis.view_weights import LayerWeights, Weighting
+    from core.model import Chosen
     from core.model.trace import Array
+    from core.ui.atlas.layouts import LayoutJob
     from core.ui.patterns.source import Corpus
 
 TextKey = tuple[str, str, str | None]  # model, text, second text: what a trace is cached by
@@ -62,6 +66,8 @@ CLOUDS_KEPT = 128
 MEASURED_KEPT = 16
 # Distances of all pairs of heads: 40 kB for the bundled model, 900 kB for 336 heads.
 DISTANCES_KEPT = 8
+# 5,000 tokens of the bundled model: 92 MB of vectors, 30 MB of points. A large one is kept alone.
+ATLASES_KEPT = 2
 # Sums of every head on each of some 300 sentences: 7 MB for the bundled model, 13 MB for BERT base.
 CORPORA_KEPT = 2
 
@@ -152,6 +158,29 @@ class AnomalyShelf:
     """A place for the anomaly table of a corpus, which a page measures under its own bar."""
 
     table: pd.DataFrame | None = None
+
+
+@dataclass(eq=False)
+class AtlasShelf:
+    """A place for an atlas, which a page makes under its own bar, and for what is slow to draw.
+
+    Attributes
+    ----------
+    plan : which texts it is of, and the seconds a token took in a trial.
+    layouts : by projection, stage, layer, head, dimensions and most tokens.
+    job : the thread that lays out all heads, if any.
+    """
+
+    atlas: Atlas | None = None
+    plan: tuple[Chosen, float] | None = None
+    layouts: dict[tuple[str, str, int, int, int, int], Layout] = field(default_factory=dict)
+    job: LayoutJob | None = None
+
+
+@st.cache_resource(max_entries=ATLASES_KEPT, show_spinner=False)
+def atlas_shelf(model_name: str, digest: str) -> AtlasShelf:  # noqa: ARG001 - they are the key
+    """The shelf of a model and a corpus (or of a file), empty at first."""
+    return AtlasShelf()
 
 
 @st.cache_resource(max_entries=CORPORA_KEPT, show_spinner=False)

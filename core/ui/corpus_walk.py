@@ -34,7 +34,7 @@ class _Walk(Generic[Kept]):
 
 def corpus_digest(sentences: Sequence[str]) -> str:
     """What a measured corpus is cached by, beside the model."""
-    return hashlib.sha256("\n".join(sentences).encode()).hexdigest()
+    return hashlib.sha256("\n".join(sentences).encode("utf-8", "replace")).hexdigest()
 
 
 def walk_corpus(

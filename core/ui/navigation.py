@@ -92,6 +92,12 @@ PAGES: tuple[Page, ...] = (
         "Which heads are odd, in what way, and does their attention move anything at all?",
         "Heads",
     ),
+    Page(
+        "atlas",
+        "Atlas",
+        "What do all queries and keys of every head look like over a whole corpus?",
+        "A corpus",
+    ),
 )
 
 _app_is_running: ContextVar[bool] = ContextVar("attention_atlas_app_is_running", default=False)

@@ -10,8 +10,21 @@ from core.ui.address import restore_choice
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+    from typing import Protocol
 
     from core.model import Trace
+
+    class HasHeads(Protocol):
+        """A trace or an atlas: a model's name, and (layers, heads, ...)."""
+
+        @property
+        def model(self) -> str:
+            """The name it was loaded by."""
+
+        @property
+        def shape(self) -> tuple[int, ...]:
+            """Layers, heads, and more."""
+
 
 Layer = int | Literal["mean"]
 Head = int | Literal["mean", "median", "max"]
@@ -34,7 +47,7 @@ def pick_part(parts: Mapping[str, str], *, key: str = "part", told: str = "The p
     return chosen
 
 
-def pick_layer(trace: Trace, *, mean: bool = False) -> Layer:
+def pick_layer(trace: HasHeads, *, mean: bool = False) -> Layer:
     """A layer picker, the last layer first; returns the layer from 0, or "mean"."""
     layers = trace.shape[0]
     options = [*(["mean"] if mean else []), *map(str, range(1, layers + 1))]
@@ -45,7 +58,7 @@ def pick_layer(trace: Trace, *, mean: bool = False) -> Layer:
     return "mean" if picked == "mean" else int(picked) - 1
 
 
-def pick_head(trace: Trace, *, summaries: tuple[str, ...] = ()) -> Head:
+def pick_head(trace: HasHeads, *, summaries: tuple[str, ...] = ()) -> Head:
     """A head picker; returns the head from 0, or one of `summaries` ("mean", "median", "max")."""
     heads = trace.shape[1]
     options = [*summaries, *map(str, range(1, heads + 1))]
@@ -56,7 +69,7 @@ def pick_head(trace: Trace, *, summaries: tuple[str, ...] = ()) -> Head:
     return cast("Head", picked if picked in _HEAD_LABELS else int(picked) - 1)
 
 
-def step_through_heads(trace: Trace) -> None:
+def step_through_heads(trace: HasHeads) -> None:
     """Buttons to the previous and the next head, from layer to layer; for pickers without means."""
     layers, heads = trace.shape[:2]
 

@@ -30,13 +30,13 @@ class Tones:
     Attributes
     ----------
     colouring : by query and key alone; along a ramp; by category.
-    values : 0 to 1 along a ramp, or numbers of categories; (2 token,), queries first, or where
+    numbers : 0 to 1 along a ramp, or numbers of categories; (2 token,), queries first, or where
         heads differ (layer, head, 2 token).
     legend : what the ends of the ramp are, or the categories.
     """
 
     colouring: Colouring
-    values: Floats
+    numbers: Floats
     legend: tuple[str, ...] = ()
 
 

@@ -1,0 +1,157 @@
+"""All heads at once: every one a cloud of queries and keys."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import streamlit as st
+
+from core.analysis.atlas.colours import point_tones
+from core.components.atlas_matrix import AtlasMatrix, matrix_page, show_matrix
+from core.ui import address
+from core.ui.atlas.find import show_spread
+from core.ui.atlas.layouts import ensure_job, laid_out_tiles, tile_points, tile_tokens
+from core.ui.atlas.screen import DRAWN, Screen, open_head
+from core.ui.atlas.wording import STAGE_WORDS, number
+from core.ui.messages import escape
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from core.figures.palette import Palette
+    from core.model.trace import Array
+
+_WHILE_RUNNING = 2.5  # seconds between two looks at what is being laid out
+
+
+def show_all_heads(screen: Screen, colours: Palette) -> None:
+    """The matrix, its caption, the file, and where a search lies together."""
+    address.restore_flag("own", default=True)
+    address.publish(*DRAWN, "own")
+    running = False
+    if screen.projection != "PCA":
+        job = ensure_job(
+            screen.shelf,
+            screen.atlas,
+            screen.projection,
+            screen.stage,
+            (screen.layer, screen.head),
+        )
+        running = job.running
+    draw = st.fragment(_draw, run_every=_WHILE_RUNNING) if running else _draw
+    draw(screen)
+    show_spread(screen, colours)
+
+
+def _draw(screen: Screen) -> None:
+    slow = screen.projection != "PCA"
+    if slow and not _tell_progress(screen):
+        st.rerun()  # all heads are there: nothing needs to be looked at again and again
+    tokens, points = _points(screen)
+    if not tokens.size:
+        st.info("The first head is being laid out …")
+        return
+    matrix = _matrix(screen, tokens, points)
+    show_matrix(matrix, key="atlas_matrix", on_open=open_head)
+    reading, saving = st.columns([5, 1])
+    with reading:
+        st.caption(_read(screen, tokens.size))
+        st.toggle(
+            "Each head in its own scale",
+            key="own",
+            persist_state="session",
+            help="Off: one scale for all heads, so that heads of short vectors look small.",
+        )
+    saving.download_button(
+        "Save as HTML",
+        lambda: matrix_page(matrix, "All heads over a corpus", _note(screen, tokens.size)),
+        file_name="atlas.html",
+        mime="text/html",
+        on_click="ignore",
+        width="stretch",
+        help="One file that opens without internet and pans, zooms and reads like this picture.",
+    )
+
+
+def _tell_progress(screen: Screen) -> bool:
+    """Where the background is; False once, when it has just come to its end."""
+    job = screen.shelf.job
+    if job is None:
+        return True
+    if job.error:
+        st.warning(escape(f"{job.projection} stopped: {job.error}"))
+        return True
+    if job.running:
+        ensure_job(
+            screen.shelf, screen.atlas, job.projection, job.stage, (screen.layer, screen.head)
+        )
+        st.progress(
+            job.done / job.total,
+            text=f"{job.projection}: {job.done} of {job.total} heads; the others follow in the"
+            " background while this page is open",
+        )
+        st.session_state["_atlas_waiting"] = True
+        return True
+    return not st.session_state.pop("_atlas_waiting", False)
+
+
+def _points(screen: Screen) -> tuple[NDArray[np.intp], Array]:
+    if screen.projection != "PCA":
+        return laid_out_tiles(screen.shelf, screen.atlas, screen.projection, screen.stage)
+    matches = screen.found.matches.tokens if screen.found else None
+    tokens = tile_tokens(screen.atlas, matches)
+    return tokens, tile_points(screen.atlas, screen.stage, tokens)
+
+
+def _matrix(screen: Screen, tokens: NDArray[np.intp], points: Array) -> AtlasMatrix:
+    atlas, columns = screen.atlas, screen.atlas.tokens
+    layers, heads, size = atlas.shape
+    both = np.concatenate([tokens, tokens + size])
+    tones = point_tones(atlas, screen.colour)
+    values = tones.numbers[..., both]
+    sentences, index = np.unique(columns.sentence[tokens], return_inverse=True)
+    found = screen.found
+    return AtlasMatrix(
+        layers=layers,
+        heads=heads,
+        points=points,
+        tones=values.reshape(-1, both.size) if values.ndim > 1 else values,
+        colouring=tones.colouring,
+        legend=tones.legend,
+        labels=[columns.displays[i] for i in tokens],
+        positions=columns.position[tokens].tolist(),
+        sentence=index.tolist(),
+        texts=[atlas.sentences[i] for i in sentences],
+        matches=found.matches.tokens[tokens] if found else np.zeros(tokens.size, dtype=np.bool_),
+        searching=found is not None,
+        own_scale=bool(st.session_state["own"]),
+        chosen=(screen.layer, screen.head),
+    )
+
+
+def _read(screen: Screen, drawn: int) -> str:
+    atlas = screen.atlas
+    size = len(atlas.tokens)
+    all_of = "all" if drawn == size else f"{drawn:,} of"
+    sample = "" if drawn == size else " (a random sample; one head alone shows all)"
+    if screen.projection != "PCA":
+        sample = " (some whole sentences; one head alone takes more)" if drawn < size else ""
+    kept = ""
+    if screen.projection == "PCA":
+        share = atlas.shares[screen.stage][..., :2].sum(axis=-1)
+        kept = f" The two components keep {number(float(share.mean()))} of the variance on average."
+    return (
+        "Every tile is a head, layers down, heads across: green discs are queries, pink diamonds"
+        f" keys, of {all_of} {size:,} tokens{sample}, {STAGE_WORDS[screen.stage]}.{kept} Point at a"
+        " dot to find its token in every head; click a tile to open the head."
+    )
+
+
+def _note(screen: Screen, drawn: int) -> str:
+    """What the file holds, in plain text."""
+    atlas = screen.atlas
+    return (
+        f"{atlas.model}: {drawn:,} of {len(atlas.tokens):,} tokens of {len(atlas.sentences):,}"
+        f" sentences, {screen.projection}, {STAGE_WORDS[screen.stage]}."
+    )

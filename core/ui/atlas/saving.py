@@ -1,0 +1,55 @@
+"""What the atlas is of, and the file it is saved in."""
+
+from __future__ import annotations
+
+import io
+from typing import TYPE_CHECKING
+
+import streamlit as st
+
+from core.analysis.atlas.file import write_atlas
+from core.ui.messages import quote
+
+if TYPE_CHECKING:
+    from core.analysis.atlas import Atlas
+    from core.ui.cache import AtlasShelf
+
+
+def show_about(shelf: AtlasShelf) -> None:
+    """Model, corpus, and the download."""
+    atlas = shelf.atlas
+    if atlas is None:
+        return
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.caption(_about(shelf, atlas), width="stretch")
+        st.download_button(
+            "Save the atlas (.parquet)",
+            lambda: _file(atlas),
+            file_name=f"atlas-{atlas.model.replace('/', '-')}.parquet",
+            mime="application/vnd.apache.parquet",
+            on_click="ignore",
+            help="One file with the points of every head, the sentences and all measures. This"
+            " page opens it again without the model; pandas and polars read it as a table.",
+        )
+
+
+def _about(shelf: AtlasShelf, atlas: Atlas) -> str:
+    layers, heads, tokens = atlas.shape
+    said = (
+        f"Atlas of {quote(atlas.model)}: {layers} × {heads} heads, {tokens:,} tokens of"
+        f" {len(atlas.sentences):,} texts"
+    )
+    if shelf.plan is not None and len(atlas.sentences) < shelf.plan[0].of:
+        said += f" (the corpus has {shelf.plan[0].of:,}; a random sample within the budget)"
+    cut = int(atlas.settings.get("tokens_cut", 0))
+    if cut:
+        said += f"; **{cut:,} tokens were cut** from texts longer than the model takes"
+    if atlas.vectors is None:
+        said += "; opened from a file, which keeps components and no full vectors"
+    return f"{said}."
+
+
+def _file(atlas: Atlas) -> bytes:
+    buffer = io.BytesIO()
+    write_atlas(atlas, buffer)
+    return buffer.getvalue()

@@ -1,0 +1,214 @@
+"""One head over the corpus: its cloud, what was chosen in it, and the sentence of a token."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+
+from core.analysis.atlas.colours import point_tones
+from core.analysis.umap_process import UmapError
+from core.components.atlas_cloud import AtlasCloud, cloud_page, show_cloud
+from core.ui import address
+from core.ui.atlas.layouts import layout_alone
+from core.ui.atlas.screen import DRAWN, Screen
+from core.ui.atlas.sentence import show_sentence
+from core.ui.atlas.wording import STAGE_WORDS, number
+from core.ui.messages import escape
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from core.model.trace import Array
+
+MOST_DRAWN = 10_000  # tokens of the single view: twice as many points
+_CHOSEN, _LISTED = "_atlas_chosen", 12
+_SEED = 0
+
+
+def show_one_head(screen: Screen) -> None:
+    """The cloud beside the sentence of the token that is picked."""
+    address.restore_choice("dims", ["2", "3"], "2", "The picture has 2 or 3 dimensions")
+    size = len(screen.atlas.tokens)
+    address.restore_number("token", 0, size, 0)
+    if st.session_state["token"] > size:  # picked in a larger corpus
+        st.session_state["token"] = 0
+    address.publish(*DRAWN, "dims", "token")
+    picked = int(st.session_state["token"]) - 1
+    left, right = st.columns([3, 2], gap="medium")
+    with left:
+        drawn = _draw(screen, picked)
+    with right:
+        if picked < 0:
+            st.info(
+                "**Click a point** to see its token in its sentence, and what this head attends to"
+                " there. **Lasso** a cluster to see which tokens it is made of."
+            )
+        else:
+            show_sentence(screen, picked)
+        if drawn is not None:
+            _show_chosen(screen, drawn)
+
+
+def _draw(screen: Screen, picked: int) -> NDArray[np.intp] | None:
+    try:
+        tokens, points, said = _points(screen, picked)
+    except UmapError as error:
+        st.warning(escape(f"UMAP stopped: {error}"))
+        return None
+    cloud = _cloud(screen, tokens, points, picked)
+    show_cloud(
+        cloud,
+        key="atlas_cloud",
+        on_pick=lambda index: _pick(tokens, index),
+        on_choose=lambda chosen: st.session_state.update({_CHOSEN: (screen.name, chosen)}),
+    )
+    reading, saving = st.columns([4, 1])
+    with reading:
+        st.caption(said)
+        st.segmented_control(
+            "Dimensions",
+            ["2", "3"],
+            key="dims",
+            format_func=lambda option: f"{option}-D",
+            required=True,
+            persist_state="session",
+            label_visibility="collapsed",
+        )
+    saving.download_button(
+        "Save as HTML",
+        lambda: cloud_page(cloud, f"{screen.name} of {screen.atlas.model}", _plain(said)),
+        file_name=f"atlas-layer-{screen.layer + 1}-head-{screen.head + 1}.html",
+        mime="text/html",
+        on_click="ignore",
+        width="stretch",
+    )
+    return tokens
+
+
+def _points(screen: Screen, picked: int) -> tuple[NDArray[np.intp], Array, str]:
+    """The tokens that are drawn, their points, and what there is to say of both."""
+    atlas, at = screen.atlas, (screen.layer, screen.head)
+    size = len(atlas.tokens)
+    dimensions = int(st.session_state["dims"])
+    if screen.projection != "PCA":
+        layout = layout_alone(screen.shelf, atlas, at, screen.stage, screen.projection, dimensions)
+        kept = layout.kept
+        said = (
+            f"{screen.projection} of {_part(layout.tokens.size, size)} tokens (whole sentences),"
+            f" {STAGE_WORDS[screen.stage]}; seed 0."
+        )
+        return layout.tokens, layout.points, said + _trusted(kept.correlation, kept.top1, screen)
+    tokens = _drawn(screen, picked)
+    both = np.concatenate([tokens, tokens + size])
+    points = atlas.points[screen.stage][screen.layer, screen.head][both, :dimensions]
+    share = float(atlas.shares[screen.stage][screen.layer, screen.head][:dimensions].sum())
+    trust = atlas.trust[screen.stage]
+    said = (
+        f"PCA of {_part(tokens.size, size)} tokens, {STAGE_WORDS[screen.stage]}; {dimensions}"
+        f" components keep {number(share)} of the variance."
+    )
+    return (
+        tokens,
+        points,
+        said + _trusted(float(trust.correlation[at]), float(trust.top1[at]), screen),
+    )
+
+
+def _drawn(screen: Screen, picked: int) -> NDArray[np.intp]:
+    """All tokens, or of a large corpus a sample with the picked sentence and what was found."""
+    columns = screen.atlas.tokens
+    size = len(columns)
+    if size <= MOST_DRAWN:
+        return np.arange(size)
+    generator = np.random.default_rng(_SEED)
+    wanted = [generator.permutation(size)[:MOST_DRAWN]]
+    if picked >= 0:
+        wanted.append(columns.of_sentence(int(columns.sentence[picked])))
+    if screen.found:
+        matches = np.flatnonzero(screen.found.matches.tokens)
+        wanted.append(matches[: MOST_DRAWN // 4])
+    return np.unique(np.concatenate(wanted))[: 2 * MOST_DRAWN]
+
+
+def _cloud(screen: Screen, tokens: NDArray[np.intp], points: Array, picked: int) -> AtlasCloud:
+    atlas, columns = screen.atlas, screen.atlas.tokens
+    both = np.concatenate([tokens, tokens + len(columns)])
+    tones = point_tones(atlas, screen.colour)
+    values = tones.numbers
+    if values.ndim > 1:
+        values = values[screen.layer, screen.head]
+    sentences, index = np.unique(columns.sentence[tokens], return_inverse=True)
+    here = np.flatnonzero(tokens == picked)
+    found = screen.found
+    return AtlasCloud(
+        points=points,
+        tones=values[both],
+        colouring=tones.colouring,
+        legend=tones.legend,
+        labels=[columns.displays[i] for i in tokens],
+        positions=columns.position[tokens].tolist(),
+        sentence=index.tolist(),
+        texts=[atlas.sentences[i] for i in sentences],
+        matches=found.matches.tokens[tokens] if found else np.zeros(tokens.size, dtype=np.bool_),
+        searching=found is not None,
+        picked=int(here[0]) if here.size else None,
+        title=screen.name,
+    )
+
+
+def _pick(tokens: NDArray[np.intp], index: int | None) -> None:
+    st.session_state["token"] = 0 if index is None else int(tokens[index]) + 1
+
+
+def _show_chosen(screen: Screen, drawn: NDArray[np.intp]) -> None:
+    """What a lasso holds: the commonest tokens, and where they stand."""
+    name, chosen = st.session_state.get(_CHOSEN, ("", []))
+    points = np.array([i for i in chosen if 0 <= i < 2 * drawn.size], dtype=np.intp)
+    if name != screen.name or not points.size:
+        return
+    columns = screen.atlas.tokens
+    which = drawn[points % drawn.size]
+    queries = int((points < drawn.size).sum())
+    st.markdown(
+        f"**In the lasso:** {queries:,} queries and {points.size - queries:,} keys; mean position"
+        f" {number(float(columns.position[which].mean()) + 1, '.1f')} in their sentences."
+    )
+    st.dataframe(
+        _counts(columns.displays, which), key="atlas_lasso", hide_index=True, height="content"
+    )
+
+
+def _counts(displays: Sequence[str], which: NDArray[np.intp]) -> pd.DataFrame:
+    inside = Counter(displays[i] for i in which)
+    everywhere = Counter(displays)
+    common = inside.most_common(_LISTED)
+    return pd.DataFrame(
+        {
+            "token": [shown for shown, _ in common],
+            "points": [count for _, count in common],
+            "of all": [f"{count / (2 * everywhere[shown]):.0%}" for shown, count in common],
+        }
+    )
+
+
+def _part(drawn: int, size: int) -> str:
+    return f"all {size:,}" if drawn == size else f"{drawn:,} of {size:,}"
+
+
+def _trusted(correlation: float, top1: float, screen: Screen) -> str:
+    chance = screen.atlas.chance[0]
+    return (
+        f" Distance in the plane and dot product correlate with r = {number(correlation)}; the"
+        f" nearest key is the most attended one for {top1:.0%} of the queries, by chance for"
+        f" {chance:.0%}."
+    )
+
+
+def _plain(said: str) -> str:
+    return said.replace("**", "")

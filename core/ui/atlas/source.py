@@ -1,0 +1,170 @@
+"""Which corpus the atlas is of: the built-in sample, pasted lines, a file, or a saved atlas."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import streamlit as st
+
+from core.analysis.corpus_file import (
+    MOST_BYTES,
+    CorpusFileError,
+    Texts,
+    choose,
+    read_lines,
+    read_table,
+)
+from core.analysis.sample_corpus import sample_corpus, sample_sentences
+from core.ui import address
+from core.ui.corpus_walk import corpus_digest
+from core.ui.messages import escape, quote
+
+if TYPE_CHECKING:
+    from streamlit.runtime.uploaded_file_manager import UploadedFile
+
+CORPORA = {
+    "sample": "Sample corpus",
+    "lines": "Your lines",
+    "file": "A file",
+    "saved": "A saved atlas",
+}
+LEAST_TOKENS, MOST_TOKENS, DEFAULT_TOKENS, STEP = 1_000, 50_000, 5_000, 1_000
+NO_LABEL = "no labels"
+MOST_SAVED_MB = 400  # of a file that is opened again: 50,000 tokens of the bundled model
+
+
+@dataclass(frozen=True, eq=False)
+class Corpus:
+    """Texts to make an atlas of; `digest` tells them and their labels from others."""
+
+    name: str
+    texts: tuple[str, ...]
+    labels: tuple[str, ...]
+    digest: str
+
+
+def most_tokens() -> int:
+    """The largest budget, which a deployment may lower (ATTENTION_ATLAS_TOKENS)."""
+    given = os.environ.get("ATTENTION_ATLAS_TOKENS", "")
+    wanted = int(given) if given.isdigit() else MOST_TOKENS
+    return max(LEAST_TOKENS, min(MOST_TOKENS, wanted))
+
+
+def pick_source() -> tuple[str, int]:
+    """Which kind of corpus, and how many tokens of it."""
+    address.restore_choice("corpus", list(CORPORA), "sample", "The corpora are")
+    most = most_tokens()
+    address.restore_number("budget", LEAST_TOKENS, most, min(DEFAULT_TOKENS, most))
+    st.session_state["budget"] = min(most, st.session_state["budget"] // STEP * STEP)
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
+        source = st.segmented_control(
+            "Corpus",
+            list(CORPORA),
+            key="corpus",
+            format_func=CORPORA.__getitem__,
+            required=True,
+            persist_state="session",
+        )
+        if source != "saved" and most > LEAST_TOKENS:
+            st.slider(
+                "Tokens at most",
+                LEAST_TOKENS,
+                most,
+                step=STEP,
+                key="budget",
+                persist_state="session",
+                width=260,
+                help="Of a larger corpus a random sample of its sentences is used, always the same"
+                " one. 5,000 tokens are what AttentionViz shows.",
+            )
+    return source, int(st.session_state["budget"])
+
+
+def corpus_of(source: str) -> Corpus:
+    """The corpus; ends the page with a hint or a message where there is none."""
+    if source == "sample":
+        return _corpus(CORPORA[source], Texts(sample_sentences(), _topics(), ()))
+    texts = _pasted() if source == "lines" else _uploaded()
+    if texts is None:
+        st.stop()
+    for note in texts.notes:
+        st.caption(escape(note))
+    return _corpus(CORPORA[source], texts)
+
+
+def saved_file() -> UploadedFile:
+    """The file of an atlas that a person gives; ends the page with a hint where there is none."""
+    file = st.file_uploader(
+        "An atlas that was saved here or built on the command line",
+        type="parquet",
+        key="atlas_saved",
+        max_upload_size=MOST_SAVED_MB,
+    )
+    if file is None:
+        st.info(
+            "Choose a **.parquet** file that this page or `python -m core.atlas_build` has"
+            " written. It opens without the model."
+        )
+        st.stop()
+    return file
+
+
+def _pasted() -> Texts | None:
+    typed = st.text_area(
+        "One sentence a line",
+        key="atlas_lines",
+        height=120,
+        max_chars=MOST_BYTES // 4,
+        persist_state="session",
+        placeholder="The cat sat on the mat.\nA dog barked at the postman.",
+    )
+    if not (typed or "").strip():
+        st.info("**Paste some sentences**, one a line. A few hundred make a good picture.")
+        return None
+    try:
+        return read_lines(typed)
+    except CorpusFileError as error:
+        st.error(escape(str(error)))
+        return None
+
+
+def _uploaded() -> Texts | None:
+    file = st.file_uploader(
+        "A sentence a line (.txt), a table (.csv, .tsv), or objects (.jsonl); at most 20 MB",
+        type=["txt", "csv", "tsv", "jsonl"],
+        key="atlas_file",
+    )
+    if file is None:
+        st.info("**Choose a file.** It is read on this server only, and kept in memory only.")
+        return None
+    try:
+        table = read_table(file.getvalue(), file.name)
+        for note in table.notes:
+            st.caption(escape(note))
+        columns = list(table.columns)
+        if len(columns) < 2:
+            return choose(table, columns[0], None)
+        with st.container(horizontal=True):
+            text = st.selectbox(
+                "Text", columns, index=columns.index(table.text_column), key="atlas_text_column"
+            )
+            others = [NO_LABEL, *(column for column in columns if column != text)]
+            label = st.selectbox("Label, for colours", others, key="atlas_label_column")
+        return choose(table, text, None if label == NO_LABEL else label)
+    except CorpusFileError as error:
+        st.error(f"{quote(file.name)}: {escape(str(error))}")
+        return None
+
+
+def _corpus(name: str, texts: Texts) -> Corpus:
+    both = hashlib.sha256(
+        f"{corpus_digest(texts.texts)} {corpus_digest(texts.labels)}".encode("utf-8", "replace")
+    )
+    return Corpus(name, texts.texts, texts.labels, both.hexdigest())
+
+
+def _topics() -> tuple[str, ...]:
+    return tuple(sentence.topic for sentence in sample_corpus())

@@ -1,0 +1,115 @@
+"""Words of the atlas page: names of colours and stages, the mathematics, what to try."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from core.ui import presets
+from core.ui.presets import Preset
+
+COLOURINGS = {
+    "type": "query or key",
+    "position": "position in the sentence",
+    "mod5": "position mod 5",
+    "frequency": "frequency in the corpus",
+    "norm": "length of the vector",
+    "token_length": "letters of the token",
+    "sentence_length": "length of the sentence",
+    "punctuation": "punctuation",
+    "special": "special tokens",
+    "label": "label",
+}
+STAGE_WORDS = {
+    "raw": "as the model has them",
+    "translated": "keys moved so that the centroids meet",
+    "normalized": "keys moved, both scaled by the head's c",
+}
+
+
+def number(value: float, form: str = ".2f") -> str:
+    """A number as people write it, with a real minus."""
+    return f"{value:{form}}".replace("-", "−") if value == value else "—"  # noqa: PLR0124 - nan
+
+
+def show_presets(labelled: bool) -> None:
+    """Buttons that set the controls."""
+    presets.show("atlas", lambda: _presets(labelled))
+
+
+def _presets(labelled: bool) -> list[Preset]:
+    found = [
+        Preset(
+            "Positions make stripes",
+            "Coloured by position, heads that look at **where** a token stands fall into bands or"
+            " spirals.",
+            {"part": "heads", "colour": "position", "find": "", "projection": "PCA"},
+        ),
+        Preset(
+            "One word in all heads",
+            "Every “she” is drawn large: together where a head looks at **what** a token is,"
+            " scattered where it does not.",
+            {"part": "heads", "colour": "type", "find": "she", "kind": "token"},
+        ),
+        Preset(
+            "The first token alone",
+            "Where **[CLS]** keys lie far from everything, much attention that has nowhere else"
+            " to go ends there.",
+            {"part": "heads", "colour": "special", "find": ""},
+        ),
+        Preset(
+            "From a pronoun to another",
+            "Heads that attend from “her” back to “she”, with sentences in which they do.",
+            {"part": "words", "first": "her", "second": "she"},
+        ),
+        Preset(
+            "Does normalization help?",
+            "The map says in which heads distance comes nearer to attention, and in which it does"
+            " not.",
+            {"part": "trust", "stage": "normalized", "measure": "correlation"},
+        ),
+    ]
+    if labelled:
+        found.append(
+            Preset(
+                "Coloured by label",
+                "The labels of the corpus: topics of the sample, or the column you chose.",
+                {"part": "heads", "colour": "label", "find": ""},
+            )
+        )
+    return found
+
+
+def show_mathematics() -> None:
+    """The definitions, and where they come from."""
+    with st.expander("The mathematics"):
+        st.markdown(
+            r"""
+For every head, queries $q$ and keys $k$ of **all tokens of the corpus** are one cloud of $2n$
+points, as in AttentionViz (Yeh et al. 2023). Their principal components are exact: of the
+covariance of queries and keys together, which for the three stages follows from the covariances
+$S_q, S_k$ of each apart,
+
+$$
+S = \tfrac12\bigl(c^2 S_q + S_k / c^2\bigr) + \delta\delta^\top,\qquad
+\delta = \tfrac12\bigl(c\,\bar q - (\bar k + a)/c\bigr),
+$$
+
+with $a = 0, c = 1$ raw, $a = \bar q - \bar k$ translated, and the head's own $c$ normalized: chosen
+so that distance and dot product correlate nearest to $-1$ (Pearson, Euclidean) over pairs of the
+same sentence, as on the page *Queries and keys*. Attention is the same at all stages.
+
+**Trust**: over permitted pairs of a sentence, the correlation of distance in the plane with
+$\langle q, k\rangle$, and the share of queries whose most attended key is also the nearest one;
+random points reach the mean of $1/m$ for $m$ permitted keys.
+
+**Dispersion** of a search: mean distance of the matches to the nearest of three k-means centres,
+divided by the same for as many random tokens (mean of four draws), for queries and keys apart, then
+averaged.
+
+**Where two words meet**: $\operatorname{mean}_{i \in A} \sum_{j \in B} \alpha_{ij}$ over the tokens
+of both words, averaged over sentences.
+
+**Map of heads**: the Jensen-Shannon distance of two heads' attention rows (square root of the
+divergence in bits), averaged over tokens, then metric multidimensional scaling.
+"""
+        )

@@ -1,0 +1,71 @@
+"""Every head's queries and keys over a whole corpus, searchable."""
+
+import streamlit as st
+
+from core.ui.navigation import open_page
+
+open_page("atlas")
+
+from core.figures.palette import palette
+from core.ui.atlas import find
+from core.ui.atlas.alike import show_head_map
+from core.ui.atlas.making import atlas_from_file, atlas_of_corpus
+from core.ui.atlas.matrix import show_all_heads
+from core.ui.atlas.meeting import show_meeting
+from core.ui.atlas.positions import show_positions
+from core.ui.atlas.saving import show_about
+from core.ui.atlas.screen import Screen, pick_colour, pick_projection
+from core.ui.atlas.single import show_one_head
+from core.ui.atlas.source import corpus_of, pick_source, saved_file
+from core.ui.atlas.trust import show_trust
+from core.ui.atlas.wording import show_mathematics, show_presets
+from core.ui.selectors import pick_head, pick_layer, pick_part, step_through_heads
+
+PARTS = {
+    "heads": "All heads",
+    "one": "One head",
+    "words": "Two words",
+    "positions": "By position",
+    "alike": "Map of heads",
+    "trust": "Can it be trusted?",
+}
+
+colours = palette(st.context.theme.type)
+source, budget = pick_source()
+if source == "saved":
+    file = saved_file()
+    shelf = atlas_from_file(file.getvalue(), file.name)
+else:
+    shelf = atlas_of_corpus(corpus_of(source), budget)
+atlas = shelf.atlas
+part = pick_part(PARTS)
+projection, stage, colour, found = "PCA", "raw", "type", None
+with st.container(horizontal=True, vertical_alignment="bottom"):
+    with st.container(width=105):
+        layer = pick_layer(atlas)
+    with st.container(width=105):
+        head = pick_head(atlas)
+    step_through_heads(atlas)
+    if part in ("heads", "one", "trust"):
+        projection, stage = pick_projection(atlas)
+    if part in ("heads", "one"):
+        colour = pick_colour(atlas)
+        found = find.ask(atlas, stage)
+screen = Screen(shelf, atlas, layer, head, projection, stage, colour, found)
+find.tell(found, atlas)
+
+if part == "heads":
+    show_all_heads(screen, colours)
+elif part == "one":
+    show_one_head(screen)
+elif part == "words":
+    show_meeting(screen, colours)
+elif part == "positions":
+    show_positions(screen, colours)
+elif part == "alike":
+    show_head_map(screen, colours)
+else:
+    show_trust(screen, colours)
+show_about(shelf)
+show_presets(labelled=bool(atlas.labels))
+show_mathematics()
