@@ -99,7 +99,7 @@ def atlas_of(
     blocks = blocks_of(columns, masks, gathered.causal, MOST_PAIRS)
     found = every_head(layers, heads, lambda *at: picture_of(vectors.of_head, blocks, at))
     if sentences:
-        kept, columns = _kept_texts(columns, [sentences[place] for place in places])
+        kept, columns = kept_texts(columns, [sentences[place] for place in places])
     else:
         kept, columns = _texts_from_tokens(columns)
     return Atlas(
@@ -140,21 +140,28 @@ def of_all_heads(
     found: Sequence[HeadPicture], layers: int, blocks: Sequence[Block]
 ) -> dict[str, object]:
     """The fields of an atlas that are made of its heads, given layer after layer."""
+    return {
+        "points": {s: _stacked([head.points[s] for head in found], layers) for s in STAGES},
+        "norms": _stacked([head.norms for head in found], layers),
+        **figures_of_heads(found, layers, blocks),
+    }
 
-    def stacked(arrays: list[NDArray[np.generic]]) -> NDArray[np.generic]:
-        whole = np.stack(arrays)
-        return whole.reshape(layers, -1, *whole.shape[1:])
 
+def figures_of_heads(
+    found: Sequence[HeadPicture], layers: int, blocks: Sequence[Block]
+) -> dict[str, object]:
+    """The same but for points and norms, which are not looked at."""
     trust = {
         stage: Trust(
-            *(stacked([np.float64(head.kept[stage][i]) for head in found]) for i in range(3))  # type: ignore[arg-type, misc]
+            *(
+                _stacked([np.float64(head.kept[stage][i]) for head in found], layers)  # type: ignore[arg-type, misc]
+                for i in range(3)
+            )
         )
         for stage in STAGES
     }
     return {
-        "points": {s: stacked([head.points[s] for head in found]) for s in STAGES},
-        "shares": {s: stacked([head.shares[s] for head in found]) for s in STAGES},
-        "norms": stacked([head.norms for head in found]),
+        "shares": {s: _stacked([head.shares[s] for head in found], layers) for s in STAGES},
         "scaling": collect_scalings([head.scaling for head in found], layers),
         "trust": trust,
         "chance": random_trust(blocks),
@@ -162,7 +169,12 @@ def of_all_heads(
     }
 
 
-def _kept_texts(
+def _stacked(arrays: list[NDArray[np.generic]], layers: int) -> NDArray[np.generic]:
+    whole = np.stack(arrays)
+    return whole.reshape(layers, -1, *whole.shape[1:])
+
+
+def kept_texts(
     columns: CorpusTokens, sentences: Sequence[str]
 ) -> tuple[tuple[str, ...], CorpusTokens]:
     """The sentences up to the last token that the model read."""

@@ -35,6 +35,8 @@ class Gathered:
     queries, kv_keys : float32 (layer, head, token, dim) of each sentence.
     masks : what layers permit, of the sentences where that is not the usual.
     rows : attention of all heads to tokens that are yet to be compared, (head, row, key) each.
+    before : tokens of the corpus that were gathered elsewhere before these, which decides on which
+        of these heads are compared.
     """
 
     model: str = ""
@@ -47,6 +49,7 @@ class Gathered:
     distances: Distances | None = None
     dropped: int = 0
     rows: list[Array] = field(default_factory=list)
+    before: int = 0
 
     @property
     def count(self) -> int:
@@ -94,7 +97,7 @@ def _add_attention(into: Gathered, trace: Trace) -> None:
         size = MOST_POSITIONS
         into.positions = Positions(np.zeros((layers, heads, size, size)), np.zeros((size, size)))
     into.positions.counts[:shown, :shown] += 1
-    compared = np.arange(-into.count % COMPARED_EVERY, tokens, COMPARED_EVERY)
+    compared = np.arange(-(into.before + into.count) % COMPARED_EVERY, tokens, COMPARED_EVERY)
     wanted = np.union1d(np.arange(shown), compared)
     rows = []
     for layer in range(layers):

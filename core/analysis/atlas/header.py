@@ -1,0 +1,306 @@
+"""What an atlas's file says of itself, as JSON: all that is not one value a head and token.
+
+Arrays are little-endian bytes in base64, packed by zlib where that is shorter. What is read is not
+trusted: nothing is unpacked to more than the sizes that the header itself leads to.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import hashlib
+import json
+import zlib
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import numpy as np
+
+from core.analysis.atlas.data import DIMENSIONS, Positions, Trust
+from core.analysis.clouds import STAGES
+from core.analysis.head_similarity import Distances
+from core.analysis.scaling import ModelScaling
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from core.analysis.atlas.data import Atlas, Ints
+    from core.analysis.clouds import Stage
+
+    Floats = NDArray[np.float64]
+    Spec = dict[str, tuple[tuple[int, ...], str]]
+
+FORMAT = 1
+MOST_BYTES = 64 * 2**20  # of a header: the texts of a corpus and 20 bytes a token
+MOST_HEADS = 4096  # of all layers; the largest models have about as many
+_MOST_POSITIONS = 128  # of the view by position
+_MAPS = {"raw": "<f8", "translated": "<f8", "normalized": "<f8", "c": "<f8"}
+_SCALING = {**_MAPS, "on_edge": "|b1", "few": "|b1"}
+_TRUST = ("correlation", "top1", "top3")
+Kind = TypeVar("Kind")
+
+
+class AtlasFileError(ValueError):
+    """A file is not an atlas that can be opened; the message says in a sentence what was found."""
+
+
+@dataclass(frozen=True, eq=False)
+class Header:
+    """The fields of an atlas but its points, norms and the columns of its table."""
+
+    model: str
+    causal: bool
+    shape: tuple[int, int, int]
+    sentences: tuple[str, ...]
+    labels: tuple[str, ...]
+    word: Ints
+    spans: Ints
+    shares: dict[Stage, Floats]
+    scaling: ModelScaling
+    trust: dict[Stage, Trust]
+    chance: tuple[float, float]
+    trusted_tokens: int
+    distances: Distances
+    positions: Positions
+    settings: dict[str, str | int]
+
+
+def corpus_hash(sentences: Sequence[str]) -> str:
+    """SHA-256 of the sentences as a JSON list, in hexadecimal."""
+    return hashlib.sha256(json.dumps(list(sentences)).encode("ascii")).hexdigest()
+
+
+def encode_header(atlas: Atlas) -> bytes:
+    """The header of an atlas; its points and norms are not looked at.
+
+    Raises
+    ------
+    AtlasFileError
+        When it is longer than a reader accepts.
+    """
+    layers, heads = atlas.scaling.c.shape
+    fields = {
+        "format": FORMAT,
+        "model": atlas.model,
+        "causal": bool(atlas.causal),
+        "shape": [layers, heads, len(atlas.tokens)],
+        "corpus_sha256": corpus_hash(atlas.sentences),
+        "settings": {
+            key: value if isinstance(value, str) else int(value)
+            for key, value in atlas.settings.items()
+        },
+        "chance": [float(value) for value in atlas.chance],
+        "trusted_tokens": int(atlas.trusted_tokens),
+        "compared": [int(atlas.distances.compared), int(atlas.distances.tokens)],
+        "sentences": list(atlas.sentences),
+        "labels": list(atlas.labels),
+        "arrays": {name: _packed(array) for name, array in _arrays(atlas).items()},
+    }
+    raw = json.dumps(fields, ensure_ascii=False, allow_nan=False).encode("utf-8", "surrogatepass")
+    if len(raw) > MOST_BYTES:
+        raise AtlasFileError(
+            f"The corpus is too large for one atlas: its texts and marks take {len(raw) / 1e6:.0f}"
+            f" MB, and {MOST_BYTES / 1e6:.0f} MB are the most."
+        )
+    return raw
+
+
+def decode_header(raw: bytes, most_rows: int) -> Header:
+    """The header that :func:`encode_header` wrote.
+
+    Raises
+    ------
+    AtlasFileError
+        When it is damaged, of another format, does not agree with itself, or tells of more than
+        `most_rows` rows (heads times tokens).
+    """
+    fields = _parsed(raw)
+    layers, heads, tokens = _shape(fields, most_rows)
+    sentences, labels = (_strings(fields, name) for name in ("sentences", "labels"))
+    if not 1 <= len(sentences) <= tokens or len(labels) not in {0, len(sentences)}:
+        raise AtlasFileError(
+            f"The file does not agree with itself: {len(sentences):,} sentences,"
+            f" {len(labels):,} labels and {tokens:,} tokens."
+        )
+    if _entry(fields, "corpus_sha256", str) != corpus_hash(sentences):
+        raise AtlasFileError("The sentences of the file are not those its checksum was made of.")
+    stored = _entry(fields, "arrays", dict)
+    shown = _positions_shown(stored)
+    arrays = {
+        name: _unpacked(stored.get(name), name, shape, kind)
+        for name, (shape, kind) in _expected(layers, heads, tokens, shown).items()
+    }
+    return Header(
+        model=_entry(fields, "model", str),
+        causal=_entry(fields, "causal", bool),
+        shape=(layers, heads, tokens),
+        sentences=sentences,
+        labels=labels,
+        word=arrays["word"],
+        spans=_spans(arrays["spans"]),
+        shares={stage: arrays[f"shares.{stage}"] for stage in STAGES},
+        scaling=ModelScaling(**{name: arrays[f"scaling.{name}"] for name in _SCALING}),
+        trust={
+            stage: Trust(*(arrays[f"trust.{stage}.{name}"] for name in _TRUST)) for stage in STAGES
+        },
+        chance=_chance(fields),
+        trusted_tokens=_count(_entry(fields, "trusted_tokens", int), "trusted_tokens"),
+        distances=_distances(arrays["distances.sums"], _entry(fields, "compared", list)),
+        positions=Positions(arrays["positions.sums"], arrays["positions.counts"]),
+        settings=_settings(fields),
+    )
+
+
+def _arrays(atlas: Atlas) -> dict[str, NDArray[np.generic]]:
+    return {
+        "word": atlas.tokens.word,
+        "spans": atlas.tokens.spans,
+        "distances.sums": atlas.distances.sums,
+        "positions.sums": atlas.positions.sums,
+        "positions.counts": atlas.positions.counts,
+        **{f"shares.{stage}": atlas.shares[stage] for stage in STAGES},
+        **{f"scaling.{name}": getattr(atlas.scaling, name) for name in _SCALING},
+        **{
+            f"trust.{stage}.{name}": getattr(atlas.trust[stage], name)
+            for stage in STAGES
+            for name in _TRUST
+        },
+    }
+
+
+def _expected(layers: int, heads: int, tokens: int, shown: int) -> Spec:
+    """Shape and type of every array."""
+    each = (layers, heads)
+    return {
+        "word": ((tokens,), "<i4"),
+        "spans": ((tokens, 2), "<i4"),
+        "distances.sums": ((layers * heads, layers * heads), "<f8"),
+        "positions.sums": ((*each, shown, shown), "<f8"),
+        "positions.counts": ((shown, shown), "<f8"),
+        **{f"shares.{stage}": ((*each, DIMENSIONS), "<f8") for stage in STAGES},
+        **{f"scaling.{name}": (each, kind) for name, kind in _SCALING.items()},
+        **{f"trust.{stage}.{name}": (each, "<f8") for stage in STAGES for name in _TRUST},
+    }
+
+
+def _packed(array: NDArray[np.generic]) -> dict[str, Any]:
+    plain = np.ascontiguousarray(array, dtype=array.dtype.newbyteorder("<"))
+    raw = plain.tobytes()
+    short = zlib.compress(raw)
+    key, chosen = ("zlib", short) if len(short) < len(raw) else ("bytes", raw)
+    return {
+        "type": plain.dtype.str,
+        "shape": list(plain.shape),
+        key: base64.b64encode(chosen).decode("ascii"),
+    }
+
+
+def _unpacked(stored: object, name: str, shape: tuple[int, ...], kind: str) -> NDArray[Any]:
+    """One array, of exactly this shape and type."""
+    if not isinstance(stored, dict):
+        raise AtlasFileError(f"The file lacks “{name}”.")
+    if stored.get("type") != kind or stored.get("shape") != list(shape):
+        raise AtlasFileError(f"“{name}” has not the shape and type that the file's sizes lead to.")
+    size = int(np.prod(shape)) * np.dtype(kind).itemsize
+    try:
+        key = "zlib" if "zlib" in stored else "bytes"
+        raw = base64.b64decode(stored[key], validate=True)
+        if key == "zlib":  # one byte more than expected, to see whether there is more
+            raw = zlib.decompressobj().decompress(raw, size + 1)
+    except (KeyError, TypeError, ValueError, binascii.Error, zlib.error) as error:
+        raise AtlasFileError(f"“{name}” is damaged ({type(error).__name__}).") from error
+    if len(raw) != size:
+        raise AtlasFileError(f"“{name}” does not hold as many values as the file's sizes lead to.")
+    if kind == "|b1" and raw.strip(b"\0\1"):
+        raise AtlasFileError(f"“{name}” holds values that are neither true nor false.")
+    array = np.frombuffer(raw, dtype=kind).reshape(shape)
+    return array.astype(array.dtype.newbyteorder("="))  # a copy that can be written to
+
+
+def _parsed(raw: bytes) -> dict[str, Any]:
+    if len(raw) > MOST_BYTES:
+        raise AtlasFileError(f"The file's header has {len(raw) / 1e6:.0f} MB, which is too much.")
+    try:
+        fields = json.loads(raw.decode("utf-8", "surrogatepass"))
+    except (ValueError, RecursionError) as error:
+        raise AtlasFileError("The file's description of itself is damaged.") from error
+    if not isinstance(fields, dict):
+        raise AtlasFileError("The file's description of itself is damaged.")
+    version = fields.get("format")
+    if version != FORMAT:
+        raise AtlasFileError(
+            f"The file has format {str(version)[:20]!r}, and this version opens format {FORMAT}:"
+            " build the atlas again."
+        )
+    return fields
+
+
+def _entry(fields: dict[str, Any], name: str, kind: type[Kind]) -> Kind:
+    value = fields.get(name)
+    if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
+        raise AtlasFileError(f"The file lacks “{name}”, or it is not what it should be.")
+    return value
+
+
+def _strings(fields: dict[str, Any], name: str) -> tuple[str, ...]:
+    values = _entry(fields, name, list)
+    if not all(isinstance(value, str) for value in values):
+        raise AtlasFileError(f"“{name}” holds something else than texts.")
+    return tuple(values)
+
+
+def _count(value: object, name: str) -> int:
+    if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value < 2**53:
+        raise AtlasFileError(f"“{name}” is no count.")
+    return value
+
+
+def _shape(fields: dict[str, Any], most_rows: int) -> tuple[int, int, int]:
+    values = [_count(value, "shape") for value in _entry(fields, "shape", list)]
+    if len(values) != 3 or min(values) < 1:
+        raise AtlasFileError("The file does not say how many layers, heads and tokens it has.")
+    layers, heads, tokens = values
+    if layers * heads > MOST_HEADS or layers * heads * tokens > most_rows:
+        raise AtlasFileError(
+            f"The atlas is too large to open: {layers * heads:,} heads of {tokens:,} tokens are"
+            f" {layers * heads * tokens:,} rows, and {most_rows:,} (of {MOST_HEADS:,} heads) are"
+            " the most."
+        )
+    return layers, heads, tokens
+
+
+def _positions_shown(stored: dict[str, Any]) -> int:
+    counts = stored.get("positions.counts")
+    shape = counts.get("shape") if isinstance(counts, dict) else None
+    shown = shape[0] if isinstance(shape, list) and shape else None
+    if not isinstance(shown, int) or not 1 <= shown <= _MOST_POSITIONS:
+        raise AtlasFileError("The file does not say for how many positions it has attention.")
+    return shown
+
+
+def _spans(spans: Ints) -> Ints:
+    if (spans[:, 0] < 0).any() or (spans[:, 0] > spans[:, 1]).any():
+        raise AtlasFileError("“spans” holds pieces of text that end before they begin.")
+    return spans
+
+
+def _chance(fields: dict[str, Any]) -> tuple[float, float]:
+    values = _entry(fields, "chance", list)
+    if len(values) != 2 or not all(isinstance(v, float) and 0 <= v <= 1 for v in values):
+        raise AtlasFileError("“chance” is not two shares.")
+    return values[0], values[1]
+
+
+def _distances(sums: Floats, compared: list[Any]) -> Distances:
+    if len(compared) != 2 or not np.isfinite(sums).all():
+        raise AtlasFileError("The distances between heads are damaged.")
+    return Distances(sums, *(_count(value, "compared") for value in compared))
+
+
+def _settings(fields: dict[str, Any]) -> dict[str, str | int]:
+    settings = _entry(fields, "settings", dict)
+    if not all(isinstance(value, str | int) for value in settings.values()):
+        raise AtlasFileError("“settings” holds something else than texts and numbers.")
+    return settings

@@ -1,0 +1,203 @@
+"""Opening an atlas's file as if a stranger had written it."""
+
+from __future__ import annotations
+
+import os
+from itertools import product
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, BinaryIO
+
+import numpy as np
+
+from core.analysis.atlas.data import Atlas, CorpusTokens
+from core.analysis.atlas.header import MOST_BYTES, AtlasFileError, Header, decode_header
+from core.analysis.atlas.table import FLOATS, KEY, NORMS, POINTS, schema_of
+from core.analysis.clouds import STAGES
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+    from pyarrow.parquet import ParquetFile
+
+    from core.analysis.clouds import Stage
+    from core.model.trace import Array
+
+MOST_ROWS = 20_000_000  # heads times tokens: 1.6 GB of points when opened
+_LONGEST_PAGE = 2**20  # bytes of text in a page of a column
+_MOST_LISTED = 16_384  # entries of any list in the file's own description
+
+
+def read_atlas(source: str | os.PathLike[str] | BinaryIO, most_rows: int = MOST_ROWS) -> Atlas:
+    """The atlas in a file that :func:`write_atlas` wrote, without full vectors.
+
+    The file is not trusted. What is said of tokens is read from the first head alone.
+
+    Raises
+    ------
+    AtlasFileError
+        When it is no atlas, damaged, of another format, or has more rows than `most_rows`.
+    OSError
+        When there is no such file, or it must not be read.
+    """
+    if isinstance(source, str | os.PathLike):
+        with Path(source).open("rb") as file:
+            return read_atlas(file, most_rows)
+    from pyarrow import ArrowException
+
+    try:
+        return _read(source, most_rows)
+    except AtlasFileError:
+        raise
+    except (ArrowException, OSError, ValueError, KeyError, IndexError) as error:
+        raise AtlasFileError(
+            f"The file is no atlas, or it is damaged ({type(error).__name__})."
+        ) from error
+
+
+def _read(source: BinaryIO, most_rows: int) -> Atlas:
+    from pyarrow.parquet import ParquetFile
+
+    _check_footer(source)
+    file = ParquetFile(
+        source,
+        thrift_string_size_limit=2 * MOST_BYTES,
+        thrift_container_size_limit=_MOST_LISTED,
+        page_checksum_verification=True,
+        pre_buffer=False,
+    )
+    raw = (file.metadata.metadata or {}).get(KEY)
+    if raw is None:
+        raise AtlasFileError(
+            "The file is a table, but no atlas: it does not describe itself as one."
+        )
+    header = decode_header(raw, most_rows)
+    _check_table(file, header)
+    tokens = _read_tokens(file, header)
+    points, norms = _read_heads(file, header.shape)
+    return Atlas(
+        model=header.model,
+        causal=header.causal,
+        sentences=header.sentences,
+        labels=header.labels,
+        tokens=tokens,
+        points=points,
+        shares=header.shares,
+        norms=norms,
+        scaling=header.scaling,
+        trust=header.trust,
+        chance=header.chance,
+        trusted_tokens=header.trusted_tokens,
+        distances=header.distances,
+        positions=header.positions,
+        settings=header.settings,
+    )
+
+
+def _check_footer(source: BinaryIO) -> None:
+    """The description at the end of the file, before anything of it is read."""
+    size = source.seek(0, os.SEEK_END)
+    if size < 12:
+        raise AtlasFileError("The file is empty or too short to be an atlas.")
+    source.seek(-8, os.SEEK_END)
+    footer = source.read(8)
+    source.seek(0)
+    if footer[4:] != b"PAR1":
+        raise AtlasFileError("The file is no atlas: it is not in the Parquet format.")
+    if int.from_bytes(footer[:4], "little") > min(size, 2 * MOST_BYTES):
+        raise AtlasFileError("The file is damaged: its description is longer than it can be.")
+
+
+def _check_table(file: ParquetFile, header: Header) -> None:
+    """Columns and sizes, before any of them is read."""
+    layers, heads, tokens = header.shape
+    expected = schema_of(labelled=bool(header.labels))
+    found = file.schema_arrow
+    for field in expected:
+        if field.name not in found.names or found.field(field.name).type != field.type:
+            raise AtlasFileError(
+                f"The file lacks the column “{field.name}”, or it is of another type."
+            )
+    if file.num_row_groups != layers * heads:
+        raise AtlasFileError(
+            f"The file has {file.num_row_groups:,} groups of rows for {layers * heads:,} heads."
+        )
+    for group in range(layers * heads):
+        described = file.metadata.row_group(group)
+        if described.num_rows != tokens:
+            raise AtlasFileError(
+                f"Head {group + 1} has {described.num_rows:,} rows for {tokens:,} tokens."
+            )
+        if described.total_byte_size > len(expected) * (64 * tokens + _LONGEST_PAGE):
+            raise AtlasFileError(f"Head {group + 1} takes more memory than its tokens can.")
+
+
+def _read_tokens(file: ParquetFile, header: Header) -> CorpusTokens:
+    table = file.read_row_group(0, columns=["sentence", "position", "token", "display", "special"])
+    table.validate(full=True)
+    sentence, position, special = (
+        _numbers(table, name) for name in ("sentence", "position", "special")
+    )
+    firsts = np.searchsorted(sentence, np.arange(len(header.sentences) + 1))
+    counted = np.repeat(np.arange(len(header.sentences)), np.diff(firsts))
+    in_order = counted.size == sentence.size and (np.diff(firsts) > 0).all()
+    if not in_order or (sentence != counted).any() or (position != _within(firsts)).any():
+        raise AtlasFileError("The tokens of the file are not in the order of their sentences.")
+    return CorpusTokens(
+        texts=_texts(table, "token"),
+        displays=_texts(table, "display"),
+        sentence=sentence,
+        position=position,
+        word=header.word,
+        special=special,
+        spans=header.spans,
+    )
+
+
+def _within(firsts: NDArray[np.intp]) -> NDArray[np.intp]:
+    """Position of each token in its sentence, from the first token of each sentence and the end."""
+    return np.arange(firsts[-1]) - np.repeat(firsts[:-1], np.diff(firsts))
+
+
+def _read_heads(file: ParquetFile, shape: tuple[int, int, int]) -> tuple[dict[Stage, Array], Array]:
+    """Points and norms of all heads; no more than one head is in memory twice."""
+    layers, heads, tokens = shape
+    points: dict[Stage, Array] = {
+        stage: np.empty((layers, heads, 2 * tokens, 3), dtype=np.float32) for stage in STAGES
+    }
+    norms = np.empty((layers, heads, 2 * tokens), dtype=np.float32)
+    halves = (slice(None, tokens), slice(tokens, None))
+    for group, (layer, head) in enumerate(product(range(layers), range(heads))):
+        table = file.read_row_group(group, columns=["layer", "head", *FLOATS])
+        counted = zip(("layer", "head"), (layer, head), strict=True)
+        if any((_numbers(table, name) != number + 1).any() for name, number in counted):
+            raise AtlasFileError(
+                f"The heads of the file are not in order at L{layer + 1} H{head + 1}."
+            )
+        for half, name in zip(halves, NORMS, strict=True):
+            norms[layer, head, half] = _finite(table, name)
+        for stage in STAGES:
+            for name, place in zip(POINTS[stage], product(halves, range(3)), strict=True):
+                points[stage][layer, head, *place] = _finite(table, name)
+    return points, norms
+
+
+def _numbers(table: Any, name: str) -> NDArray[Any]:  # noqa: ANN401 - a library without types
+    column = table.column(name)
+    if column.null_count:
+        raise AtlasFileError(f"The column “{name}” has gaps.")
+    return column.to_numpy()
+
+
+def _finite(table: Any, name: str) -> NDArray[np.float32]:  # noqa: ANN401 - likewise
+    numbers = _numbers(table, name)
+    if not np.isfinite(numbers).all():
+        raise AtlasFileError(f"The column “{name}” holds values that are no finite numbers.")
+    return numbers
+
+
+def _texts(table: Any, name: str) -> tuple[str, ...]:  # noqa: ANN401 - likewise
+    column = table.column(name).unify_dictionaries().combine_chunks()
+    column = column.chunk(0) if hasattr(column, "chunks") else column
+    if column.null_count or column.dictionary.null_count:
+        raise AtlasFileError(f"The column “{name}” has gaps.")
+    words = column.dictionary.to_pylist()
+    return tuple(words[index] for index in column.indices.to_numpy())

@@ -1,0 +1,389 @@
+"""An atlas's file: exact to the bit, a table to others, read as if a stranger wrote it."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import io
+import json
+import zlib
+from dataclasses import fields, replace
+from itertools import product
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from core.analysis.atlas import Atlas, build_atlas
+from core.analysis.atlas.file import AtlasFileError, read_atlas, write_atlas
+from core.model.trace import Layer, Token, Trace
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from core.analysis.clouds import Stage
+
+LAYERS, HEADS, DIM = 2, 3, 4
+STAGES: tuple[Stage, ...] = ("raw", "translated", "normalized")
+SENTENCES = (
+    "Oh, this book?",
+    "</script><img src=x onerror=alert(1)> $x$ :red[x]",
+    "עברית 🧑‍🚀 \x00 and half of a pair: \ud83d",
+    "a",
+)
+LABELS = ("good", "bad", "good", "\ud83d “—”")
+KEY = b"attention_atlas"
+
+
+def trace(text: str, seed: int, *, causal: bool) -> Trace:
+    random = np.random.default_rng(seed)
+    words = ["[CLS]", *text.split(" ")]
+    tokens, start = [], 0
+    for position, word in enumerate(words):
+        special = position == 0
+        span = (0, 0) if special else (start, start + len(word))
+        start += 0 if special else len(word) + 1
+        clean = word.encode("utf-8", "replace").decode()
+        tokens.append(Token("##" + clean, clean, 1, special, 0, position, position - 1, span))
+    size = len(words)
+    queries, keys, values = (
+        random.normal(size=(LAYERS, HEADS, size, DIM)).astype(np.float32) for _ in range(3)
+    )
+    mask = np.where(np.tri(size, dtype=bool), 0, -np.inf).astype(np.float32) if causal else None
+    rules = (Layer(0.5, mask),) * LAYERS
+    return Trace("by hand", tuple(tokens), queries, keys, values, rules, causal)
+
+
+def an_atlas(*, labelled: bool = True, causal: bool = False) -> Atlas:
+    traces = [trace(text, seed, causal=causal) for seed, text in enumerate(SENTENCES)]
+    built = build_atlas(traces, SENTENCES, LABELS if labelled else ())
+    return replace(built, settings={"tokens_cut": 3, "corpus": "a “file”.csv"})
+
+
+def written(atlas: Atlas) -> bytes:
+    buffer = io.BytesIO()
+    write_atlas(atlas, buffer)
+    return buffer.getvalue()
+
+
+def opened(data: bytes, **limits: int) -> Atlas:
+    return read_atlas(io.BytesIO(data), **limits)
+
+
+def assert_same(found: object, expected: object, where: str = "atlas") -> None:
+    """Equal in type, shape and every bit, all the way down."""
+    if isinstance(expected, np.ndarray):
+        assert isinstance(found, np.ndarray), where
+        assert (found.dtype, found.shape) == (expected.dtype, expected.shape), where
+        assert found.tobytes() == expected.tobytes(), where
+    elif hasattr(expected, "__dataclass_fields__"):
+        assert type(found) is type(expected), where
+        for each in fields(expected):  # type: ignore[arg-type]
+            assert_same(getattr(found, each.name), getattr(expected, each.name), each.name)
+    elif isinstance(expected, dict):
+        assert isinstance(found, dict), where
+        assert list(found) == list(expected), where
+        for key, value in expected.items():
+            assert_same(found[key], value, f"{where} {key}")
+    else:
+        assert found == expected, where
+        assert type(found) is type(expected), where
+
+
+@pytest.mark.parametrize(("labelled", "causal"), product([True, False], repeat=2))
+def test_an_atlas_comes_back_exact_to_the_bit(labelled: bool, causal: bool) -> None:
+    atlas = an_atlas(labelled=labelled, causal=causal)
+    odd = atlas.trust["raw"].correlation
+    odd[0, 0], odd[0, 1], odd[1, 2] = np.nan, -0.0, 5e-324
+    atlas.points["raw"][0, 0, 0] = np.array([-0.0, 1e-45, 3e38], dtype=np.float32)
+    found = opened(written(atlas))
+    assert found.vectors is None
+    assert_same(found, replace(atlas, vectors=None))
+
+
+def test_the_same_atlas_gives_the_same_bytes() -> None:
+    assert written(an_atlas()) == written(an_atlas())
+
+
+def test_it_is_written_to_a_path_and_replaces_what_was_there_only_when_whole(
+    tmp_path: Path,
+) -> None:
+    path = tmp_path / "atlas.parquet"
+    atlas = an_atlas()
+    write_atlas(atlas, path)
+    whole = path.read_bytes()
+    assert whole == written(atlas)
+    assert_same(read_atlas(path), replace(atlas, vectors=None))
+    atlas.points["raw"][1, 2, 0, 0] = np.nan
+    with pytest.raises(AtlasFileError, match="L2 H3"):
+        write_atlas(atlas, str(path))
+    assert path.read_bytes() == whole
+    assert [each.name for each in tmp_path.iterdir()] == ["atlas.parquet"]
+
+
+def test_pandas_reads_it_as_one_row_a_head_and_token() -> None:
+    atlas = an_atlas()
+    table = pd.read_parquet(io.BytesIO(written(atlas)))
+    size = len(atlas.tokens)
+    assert len(table) == LAYERS * HEADS * size
+    assert list(table.columns[:8]) == [
+        *("layer", "head", "sentence", "position", "token", "display", "special", "label")
+    ]
+    assert sorted(table.columns[8:]) == sorted(
+        ["query_norm", "key_norm"]
+        + ["_".join(each) for each in product(("query", "key"), STAGES, "xyz")]
+    )
+    one = table[(table["layer"] == 2) & (table["head"] == 3)].reset_index(drop=True)
+    assert tuple(one["token"]) == atlas.tokens.texts
+    assert tuple(one["display"]) == atlas.tokens.displays
+    assert one["label"][0] == "good"
+    assert one["special"].tolist() == [text == "[CLS]" for text in one["display"]]
+    assert (one["sentence"] == atlas.tokens.sentence).all()
+    for stage in STAGES:
+        points = atlas.points[stage][1, 2]
+        assert (one[f"query_{stage}_y"] == points[:size, 1]).all()
+        assert (one[f"key_{stage}_z"] == points[size:, 2]).all()
+    assert (one["key_norm"] == atlas.norms[1, 2, size:]).all()
+
+
+def test_a_head_can_be_read_alone() -> None:
+    atlas = an_atlas()
+    file = pq.ParquetFile(io.BytesIO(written(atlas)))
+    assert file.num_row_groups == LAYERS * HEADS
+    group = file.read_row_group(1 * HEADS + 0).to_pandas()
+    assert set(group["layer"]) == {2}
+    assert set(group["head"]) == {1}
+    assert (group["query_raw_x"] == atlas.points["raw"][1, 0, : len(atlas.tokens), 0]).all()
+
+
+def test_the_header_tells_others_what_it_is() -> None:
+    atlas = an_atlas()
+    header = header_of(written(atlas))
+    assert header["format"] == 1
+    assert header["model"] == "by hand"
+    assert header["settings"] == {"tokens_cut": 3, "corpus": "a “file”.csv"}
+    listed = json.dumps(list(SENTENCES)).encode()
+    assert header["corpus_sha256"] == hashlib.sha256(listed).hexdigest()
+    stored = header["arrays"]["scaling.c"]
+    raw = base64.b64decode(stored["bytes"]) if "bytes" in stored else unzipped(stored["zlib"])
+    found = np.frombuffer(raw, "<f8").reshape(stored["shape"])
+    assert (found == atlas.scaling.c).all()
+
+
+# ---- files of strangers -------------------------------------------------------------------------
+
+
+def unzipped(text: str) -> bytes:
+    return zlib.decompress(base64.b64decode(text))
+
+
+def header_of(data: bytes) -> dict[str, Any]:
+    raw = pq.read_metadata(io.BytesIO(data)).metadata[KEY]
+    return json.loads(raw.decode("utf-8", "surrogatepass"))
+
+
+def forged(
+    data: bytes,
+    header: dict[str, Any] | bytes | None,
+    change: Callable[[pa.Table, int], pa.Table] = lambda table, _: table,
+) -> bytes:
+    """The same table, or a changed one, under another header."""
+    file = pq.ParquetFile(io.BytesIO(data))
+    tables = [change(file.read_row_group(group), group) for group in range(file.num_row_groups)]
+    buffer = io.BytesIO()
+    with pq.ParquetWriter(buffer, tables[0].schema) as writer:
+        for table in tables:
+            writer.write_table(table.cast(tables[0].schema), row_group_size=max(1, len(table)))
+        if header is not None:
+            raw = header if isinstance(header, bytes) else json.dumps(header).encode()
+            writer.add_key_value_metadata({KEY: raw})
+    return buffer.getvalue()
+
+
+def plain_table() -> bytes:
+    buffer = io.BytesIO()
+    pd.DataFrame({"x": [1]}).to_parquet(buffer)
+    return buffer.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        (b"", "empty"),
+        (b"PAR1", "empty"),
+        (b"sentence one\nsentence two\n", "not in the Parquet format"),
+        (b"PAR1" + b"\0" * 100 + b"PAR1", "damaged"),
+        (b"PAR1" + b"\0" * 96 + b"\xff\xff\xff\x7fPAR1", "damaged"),
+        (plain_table(), "no atlas"),
+    ],
+    ids=["nothing", "only a mark", "text", "zeros", "a footer of 2 GB", "another table"],
+)
+def test_what_is_no_atlas_is_refused_with_what_was_found(data: bytes, message: str) -> None:
+    with pytest.raises(AtlasFileError, match=message) as found:
+        opened(data)
+    assert "\n" not in str(found.value)
+    assert str(found.value).endswith(".")
+
+
+def test_a_file_that_is_not_there_is_an_error_of_the_system(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError):
+        read_atlas(tmp_path / "nowhere.parquet")
+
+
+def test_a_damaged_file_is_refused_or_gives_what_was_written() -> None:
+    """Any byte may be wrong: pages have checksums, and the rest is checked."""
+    atlas = an_atlas()
+    data = written(atlas)
+    expected = replace(atlas, vectors=None)
+    refused = 0
+    for at in range(4, len(data), max(1, len(data) // 400)):
+        broken = bytearray(data)
+        broken[at] ^= 0xFF
+        try:
+            found = opened(bytes(broken))
+        except AtlasFileError:
+            refused += 1
+        else:  # in what nobody reads, such as the statistics of a column
+            assert_same(found.points, expected.points)
+    assert refused > 300
+    for size in range(0, len(data), len(data) // 50):
+        with pytest.raises(AtlasFileError):
+            opened(data[:size])
+
+
+def test_more_rows_than_the_limit_are_refused_before_they_take_memory() -> None:
+    atlas = an_atlas()
+    rows = LAYERS * HEADS * len(atlas.tokens)
+    data = written(atlas)
+    assert_same(opened(data, most_rows=rows).norms, atlas.norms)
+    with pytest.raises(AtlasFileError, match=f"{rows} rows"):
+        opened(data, most_rows=rows - 1)
+
+
+def bomb(size: int) -> str:
+    return base64.b64encode(zlib.compress(b"\0" * size)).decode()
+
+
+HEADERS: dict[str, tuple[Callable[[dict[str, Any]], object], str]] = {
+    "another format": (lambda h: h.update(format=2), "format '2'"),
+    "no format": (lambda h: h.pop("format"), "format"),
+    "no model": (lambda h: h.pop("model"), "model"),
+    "a model that is a number": (lambda h: h.update(model=3), "model"),
+    "causal as a number": (lambda h: h.update(causal=1), "causal"),
+    "no shape": (lambda h: h.update(shape=[2, 3]), "layers, heads and tokens"),
+    "no layer": (lambda h: h.update(shape=[0, 3, 9]), "layers, heads and tokens"),
+    "negative": (lambda h: h.update(shape=[-1, -3, 9]), "count"),
+    "huge": (lambda h: h.update(shape=[2, 3, 10**12]), "too large"),
+    "many heads": (lambda h: h.update(shape=[100, 100, 1]), "too large"),
+    "other heads": (lambda h: h.update(shape=[3, 2, h["shape"][2]]), "shape"),
+    "another token": (lambda h: h.update(shape=[2, 3, h["shape"][2] + 1]), "shape"),
+    "a sentence less": (lambda h: h["sentences"].pop(), "does not agree"),
+    "another sentence": (lambda h: h["sentences"].__setitem__(0, "x"), "checksum"),
+    "a sentence of numbers": (lambda h: h["sentences"].__setitem__(0, 1), "sentences"),
+    "a label less": (lambda h: h["labels"].pop(), "does not agree"),
+    "settings in settings": (lambda h: h["settings"].update(a={"b": 1}), "settings"),
+    "no array": (lambda h: h["arrays"].pop("shares.raw"), "shares.raw"),
+    "array of another type": (lambda h: h["arrays"]["word"].update(type="|O"), "word"),
+    "array that is none": (lambda h: h["arrays"].update(word=[1]), "word"),
+    "no base64": (lambda h: h["arrays"]["word"].update(zlib="$$$"), "word"),
+    "no zlib": (lambda h: h["arrays"]["word"].update(zlib="AAAA"), "word"),
+    "zlib of 50 MB": (lambda h: h["arrays"]["word"].update(zlib=bomb(50_000_000)), "as many"),
+    "too few values": (lambda h: h["arrays"]["word"].update(zlib=bomb(4)), "as many"),
+    "no bool": (lambda h: bytes_of(h, "scaling.few", b"\7" * 6), "neither true"),
+    "spans backwards": (lambda h: bytes_of(h, "spans", b"\1\0\0\0\0\0\0\0"), "end before"),
+    "distances without end": (
+        lambda h: bytes_of(h, "distances.sums", np.float64(np.inf).tobytes()),
+        "distances",
+    ),
+    "positions of another size": (
+        lambda h: h["arrays"]["positions.counts"].update(shape=[10**9, 10**9]),
+        "positions",
+    ),
+    "chance of one": (lambda h: h.update(chance=[0.5]), "chance"),
+    "compared with nothing": (lambda h: h.update(compared=[]), "distances"),
+    "trusted as text": (lambda h: h.update(trusted_tokens="5"), "trusted_tokens"),
+}
+
+
+def bytes_of(header: dict[str, Any], name: str, pattern: bytes) -> None:
+    stored = header["arrays"][name]
+    size = int(np.prod(stored["shape"])) * np.dtype(stored["type"]).itemsize
+    stored.pop("zlib", None)
+    stored["bytes"] = base64.b64encode(pattern * (size // len(pattern))).decode()
+
+
+@pytest.mark.parametrize("name", HEADERS)
+def test_a_header_that_is_not_as_it_should_be_is_refused(name: str) -> None:
+    change, message = HEADERS[name]
+    data = written(an_atlas())
+    header = header_of(data)
+    opened(forged(data, header))  # as it was, it opens
+    change(header)
+    with pytest.raises(AtlasFileError, match=message):
+        opened(forged(data, header))
+
+
+@pytest.mark.parametrize("raw", [b"", b"[]", b"{", b"\xff", b"[" * 100_000, b"9" * 10_000])
+def test_a_header_that_is_no_json_object_is_refused(raw: bytes) -> None:
+    with pytest.raises(AtlasFileError, match="description of itself"):
+        opened(forged(written(an_atlas()), raw))
+
+
+def with_column(
+    name: str, value: Any, groups: set[int] | None = None
+) -> Callable[[pa.Table, int], pa.Table]:
+    """The first entry of a column is another, in some groups or in all."""
+
+    def change(table: pa.Table, group: int) -> pa.Table:
+        if groups is not None and group not in groups:
+            return table
+        at = table.schema.get_field_index(name)
+        entries = [value, *table.column(name).to_pylist()[1:]]
+        return table.set_column(at, name, pa.array(entries, table.schema.field(name).type))
+
+    return change
+
+
+TABLES: dict[str, tuple[Callable[[pa.Table, int], pa.Table], str]] = {
+    "no norms": (lambda t, _: t.drop_columns(["key_norm"]), "key_norm"),
+    "no tokens": (lambda t, _: t.drop_columns(["token"]), "token"),
+    "no labels": (lambda t, _: t.drop_columns(["label"]), "label"),
+    "a head less": (lambda t, g: t if g else t.slice(0, 3), "Head 1 has 3 rows"),
+    "points that are no number": (with_column("key_raw_y", np.nan, {4}), "key_raw_y"),
+    "points without end": (with_column("query_norm", np.inf, {5}), "query_norm"),
+    "sentences out of order": (with_column("sentence", 2), "order"),
+    "a sentence of minus one": (with_column("sentence", -1), "order"),
+    "positions out of order": (with_column("position", 7), "order"),
+    "another layer": (with_column("layer", 2, {0}), "L1 H1"),
+    "heads out of order": (with_column("head", 1, {2}), "L1 H3"),
+    "text for a number": (
+        lambda t, _: t.set_column(2, "sentence", pa.array(["x"] * len(t))),
+        "sentence",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_a_table_that_does_not_fit_its_header_is_refused(name: str) -> None:
+    change, message = TABLES[name]
+    data = written(an_atlas())
+    with pytest.raises(AtlasFileError, match=message):
+        opened(forged(data, header_of(data), change))
+
+
+def test_gaps_are_refused() -> None:
+    data = written(an_atlas())
+
+    def holed(table: pa.Table, _: int) -> pa.Table:
+        fields = [field.with_nullable(nullable=True) for field in table.schema]
+        loose = table.cast(pa.schema(fields))
+        at = loose.schema.get_field_index("display")
+        gaps = pa.array([None] * len(table), loose.schema.field("display").type)
+        return loose.set_column(at, loose.schema.field("display"), gaps)
+
+    with pytest.raises(AtlasFileError, match="display"):
+        opened(forged(data, header_of(data), holed))
