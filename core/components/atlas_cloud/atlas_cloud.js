@@ -85,6 +85,7 @@ function mark(state) {
   const { data, scene, ui, screen } = state
   const faded = markPoints(scene.marks, data, state)
   scene.highest = scene.marks.reduce((most, each) => Math.max(most, each), 0)
+  scene.found = scene.marks.reduce((sum, each) => sum + (each === MARK.match || each === MARK.chosen), 0)
   screen.colours = cloudInks(cloudTints(data, state.theme), state.theme, faded, FARTHEST[data.colouring])
   ui.reading.textContent = readCloud(data, state, state.standalone)
   ui.buttons.clear.hidden = state.chosen.size === 0

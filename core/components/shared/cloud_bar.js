@@ -3,8 +3,8 @@
 const CONTEXT = 42 // letters on either side of a token in the note
 const HINTS = {
   lasso: "Draw around points to choose them (Shift adds to the choice). Faded points are left out.",
-  2: "Drag to move, two fingers or the wheel to zoom (click the cloud first). Keys: + − 0 and arrows; Escape clears.",
-  3: "Drag to turn, Shift and drag (or two fingers) to move, the wheel to zoom (click the cloud first). Keys: + − 0 and arrows; Escape clears.",
+  2: "Drag to move, two fingers or the wheel to zoom (click or tap the cloud first). Keys: + − 0 and arrows; Escape clears.",
+  3: "Drag to turn, Shift and drag (or two fingers) to move, the wheel to zoom (click or tap the cloud first). Keys: + − 0 and arrows; Escape clears.",
 }
 
 function buildCloud(parentElement) {

@@ -3,6 +3,7 @@
 
 const FOG = 16 // steps from the paper (far) to a point's own colour (near)
 const FARTHEST = { type: 0.3, category: 0.4, sequential: 0.65 } // of its colour that the farthest point keeps
+const RINGS = 500 // points that get a dark ring; where more stand out, the paper parts them as it does others
 const FITS = new Map() // "radius:rim" -> the shapes of points
 const GROWS = [0, 0, 1, 1, 1.5, 3] // pixels that a mark adds to a radius
 
@@ -66,7 +67,9 @@ function paintPoints(raster, scene, colours, ratio, box) {
   paintPlain(raster, scene, colours, ratio, box, fits, MARK.none)
   for (let mark = MARK.match; mark <= scene.highest; mark++) {
     const grown = (scene.radius + GROWS[mark]) * ratio
-    paintRinged(raster, scene, colours, ratio, box, shapesFor(grown, Math.max(1, Math.round(ratio * (mark === MARK.picked ? 2 : 1.2)))), mark)
+    const larger = shapesFor(grown, Math.max(1, Math.round(ratio * (mark === MARK.picked ? 2 : 1.2))))
+    if (mark <= MARK.chosen && scene.found > RINGS) paintPlain(raster, scene, colours, ratio, box, larger, mark)
+    else paintRinged(raster, scene, colours, ratio, box, larger, mark)
   }
   raster.present()
 }
