@@ -67,7 +67,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         build(options)
     except KeyboardInterrupt:
-        _say(f"\nStopped. What is finished is kept in {_folder(options.out)}: the same command goes on.")
+        _say(
+            f"\nStopped. What is finished is kept in {_folder(options.out)}: the same command goes on."
+        )
         return STOPPED
     except (BuildError, ModelError, CorpusFileError, AtlasFileError, ShardsError) as error:
         return _failed(str(error))

@@ -72,5 +72,5 @@ def _open_clicked(heads: int) -> None:
     points = st.session_state["atlas_heads"].selection.points
     if points and points[0].get("customdata") is not None:
         data = points[0]["customdata"]
-        index = data.get("0", data.get(0)) if isinstance(data, dict) else data[0]
-        open_head(*divmod(int(index), heads), "alike")
+        index = int(data["0"] if "0" in data else data[0])  # Streamlit gives a list or a mapping
+        open_head(*divmod(index, heads), "alike")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 from dataclasses import dataclass
+from functools import cache
 from typing import TYPE_CHECKING
 
 import streamlit as st
@@ -60,7 +61,7 @@ def pick_source() -> tuple[str, int]:
     address.restore_number("budget", LEAST_TOKENS, most, min(DEFAULT_TOKENS, most))
     st.session_state["budget"] = min(most, st.session_state["budget"] // STEP * STEP)
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
-        source = st.segmented_control(
+        st.segmented_control(
             "Corpus",
             list(CORPORA),
             key="corpus",
@@ -68,7 +69,7 @@ def pick_source() -> tuple[str, int]:
             required=True,
             persist_state="session",
         )
-        if source != "saved" and most > LEAST_TOKENS:
+        if st.session_state["corpus"] != "saved" and most > LEAST_TOKENS:
             st.slider(
                 "Tokens at most",
                 LEAST_TOKENS,
@@ -80,13 +81,13 @@ def pick_source() -> tuple[str, int]:
                 help="Of a larger corpus a random sample of its sentences is used, always the same"
                 " one. 5,000 tokens are what AttentionViz shows.",
             )
-    return source, int(st.session_state["budget"])
+    return st.session_state["corpus"], int(st.session_state["budget"])
 
 
 def corpus_of(source: str) -> Corpus:
     """The corpus; ends the page with a hint or a message where there is none."""
     if source == "sample":
-        return _corpus(CORPORA[source], Texts(sample_sentences(), _topics(), ()))
+        return _sample()
     texts = _pasted() if source == "lines" else _uploaded()
     if texts is None:
         st.stop()
@@ -166,5 +167,12 @@ def _corpus(name: str, texts: Texts) -> Corpus:
     return Corpus(name, texts.texts, texts.labels, both.hexdigest())
 
 
-def _topics() -> tuple[str, ...]:
-    return tuple(sentence.topic for sentence in sample_corpus())
+@cache
+def _sample() -> Corpus:
+    topics = tuple(sentence.topic for sentence in sample_corpus())
+    return _corpus(CORPORA["sample"], Texts(sample_sentences(), topics, ()))
+
+
+def sample_digest() -> str:
+    """Of the sample corpus, which is built without being asked for: a link to it shows it."""
+    return _sample().digest

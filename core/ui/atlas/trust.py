@@ -80,7 +80,7 @@ def show_trust(screen: Screen, colours: Palette) -> None:
 
 def _means(atlas: Atlas) -> pd.DataFrame:
     """Means over heads, a row a stage."""
-    rows = {}
+    rows: dict[str, list[float]] = {}
     for stage in STAGES:
         trust = atlas.trust[stage]
         rows[stage] = [
