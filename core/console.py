@@ -16,7 +16,7 @@ class ProgressLine:
         self.done = kept
         self.kept = kept
         self.started = time.monotonic()
-        self.told = -_TELL_EVERY
+        self.told = self.started  # a speed of the first tokens would be none
         self.in_place = sys.stderr.isatty()
 
     def tokens(self, count: int) -> None:
