@@ -221,14 +221,14 @@ def test_parts_of_another_run_are_refused_until_they_are_dropped(
         interrupted(patch, 1)
         atlas_build.main(command(folder_of("bert"), corpus, out))
     capsys.readouterr()
-    for other in (
-        command(folder_of("gpt2"), corpus, out),
-        command(folder_of("bert"), corpus, out, "--tokens", "150"),
-        command(folder_of("bert"), corpus, out, "--batch-tokens", "70"),
+    for other, differing in (
+        (command(folder_of("gpt2"), corpus, out), "model"),
+        (command(folder_of("bert"), corpus, out, "--tokens", "150"), "corpus"),
+        (command(folder_of("bert"), corpus, out, "--batch-tokens", "70"), "batch tokens was '60'"),
     ):
         assert atlas_build.main(other) == 2
         error = last_line(capsys)
-        assert "parts of another run" in error
+        assert f"parts of another run: {differing}" in error
         assert "--restart" in error
     assert atlas_build.main([*other, "--restart"]) == 0
     assert len(read_atlas(out).sentences) == len(TEXTS)
@@ -247,7 +247,7 @@ def test_a_model_that_changed_under_its_name_is_another_run(
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("core.atlas_build.load", lambda _: changed)
         assert atlas_build.main(given) == 2
-    assert "weights was" in last_line(capsys)
+    assert "another run: weights differ" in last_line(capsys)
 
 
 # ---- what cannot be done ------------------------------------------------------------------------
