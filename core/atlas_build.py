@@ -14,7 +14,6 @@ import hashlib
 import json
 import shutil
 import sys
-import time
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
@@ -31,6 +30,7 @@ from core.analysis.atlas.shards import (
     write_shard,
 )
 from core.analysis.corpus_file import MOST_BYTES, CorpusFileError, choose, read_table
+from core.console import ProgressLine, counted, say, size
 from core.model import ModelError, choose_texts, load, trace_by_length
 from core.model.tracing import BATCH_TOKENS, batches_by_length
 
@@ -44,7 +44,6 @@ STOPPED, FAILED = 130, 2  # exit codes: after Ctrl-C, and when it cannot be done
 _PART_TOKENS = 8_192
 _PART_BYTES = 128 * 2**20  # of vectors in a part, which are in memory until it is written
 _ROW_BYTES = 85  # of the file, for a head and token: 20 numbers that hardly pack, and their names
-_TELL_EVERY = 0.5  # seconds
 
 
 class BuildError(Exception):
@@ -67,11 +66,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         build(options)
     except KeyboardInterrupt:
-        _say(
-            f"\nStopped. What is finished is kept in {_folder(options.out)}: the same command goes on."
+        kept = _folder(options.out)
+        known = (
+            f" {kept} keeps what is finished: the same command goes on." if kept.exists() else ""
         )
+        say("\nStopped." + known)
         return STOPPED
-    except (BuildError, ModelError, CorpusFileError, AtlasFileError, ShardsError) as error:
+    except ShardsError as error:
+        return _failed(f"{error} Another name for --out leaves it; --restart drops such parts.")
+    except (BuildError, ModelError, CorpusFileError, AtlasFileError) as error:
         return _failed(str(error))
     except MemoryError:
         return _failed("There is not enough memory: try fewer --batch-tokens and --part-tokens.")
@@ -85,7 +88,7 @@ def build(options: argparse.Namespace) -> None:
     texts, labels = _read_corpus(options)
     out: Path = options.out
     _check_out(out, restart=options.restart)
-    _say(f"Loading {options.model} …")
+    say(f"Loading {options.model} …")
     model = load(options.model)
     plan = _plan(model, texts, labels, options)
     settings = {
@@ -100,52 +103,11 @@ def build(options: argparse.Namespace) -> None:
     shards = _run(model, plan, folder, options.batch_tokens)
     if not any(shard.count for shard in shards):
         raise BuildError("No text of the corpus has a token of its own.")
-    line = Line()
+    line = ProgressLine()
     assemble(shards, out, plan.texts, plan.labels, settings, line.heads)
     line.end()
     shutil.rmtree(folder)
     _tell_result(model, out, sum(shard.count for shard in shards))
-
-
-class Line:
-    """The line of progress: rewritten in a terminal, else a line at a time."""
-
-    def __init__(self, total: int = 0, kept: int = 0) -> None:
-        self.total = total
-        self.done = kept
-        self.kept = kept
-        self.started = time.monotonic()
-        self.told = -_TELL_EVERY
-        self.in_place = sys.stderr.isatty()
-
-    def tokens(self, count: int) -> None:
-        """So many more tokens are done."""
-        self.done += count
-        seconds = max(time.monotonic() - self.started, 1e-9)
-        speed = (self.done - self.kept) / seconds
-        left = (self.total - self.done) / speed
-        self._tell(
-            f"{self.done:,} of {self.total:,} tokens · {speed:,.0f} tokens/s"
-            f" · {_duration(left)} left",
-            last=self.done >= self.total,
-        )
-
-    def heads(self, done: int, of: int) -> None:
-        """So many heads are written."""
-        self._tell(f"{done} of {of} heads written", last=done == of)
-
-    def end(self) -> None:
-        """The line is over."""
-        if self.in_place:
-            _say("")
-
-    def _tell(self, text: str, *, last: bool) -> None:
-        now = time.monotonic()
-        if now - self.told < (_TELL_EVERY if self.in_place else 10 * _TELL_EVERY) and not last:
-            return
-        self.told = now
-        sys.stderr.write(f"\r{text}\033[K" if self.in_place else text + "\n")
-        sys.stderr.flush()
 
 
 def _run(model: LoadedModel, plan: Plan, folder: Path, batch_tokens: int) -> list[Shard]:
@@ -158,8 +120,8 @@ def _run(model: LoadedModel, plan: Plan, folder: Path, batch_tokens: int) -> lis
         if shard is not None
     )
     if kept:
-        _say(f"Going on after {sum(shard is not None for shard in known)} of {len(known)} parts.")
-    line = Line(plan.chosen.tokens, kept)
+        say(f"Going on after {sum(shard is not None for shard in known)} of {len(known)} parts.")
+    line = ProgressLine(plan.chosen.tokens, kept)
     shards: list[Shard] = []
     for index, (found, part) in enumerate(zip(known, plan.parts, strict=True)):
         shard = found
@@ -183,14 +145,14 @@ def _plan(
     vector_bytes = _vector_bytes(model)
     most = options.part_tokens or min(_PART_TOKENS, max(1, _PART_BYTES // vector_bytes))
     parts: list[list[int]] = []
-    size = most
+    filled = most
     for batch in batches_by_length(chosen.lengths, options.batch_tokens):
         tokens = sum(chosen.lengths[i] for i in batch)
-        if size + tokens > most:
+        if filled + tokens > most:
             parts.append([])
-            size = 0
+            filled = 0
         parts[-1] += batch
-        size += tokens
+        filled += tokens
     return Plan(
         [texts[place] for place in chosen.places],
         [labels[place] for place in chosen.places] if labels else [],
@@ -206,7 +168,7 @@ def _read_corpus(options: argparse.Namespace) -> tuple[tuple[str, ...], tuple[st
     table = read_table(data, path.name)
     found = choose(table, options.text_column or table.text_column, options.label_column)
     for note in (*table.notes, *found.notes):
-        _say(note)
+        say(note)
     return found.texts, found.labels
 
 
@@ -217,7 +179,7 @@ def _run_of(
     weights = hashlib.sha256()
     for name, weight in model.network.state_dict().items():
         weights.update(name.encode())
-        weights.update(weight.cpu().contiguous().numpy())
+        weights.update(weight.cpu().contiguous().numpy().reshape(-1))
     corpus = json.dumps([plan.texts, plan.labels]).encode("ascii")
     return {
         "model": model.name,
@@ -239,7 +201,7 @@ def _vector_bytes(model: LoadedModel) -> int:
 def _check_out(out: Path, *, restart: bool) -> None:
     if out.is_dir() or not out.parent.is_dir():
         raise BuildError(f"{out} cannot be written: it is a folder, or its folder does not exist.")
-    if out.exists() and not restart:
+    if out.exists() and not restart and not _folder(out).exists():
         raise BuildError(f"{out} exists already: choose another name, or replace it by --restart.")
 
 
@@ -248,25 +210,26 @@ def _check_disk(model: LoadedModel, plan: Plan, folder: Path) -> None:
     tokens = plan.chosen.tokens
     file = tokens * model.layers * model.heads * _ROW_BYTES
     needed = file + tokens * _vector_bytes(model)
-    _say(
-        f"{tokens:,} tokens of {len(plan.texts):,} texts (of {plan.chosen.of:,}) in"
-        f" {len(plan.parts):,} parts, on {model.device}. It takes up to {_size(needed)} of disk"
-        f" while it runs, and {_size(file)} for the file."
+    sample = f" (a random sample of {plan.chosen.of:,})" if len(plan.texts) < plan.chosen.of else ""
+    say(
+        f"{counted(tokens, 'token')} of {counted(len(plan.texts), 'text')}{sample} in"
+        f" {counted(len(plan.parts), 'part')}, on {model.device}. While it runs it takes up to"
+        f" {size(needed)} of disk, {size(file)} of them for the file."
     )
     kept = sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
     free = shutil.disk_usage(folder.parent).free
     if needed - kept > free:
         raise BuildError(
-            f"The disk has {_size(free)} free, and about {_size(needed - kept)} more are needed:"
+            f"The disk has {size(free)} free, and about {size(needed - kept)} more are needed:"
             " make room, or take fewer --tokens."
         )
 
 
 def _tell_result(model: LoadedModel, out: Path, tokens: int) -> None:
     heads = model.layers * model.heads
-    _say(f"{out}: {tokens:,} tokens, {heads:,} heads, {_size(out.stat().st_size)}.")
+    say(f"{out}: {tokens:,} tokens, {heads:,} heads, {size(out.stat().st_size)}.")
     if tokens * heads > MOST_ROWS:
-        _say(
+        say(
             f"It has {tokens * heads:,} rows, and the page opens {MOST_ROWS:,} at most:"
             f" read_atlas(path, most_rows={tokens * heads}) opens it where there is memory."
         )
@@ -286,20 +249,8 @@ def _folder(out: Path) -> Path:
     return out.with_name(out.name + ".partial")
 
 
-def _size(count: float) -> str:
-    return f"{count / 1e9:,.1f} GB" if count >= 1e9 else f"{max(1, count / 1e6):,.0f} MB"
-
-
-def _duration(seconds: float) -> str:
-    return f"{seconds:.0f} s" if seconds < 120 else f"{seconds / 60:,.0f} min"
-
-
-def _say(text: str) -> None:
-    sys.stderr.write(text + "\n")
-
-
 def _failed(message: str) -> int:
-    _say("error: " + " ".join(message.split()))
+    say("error: " + " ".join(message.split()))
     return FAILED
 
 

@@ -97,7 +97,7 @@ def trace_by_length(
 
     Texts that hold no token but special ones are passed over: their places do not come.
     """
-    for batch in _batches(token_lengths(model, texts, max_tokens), batch_tokens):
+    for batch in batches_by_length(token_lengths(model, texts, max_tokens), batch_tokens):
         items = {}
         for place in batch:
             with contextlib.suppress(EmptyTextError):
@@ -117,7 +117,7 @@ def token_lengths(model: LoadedModel, texts: Sequence[str], max_tokens: int | No
     return lengths
 
 
-def _batches(lengths: Sequence[int], batch_tokens: int) -> Iterator[list[int]]:
+def batches_by_length(lengths: Sequence[int], batch_tokens: int) -> Iterator[list[int]]:
     """Places by length, as many at a time as fit when all are padded to the longest of them."""
     batch: list[int] = []
     for place in sorted(range(len(lengths)), key=lengths.__getitem__):

@@ -19,6 +19,7 @@ import pytest
 
 from core.analysis.atlas import Atlas, build_atlas
 from core.analysis.atlas.file import AtlasFileError, read_atlas, write_atlas
+from core.analysis.atlas.page_sizes import check_pages
 from core.model.trace import Layer, Token, Trace
 
 if TYPE_CHECKING:
@@ -387,3 +388,78 @@ def test_gaps_are_refused() -> None:
 
     with pytest.raises(AtlasFileError, match="display"):
         opened(forged(data, header_of(data), holed))
+
+
+@pytest.mark.parametrize("name", ["token", "display"])
+def test_texts_that_unpack_to_much_are_refused_before_they_do(name: str) -> None:
+    data = written(an_atlas())
+    large = forged(data, header_of(data), with_column(name, "a" * 40_000_000, {0}))
+    with pytest.raises(AtlasFileError, match="more memory than its tokens can"):
+        opened(large)
+
+
+def in_pages(values: int, **options: Any) -> tuple[io.BytesIO, pq.FileMetaData]:
+    """A column of zeros, which pack to nearly nothing."""
+    buffer = io.BytesIO()
+    column = pa.array(np.zeros(values, dtype=np.float32))
+    pq.write_table(pa.table({"x": column, "y": column}), buffer, compression="zstd", **options)
+    return buffer, pq.read_metadata(buffer)
+
+
+def test_a_page_is_as_large_as_its_own_header_says() -> None:
+    """4 bytes a value, without gaps or a dictionary: the page is the values and nothing else."""
+    options = {"use_dictionary": False, "data_page_size": 2**30, "max_rows_per_page": 10**8}
+    buffer, metadata = in_pages(1_000_000, **options)
+    assert len(buffer.getvalue()) < 10_000
+    exact = metadata.row_group(0).column(0).total_uncompressed_size
+    check_pages(buffer, metadata, exact)
+    with pytest.raises(AtlasFileError, match="4 MB"):
+        check_pages(buffer, metadata, 3_999_999)
+
+
+@pytest.mark.parametrize("version", ["1.0", "2.0"])
+def test_all_pages_of_all_columns_are_looked_at(version: str) -> None:
+    buffer, metadata = in_pages(
+        100_000, data_page_version=version, max_rows_per_page=700, row_group_size=30_000
+    )
+    check_pages(buffer, metadata, 3_000)
+    last = metadata.row_group(3).column(1)
+    raw = bytearray(buffer.getvalue())
+    raw[last.data_page_offset] = 0  # a header that ends before it begins
+    with pytest.raises(AtlasFileError, match="no size"):
+        check_pages(io.BytesIO(bytes(raw)), metadata, 3_000)
+
+
+@pytest.mark.parametrize("version", ["1.0", "2.0"])
+def test_texts_written_as_differences_are_refused(version: str) -> None:
+    """A long text would be written once, and stand for itself in every row."""
+    buffer = io.BytesIO()
+    table = pa.table({"x": ["a" * 100_000] * 1000})
+    options = {"use_dictionary": False, "column_encoding": {"x": "DELTA_BYTE_ARRAY"}}
+    pq.write_table(table, buffer, compression="zstd", data_page_version=version, **options)
+    assert len(buffer.getvalue()) < 10_000
+    with pytest.raises(AtlasFileError, match="encoding"):
+        check_pages(buffer, pq.read_metadata(buffer), 10**9)
+
+
+@pytest.mark.parametrize(
+    ("header", "message"),
+    [
+        (b"\x15\x00\x15\xfe\xff\xff\xff\x0f\x15\x02\x00", "2,147 MB"),
+        (b"\x15\x00\x15\x02\x15\x02\x05\x04\xfe\xff\xff\xff\x0f\x00", "out of order"),
+        (b"\x15\x00\x15\x01\x15\x02\x00", "no size"),
+        (b"\x15\x00\x15\x02\x15\x02" + b"\x1c" * 1000, "no end"),
+        (b"\x15\x00\x15\x02\x15\x02\x1b\xff\xff", "no end"),
+        (b"\x15" * 4096, "no end|out of order"),
+        (b"\xff" * 50, "no end|out of order"),
+    ],
+    ids=["2 GB", "a size twice", "negative", "deep", "a map", "endless", "ones"],
+)
+def test_a_forged_page_header_is_refused(header: bytes, message: str) -> None:
+    buffer, metadata = in_pages(100_000)
+    column = metadata.row_group(0).column(0)
+    at = column.dictionary_page_offset or column.data_page_offset
+    raw = bytearray(buffer.getvalue() + bytes(4096))
+    raw[at : at + len(header)] = header
+    with pytest.raises(AtlasFileError, match=message):
+        check_pages(io.BytesIO(bytes(raw)), metadata, 10_000)

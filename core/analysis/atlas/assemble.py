@@ -175,7 +175,7 @@ def assemble(
     sentences: Sequence[str],
     labels: Sequence[str] = (),
     settings: Mapping[str, str | int] | None = None,
-    tell: Callable[[int, int], object] = lambda done, of: None,
+    tell: Callable[[int, int], object] | None = None,
 ) -> None:
     """Write the atlas of all parts to a path, head by head.
 
@@ -201,12 +201,12 @@ def assemble(
     named = tuple(labels[place] for place in joined.places) if labels else ()
     found: list[HeadPicture] = []
     with whole_file(target) as path, AtlasWriter(path, columns, named) as writer:
-        for at, picture in _in_order(
-            layers, heads, lambda *at: picture_of(joined.of_head, blocks, at)
-        ):
+        pictures = _in_order(layers, heads, lambda *at: picture_of(joined.of_head, blocks, at))
+        for at, picture in pictures:
             writer.write_head(at, picture.points, picture.norms)
             found.append(picture._replace(points={}, norms=np.empty(0, dtype=np.float32)))
-            tell(len(found), layers * heads)
+            if tell is not None:
+                tell(len(found), layers * heads)
         writer.finish(
             Atlas(
                 model=joined.shards[0].told["model"],

@@ -105,7 +105,7 @@ class AtlasWriter:
 
 
 def write_atlas(atlas: Atlas, target: Target) -> None:
-    """Write an atlas, without its full vectors, to a path or an open binary file.
+    """Write an atlas, without its vectors and masks, to a path or an open binary file.
 
     A file that has this path already is replaced when all is written.
 

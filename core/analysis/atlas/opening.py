@@ -11,6 +11,7 @@ import numpy as np
 
 from core.analysis.atlas.data import Atlas, CorpusTokens
 from core.analysis.atlas.header import MOST_BYTES, AtlasFileError, Header, decode_header
+from core.analysis.atlas.page_sizes import check_pages
 from core.analysis.atlas.table import FLOATS, KEY, NORMS, POINTS, schema_of
 from core.analysis.clouds import STAGES
 
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from core.model.trace import Array
 
 MOST_ROWS = 20_000_000  # heads times tokens: 1.6 GB of points when opened
-_LONGEST_PAGE = 2**20  # bytes of text in a page of a column
+_LONG_TEXTS = 2**20  # bytes of texts, of which a few may be long
 _MOST_LISTED = 16_384  # entries of any list in the file's own description
 
 
@@ -71,6 +72,7 @@ def _read(source: BinaryIO, most_rows: int) -> Atlas:
         )
     header = decode_header(raw, most_rows)
     _check_table(file, header)
+    check_pages(source, file.metadata, _most_bytes(header.shape[2]))
     tokens = _read_tokens(file, header)
     points, norms = _read_heads(file, header.shape)
     return Atlas(
@@ -126,8 +128,13 @@ def _check_table(file: ParquetFile, header: Header) -> None:
             raise AtlasFileError(
                 f"Head {group + 1} has {described.num_rows:,} rows for {tokens:,} tokens."
             )
-        if described.total_byte_size > len(expected) * (64 * tokens + _LONGEST_PAGE):
+        if described.total_byte_size > len(expected) * _most_bytes(tokens):
             raise AtlasFileError(f"Head {group + 1} takes more memory than its tokens can.")
+
+
+def _most_bytes(tokens: int) -> int:
+    """That a column of so many tokens can take, with all its different texts."""
+    return 64 * tokens + _LONG_TEXTS
 
 
 def _read_tokens(file: ParquetFile, header: Header) -> CorpusTokens:

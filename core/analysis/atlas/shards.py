@@ -96,13 +96,11 @@ def open_folder(folder: Path, run: Run) -> None:
         found = _read_json(manifest)
     except ValueError:
         found = {}
-    differing = [key for key in wanted if found.get(key) != wanted[key]]
-    if differing:
-        told = ", ".join(
-            f"{key} was {str(found.get(key))[:40]!r} and is {str(wanted[key])[:40]!r}"
-            for key in differing[:3]
-        )
-        raise ShardsError(f"{folder} holds parts of another run: {told}.")
+    differing = next((key for key in wanted if found.get(key) != wanted[key]), None)
+    if differing is not None:
+        was, now = (str(each.get(differing))[:60] for each in (found, wanted))
+        told = "differ" if max(len(was), len(now)) == 60 else f"was {was!r} and is {now!r}"
+        raise ShardsError(f"{folder} holds parts of another run: {differing} {told}.")
 
 
 def remove_folder(folder: Path) -> None:

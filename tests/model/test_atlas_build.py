@@ -1,0 +1,352 @@
+"""The command line: the same atlas as in memory, the same bytes after a kill, errors in a line."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from argparse import Namespace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+
+from core import atlas_build
+from core.analysis.atlas import build_atlas, shards
+from core.analysis.atlas.file import read_atlas
+from core.model import load, trace_by_length
+from tests.model.families import SENTENCES
+
+if TYPE_CHECKING:
+    from core.analysis.atlas import Atlas, Gathered
+    from tests.model.conftest import FolderOf, ModelOf
+
+ROOT = Path(__file__).parents[2]
+# Batches of a sentence or two in parts of a few batches; lengths differ, so the order does too.
+CUT = ["--batch-tokens", "60", "--part-tokens", "90"]
+TEXTS = (*SENTENCES, "a b c d e f g", *SENTENCES[::-1], "Where?", *SENTENCES[1:4])
+LABELS = tuple("good" if len(text) % 2 else "bad" for text in TEXTS)
+SECONDS = 240
+
+
+@pytest.fixture
+def corpus(tmp_path: Path) -> Path:
+    path = tmp_path / "reviews.jsonl"
+    rows = [{"text": t, "mark": m} for t, m in zip(TEXTS, LABELS, strict=True)]
+    path.write_text("\n".join(json.dumps(row) for row in rows), "utf-8")
+    return path
+
+
+def command(model: object, corpus: Path, out: Path, *more: str) -> list[str]:
+    given = ["--model", str(model), "--corpus", str(corpus), "--out", str(out)]
+    return [*given, *CUT, "--label-column", "mark", *more]
+
+
+def partial(out: Path) -> Path:
+    return out.with_name(out.name + ".partial")
+
+
+def assert_same(found: Atlas, expected: Atlas) -> None:
+    """Exact but for sums that are added in another order."""
+    assert (found.model, found.causal) == (expected.model, expected.causal)
+    assert (found.sentences, found.labels) == (expected.sentences, expected.labels)
+    assert found.tokens.texts == expected.tokens.texts
+    assert found.tokens.displays == expected.tokens.displays
+    for name in ("sentence", "position", "word", "special", "spans"):
+        assert (getattr(found.tokens, name) == getattr(expected.tokens, name)).all()
+    for stage, points in expected.points.items():
+        spread = np.abs(points).max()
+        np.testing.assert_allclose(found.points[stage], points, atol=1e-5 * spread)
+        np.testing.assert_allclose(found.shares[stage], expected.shares[stage], atol=1e-6)
+        for name in ("correlation", "top1", "top3"):
+            ours, own = (getattr(each.trust[stage], name) for each in (found, expected))
+            np.testing.assert_allclose(ours, own, atol=1e-5)
+    np.testing.assert_allclose(found.norms, expected.norms, rtol=1e-6)
+    np.testing.assert_allclose(found.scaling.c, expected.scaling.c)
+    assert (found.chance, found.trusted_tokens) == (expected.chance, expected.trusted_tokens)
+    assert found.distances.compared == expected.distances.compared
+    assert found.distances.tokens == expected.distances.tokens
+    np.testing.assert_allclose(found.distances.sums, expected.distances.sums, rtol=1e-6, atol=1e-6)
+    np.testing.assert_allclose(found.positions.sums, expected.positions.sums, rtol=1e-6)
+    np.testing.assert_array_equal(found.positions.counts, expected.positions.counts)
+
+
+@pytest.mark.parametrize("name", ["bert", "gpt2", "llama", "modernbert"])
+def test_it_is_the_atlas_that_is_built_in_memory(
+    name: str, folder_of: FolderOf, model_of: ModelOf, corpus: Path, tmp_path: Path
+) -> None:
+    """Also with keys that heads share (llama), and windows that slide (modernbert)."""
+    out = tmp_path / "atlas.parquet"
+    assert atlas_build.main(command(folder_of(name), corpus, out)) == 0
+    found = read_atlas(out)
+    traces = trace_by_length(model_of(name), TEXTS, batch_tokens=60)
+    assert_same(found, build_atlas(traces, TEXTS, LABELS))
+    assert found.settings == {"tokens_cut": 0, "corpus": "reviews.jsonl", "sentences_left_out": 0}
+    assert {path.name for path in tmp_path.iterdir()} == {out.name, corpus.name}
+
+
+def test_texts_without_a_token_are_passed_over_wherever_they_are(
+    folder_of: FolderOf, model_of: ModelOf, tmp_path: Path
+) -> None:
+    texts = ["[SEP]", SENTENCES[0], "[CLS] [SEP]", *SENTENCES[2:4], "[SEP]"]
+    corpus, out = tmp_path / "lines.txt", tmp_path / "atlas.parquet"
+    corpus.write_text("\n".join(texts), "utf-8")
+    given = ["--model", str(folder_of("bert")), "--corpus", str(corpus), "--out", str(out)]
+    assert atlas_build.main([*given, "--batch-tokens", "1", "--part-tokens", "3"]) == 0
+    found = read_atlas(out)
+    assert_same(found, build_atlas(trace_by_length(model_of("bert"), texts, batch_tokens=1), texts))
+    assert len(found.sentences) == 3
+
+
+def test_a_budget_takes_a_sample_and_says_how_many_are_left_out(
+    folder_of: FolderOf, corpus: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "atlas.parquet"
+    assert atlas_build.main(command(folder_of("gpt2"), corpus, out, "--tokens", "100")) == 0
+    found = read_atlas(out)
+    assert 50 < len(found.tokens) <= 100
+    left_out = len(TEXTS) - len(found.sentences)
+    assert found.settings["sentences_left_out"] == left_out > 0
+    assert f"a random sample of {len(TEXTS)}" in capsys.readouterr().err
+    marks = dict(zip(TEXTS, LABELS, strict=True))
+    assert found.labels == tuple(marks[text] for text in found.sentences)
+
+
+# ---- stopped and gone on ------------------------------------------------------------------------
+
+KILLED_AFTER_A_PART = """
+from core import atlas_build
+real = atlas_build.write_shard
+def write_and_die(*given):
+    real(*given)
+    os.kill(os.getpid(), signal.SIGKILL)
+atlas_build.write_shard = write_and_die
+"""
+KILLED_WITHIN_A_PART = """
+from core import atlas_build
+from core.analysis.atlas import shards
+real, calls = shards._write_json, []
+def die_third(path, content):
+    calls.append(path)  # the run, the first part, and the second with all its arrays written
+    if len(calls) == 3:
+        path.write_text('{"count": 9, "te')
+        os.kill(os.getpid(), signal.SIGKILL)
+    real(path, content)
+shards._write_json = die_third
+"""
+KILLED_AT_A_HEAD = """
+from core import atlas_build
+from core.analysis.atlas.file import AtlasWriter
+real = AtlasWriter.write_head
+def die(self, at, *given):
+    real(self, at, *given)
+    if at == (1, 1):
+        os.kill(os.getpid(), signal.SIGKILL)
+AtlasWriter.write_head = die
+"""
+
+
+@pytest.mark.parametrize(
+    ("killed", "kept"),
+    [(KILLED_AFTER_A_PART, 1), (KILLED_WITHIN_A_PART, 1), (KILLED_AT_A_HEAD, None)],
+    ids=["after a part", "within a part", "at a head"],
+)
+def test_killed_and_gone_on_gives_the_bytes_of_a_run_in_one_go(
+    killed: str, kept: int | None, folder_of: FolderOf, corpus: Path, tmp_path: Path
+) -> None:
+    folder, whole, out = folder_of("bert"), tmp_path / "whole.parquet", tmp_path / "atlas.parquet"
+    assert atlas_build.main(command(folder, corpus, whole)) == 0
+    script = f"import os, signal\n{killed}\natlas_build.main({command(folder, corpus, out)!r})"
+    died = subprocess.run(
+        [sys.executable, "-c", script],
+        cwd=ROOT,
+        env={**os.environ, "OMP_NUM_THREADS": "1"},
+        stderr=subprocess.DEVNULL,
+        timeout=SECONDS,
+        check=False,
+    )
+    assert died.returncode == -signal.SIGKILL
+    assert not out.exists()
+    finished = {path: path.stat().st_mtime_ns for path in partial(out).glob("part-?????/*.npy")}
+    parts = {path.parent.name for path in finished}
+    assert len(parts) == kept if kept else len(parts) > 2
+    with pytest.MonkeyPatch.context() as patch:
+        again: list[int] = []
+
+        def write(folder: Path, index: int, gathered: Gathered) -> shards.Shard:
+            again.append(index)
+            return shards.write_shard(folder, index, gathered)
+
+        patch.setattr("core.atlas_build.write_shard", write)
+        assert atlas_build.main(command(folder, corpus, out)) == 0
+    assert not set(again) & {int(name.removeprefix("part-")) for name in parts}
+    assert out.read_bytes() == whole.read_bytes()
+    assert {path.name for path in tmp_path.iterdir()} == {whole.name, out.name, corpus.name}
+
+
+def interrupted(patch: pytest.MonkeyPatch, at: int) -> None:
+    """Ctrl-C while the part with this number is written."""
+    real = shards.write_shard
+
+    def write(folder: Path, index: int, gathered: Gathered) -> shards.Shard:
+        if index == at:
+            raise KeyboardInterrupt
+        return real(folder, index, gathered)
+
+    patch.setattr("core.atlas_build.write_shard", write)
+
+
+def test_ctrl_c_says_that_it_can_go_on(
+    folder_of: FolderOf, corpus: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "atlas.parquet"
+    given = command(folder_of("bert"), corpus, out)
+    with pytest.MonkeyPatch.context() as patch:
+        interrupted(patch, 2)
+        assert atlas_build.main(given) == 130
+    assert "the same command goes on" in capsys.readouterr().err
+    assert atlas_build.main(given) == 0
+    assert "Going on after 2 of" in capsys.readouterr().err
+    assert not partial(out).exists()
+
+
+def test_parts_of_another_run_are_refused_until_they_are_dropped(
+    folder_of: FolderOf, corpus: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "atlas.parquet"
+    with pytest.MonkeyPatch.context() as patch:
+        interrupted(patch, 1)
+        atlas_build.main(command(folder_of("bert"), corpus, out))
+    capsys.readouterr()
+    for other, differing in (
+        (command(folder_of("gpt2"), corpus, out), "model"),
+        (command(folder_of("bert"), corpus, out, "--tokens", "150"), "corpus"),
+        (command(folder_of("bert"), corpus, out, "--batch-tokens", "70"), "batch tokens was '60'"),
+    ):
+        assert atlas_build.main(other) == 2
+        error = last_line(capsys)
+        assert f"parts of another run: {differing}" in error
+        assert "--restart" in error
+    assert atlas_build.main([*other, "--restart"]) == 0
+    assert len(read_atlas(out).sentences) == len(TEXTS)
+
+
+def test_a_model_that_changed_under_its_name_is_another_run(
+    folder_of: FolderOf, corpus: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "atlas.parquet"
+    given = command(folder_of("bert"), corpus, out)
+    with pytest.MonkeyPatch.context() as patch:
+        interrupted(patch, 1)
+        atlas_build.main(given)
+    changed = load(str(folder_of("bert")))
+    next(iter(changed.network.parameters()))[0, 0] += 1
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("core.atlas_build.load", lambda _: changed)
+        assert atlas_build.main(given) == 2
+    assert "another run: weights differ" in last_line(capsys)
+
+
+# ---- what cannot be done ------------------------------------------------------------------------
+
+
+def last_line(capsys: pytest.CaptureFixture[str]) -> str:
+    """The error, which is one line and the last."""
+    lines = capsys.readouterr().err.strip().splitlines()
+    assert [line.startswith("error: ") for line in lines].count(True) == 1
+    assert lines[-1].startswith("error: ")
+    return lines[-1]
+
+
+def test_what_is_not_there_or_no_corpus_is_one_line(
+    corpus: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    binary = tmp_path / "picture.txt"
+    binary.write_bytes(bytes(range(256)) * 50)
+    here = tmp_path / "atlas.parquet"
+    for given, message in (
+        (command("bundled/minilm", tmp_path / "nowhere.txt", here), "nowhere.txt"),
+        (command("bundled/minilm", tmp_path, here), str(tmp_path)),
+        (command("bundled/minilm", binary, here), "picture.txt"),
+        (command("bundled/minilm", corpus, here, "--text-column", "x"), "x"),
+        (command("bundled/minilm", corpus, tmp_path), "folder"),
+        (command("bundled/minilm", corpus, tmp_path / "no" / "atlas"), "folder"),
+        (command("bundled/minilm", corpus, corpus), "exists already"),
+        (command("./nowhere", corpus, here), "nowhere"),
+    ):
+        assert atlas_build.main(given) == 2
+        assert message in last_line(capsys)
+    assert not here.exists()
+    assert not partial(here).exists()
+
+
+def test_a_corpus_of_special_tokens_alone_is_refused(
+    folder_of: FolderOf, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    corpus, out = tmp_path / "lines.txt", tmp_path / "atlas.parquet"
+    corpus.write_text("[SEP]\n[CLS]\n", "utf-8")
+    given = ["--model", str(folder_of("bert")), "--corpus", str(corpus), "--out", str(out)]
+    assert atlas_build.main(given) == 2
+    assert "no text" in last_line(capsys).casefold()
+    assert not out.exists()
+
+
+def failing(*_: object, **__: object) -> None:
+    raise OSError(28, "No space left on device")
+
+
+@pytest.mark.parametrize("where", ["a part", "the file"])
+def test_a_full_disk_is_told_and_what_is_finished_is_kept(
+    where: str,
+    folder_of: FolderOf,
+    corpus: Path,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    out = tmp_path / "atlas.parquet"
+    given = command(folder_of("bert"), corpus, out)
+    with pytest.MonkeyPatch.context() as patch:
+        if where == "a part":
+            patch.setattr("core.analysis.atlas.shards.np.save", failing)
+        else:
+            patch.setattr("core.analysis.atlas.file.AtlasWriter.write_head", failing)
+        assert atlas_build.main(given) == 2
+    assert "The disk is full" in last_line(capsys)
+    assert not out.exists()
+    assert not out.with_name(out.name + ".writing").exists()
+    assert atlas_build.main(given) == 0
+
+
+def test_too_small_a_disk_is_told_before_anything_is_run(
+    folder_of: FolderOf, corpus: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "atlas.parquet"
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("shutil.disk_usage", lambda _: Namespace(free=1000))
+        assert atlas_build.main(command(folder_of("bert"), corpus, out)) == 2
+    assert "free" in last_line(capsys)
+    assert not partial(out).exists()
+
+
+def test_a_folder_of_something_else_is_never_removed(
+    folder_of: FolderOf, corpus: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "atlas.parquet"
+    partial(out).mkdir()
+    precious = partial(out) / "thesis.txt"
+    precious.write_text("mine")
+    for more in ([], ["--restart"]):
+        assert atlas_build.main(command(folder_of("bert"), corpus, out, *more)) == 2
+        assert "something else" in last_line(capsys)
+    assert precious.read_text() == "mine"
+
+
+def test_wrong_arguments_exit_as_command_lines_do(capsys: pytest.CaptureFixture[str]) -> None:
+    for given in ([], ["--model", "m", "--corpus", "c", "--out", "o", "--tokens", "0"]):
+        with pytest.raises(SystemExit) as stopped:
+            atlas_build.main(given)
+        assert stopped.value.code == 2
+    assert "usage" in capsys.readouterr().err
