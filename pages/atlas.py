@@ -19,7 +19,13 @@ from core.ui.atlas.single import show_one_head
 from core.ui.atlas.source import corpus_of, pick_source, saved_file
 from core.ui.atlas.trust import show_trust
 from core.ui.atlas.wording import show_mathematics, show_presets
-from core.ui.selectors import pick_head, pick_layer, pick_part, step_through_heads
+from core.ui.selectors import (
+    pick_head,
+    pick_layer,
+    pick_part,
+    restore_head,
+    step_through_heads,
+)
 
 PARTS = {
     "heads": "All heads",
@@ -41,11 +47,13 @@ atlas = shelf.atlas
 part = pick_part(PARTS)
 projection, stage, colour, found = "PCA", "raw", "type", None
 with st.container(horizontal=True, vertical_alignment="bottom"):
-    with st.container(width=105):
-        layer = pick_layer(atlas)
-    with st.container(width=105):
-        head = pick_head(atlas)
-    step_through_heads(atlas)
+    layer, head = restore_head(atlas)
+    if part not in ("heads", "trust"):
+        with st.container(width=105):
+            layer = pick_layer(atlas)
+        with st.container(width=105):
+            head = pick_head(atlas)
+        step_through_heads(atlas)
     if part in ("heads", "one", "trust"):
         projection, stage = pick_projection(atlas)
     if part in ("heads", "one"):

@@ -47,6 +47,15 @@ def pick_part(parts: Mapping[str, str], *, key: str = "part", told: str = "The p
     return chosen
 
 
+def restore_head(trace: HasHeads) -> tuple[int, int]:
+    """Layer and head from 0 as the link or another page left them, where no picker is drawn."""
+    layers, heads = trace.shape[:2]
+    for key, count, default in (("layer", layers, layers), ("head", heads, 1)):
+        options = [str(number) for number in range(1, count + 1)]
+        restore_choice(key, options, str(default), f"{trace.model} has {count} {key}s")
+    return int(st.session_state["layer"]) - 1, int(st.session_state["head"]) - 1
+
+
 def pick_layer(trace: HasHeads, *, mean: bool = False) -> Layer:
     """A layer picker, the last layer first; returns the layer from 0, or "mean"."""
     layers = trace.shape[0]

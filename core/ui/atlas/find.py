@@ -49,7 +49,7 @@ def ask(atlas: Atlas, stage: Stage) -> Found | None:
     """The search box; what it found, or None where nothing is searched for."""
     address.restore_text("find", "")
     address.restore_choice("kind", list(KINDS), "token", "One can search for")
-    with st.container(width=190):
+    with st.container(width=150):
         st.text_input(
             "Find",
             key="find",
@@ -57,7 +57,7 @@ def ask(atlas: Atlas, stage: Stage) -> Found | None:
             placeholder="a word, e.g. she",
             persist_state="session",
         )
-    with st.container(width=165):
+    with st.container(width=150):
         st.selectbox(
             "as",
             list(KINDS),

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from core.figures.palette import Palette
     from core.ui.atlas.screen import Screen
 
-DEFAULT_WORDS = ("she", "her")
+DEFAULT_WORDS = ("was", "it")
 _KEPT = "_atlas_meeting"
 _LISTED, _EXAMPLES = 8, 5
 

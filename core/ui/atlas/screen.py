@@ -81,7 +81,7 @@ def pick_colour(atlas: Atlas) -> str:
     """What colours stand for."""
     able = offered_colourings(atlas)
     address.restore_choice("colour", able, "type", "The colours are")
-    with st.container(width=190):
+    with st.container(width=170):
         picked: str = st.selectbox(
             "Colour by",
             able,

@@ -68,6 +68,7 @@ def pick_source() -> tuple[str, int]:
             format_func=CORPORA.__getitem__,
             required=True,
             persist_state="session",
+            label_visibility="collapsed",
         )
         if st.session_state["corpus"] != "saved" and most > LEAST_TOKENS:
             st.slider(
@@ -77,7 +78,7 @@ def pick_source() -> tuple[str, int]:
                 step=STEP,
                 key="budget",
                 persist_state="session",
-                width=260,
+                width=240,
                 help="Of a larger corpus a random sample of its sentences is used, always the same"
                 " one. 5,000 tokens are what AttentionViz shows.",
             )

@@ -48,7 +48,7 @@ def show_trust(screen: Screen, colours: Palette) -> None:
         else getattr(atlas.trust[screen.stage], measure)
     )
     share = measure in ("top1", "top3")
-    left, right = st.columns([3, 2], gap="medium")
+    left, right = st.columns(2, gap="medium")
     with left:
         st.plotly_chart(
             head_map(

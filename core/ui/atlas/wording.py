@@ -57,9 +57,9 @@ def _presets(labelled: bool) -> list[Preset]:
             {"part": "heads", "colour": "special", "find": ""},
         ),
         Preset(
-            "From a pronoun to another",
-            "Heads that attend from “her” back to “she”, with sentences in which they do.",
-            {"part": "words", "first": "her", "second": "she"},
+            "From a verb to its subject",
+            "Heads that attend from “was” back to “it”, with sentences in which they do.",
+            {"part": "words", "first": "was", "second": "it"},
         ),
         Preset(
             "Does normalization help?",
