@@ -11,18 +11,16 @@ from core.analysis.atlas.colours import point_tones
 from core.components.atlas_matrix import AtlasMatrix, matrix_page, show_matrix
 from core.ui import address
 from core.ui.atlas.find import show_spread
-from core.ui.atlas.layouts import ensure_job, laid_out_tiles, tile_points, tile_tokens
+from core.ui.atlas.layouts import laid_out_tiles, tile_points, tile_tokens
+from core.ui.atlas.progress import LOOK_EVERY, ensure_layouts, tell_progress
 from core.ui.atlas.screen import DRAWN, Screen, open_head
 from core.ui.atlas.wording import STAGE_WORDS, number
-from core.ui.messages import escape
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from core.figures.palette import Palette
     from core.model.trace import Array
-
-_WHILE_RUNNING = 2.5  # seconds between two looks at what is being laid out
 
 
 def show_all_heads(screen: Screen, colours: Palette) -> None:
@@ -31,22 +29,15 @@ def show_all_heads(screen: Screen, colours: Palette) -> None:
     address.publish(*DRAWN, "own")
     running = False
     if screen.projection != "PCA":
-        job = ensure_job(
-            screen.shelf,
-            screen.atlas,
-            screen.projection,
-            screen.stage,
-            (screen.layer, screen.head),
-        )
-        running = job.running
-    draw = st.fragment(_draw, run_every=_WHILE_RUNNING) if running else _draw
+        running = ensure_layouts(screen).running
+    draw = st.fragment(_draw, run_every=LOOK_EVERY) if running else _draw
     draw(screen)
     show_spread(screen, colours)
 
 
 def _draw(screen: Screen) -> None:
     slow = screen.projection != "PCA"
-    if slow and not _tell_progress(screen):
+    if slow and not tell_progress(screen):
         st.rerun()  # all heads are there: nothing needs to be looked at again and again
     tokens, points = _points(screen)
     if not tokens.size:
@@ -72,28 +63,6 @@ def _draw(screen: Screen) -> None:
         width="stretch",
         help="One file that opens without internet and pans, zooms and reads like this picture.",
     )
-
-
-def _tell_progress(screen: Screen) -> bool:
-    """Where the background is; False once, when it has just come to its end."""
-    job = screen.shelf.job
-    if job is None:
-        return True
-    if job.error:
-        st.warning(escape(f"{job.projection} stopped: {job.error}"))
-        return True
-    if job.running:
-        ensure_job(
-            screen.shelf, screen.atlas, job.projection, job.stage, (screen.layer, screen.head)
-        )
-        st.progress(
-            job.done / job.total,
-            text=f"{job.projection}: {job.done} of {job.total} heads; the others follow in the"
-            " background while this page is open",
-        )
-        st.session_state["_atlas_waiting"] = True
-        return True
-    return not st.session_state.pop("_atlas_waiting", False)
 
 
 def _points(screen: Screen) -> tuple[NDArray[np.intp], Array]:

@@ -8,16 +8,22 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
+from core.analysis.atlas.layouts import TOKENS_OF_ALL
 from core.figures.head_map import head_map
 from core.ui import address
 from core.ui.atlas.layouts import STAGES
+from core.ui.atlas.progress import LOOK_EVERY, ensure_layouts, tell_progress
 from core.ui.atlas.screen import SHARED, open_head
 from core.ui.atlas.wording import STAGE_WORDS, number
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from core.analysis.atlas import Atlas
     from core.figures.palette import Palette
     from core.ui.atlas.screen import Screen
+
+    Floats = NDArray[np.float64]
 
 MEASURES = {
     "correlation": "correlation",
@@ -40,13 +46,17 @@ def show_trust(screen: Screen, colours: Palette) -> None:
         persist_state="session",
         label_visibility="collapsed",
     )
+    running = screen.projection != "PCA" and ensure_layouts(screen).running
+    draw = st.fragment(_draw, run_every=LOOK_EVERY) if running else _draw
+    draw(screen, colours)
+
+
+def _draw(screen: Screen, colours: Palette) -> None:
     measure = st.session_state["measure"]
     atlas = screen.atlas
-    values = (
-        getattr(atlas.scaling, screen.stage)
-        if measure == "full"
-        else getattr(atlas.trust[screen.stage], measure)
-    )
+    if screen.projection != "PCA" and not tell_progress(screen):
+        st.rerun()
+    values = _values(screen, measure)
     share = measure in ("top1", "top3")
     left, right = st.columns(2, gap="medium")
     with left:
@@ -68,14 +78,34 @@ def show_trust(screen: Screen, colours: Palette) -> None:
     with right:
         st.dataframe(_means(atlas), key="atlas_trust_table")
         st.markdown(_verdict(atlas))
-    st.caption(
-        f"For {STAGE_WORDS[screen.stage]}. Correlation: of the distance between a query and a key"
-        " in the plane of two principal components with their dot product, over the pairs of a"
-        " sentence; −1 would mean that near is attended. “In full” is the same in all dimensions."
-        " Nearest key: how often the key that a query attends to most is also its nearest among the"
-        f" keys of its sentence. Measured on {atlas.trusted_tokens:,} of {len(atlas.tokens):,}"
-        " tokens. Click a square to open the head."
+    on = (
+        f"Measured on {atlas.trusted_tokens:,} of {len(atlas.tokens):,} tokens."
+        if screen.projection == "PCA" or measure == "full"
+        else f"{screen.projection} is measured on the {TOKENS_OF_ALL} tokens it is laid out from; a"
+        " cross marks a head that is yet to come. The table is of the components."
     )
+    st.caption(
+        f"The map is of {screen.projection} in the plane, vectors {STAGE_WORDS[screen.stage]}."
+        " Correlation: of the distance between a query and a key in the plane with their dot"
+        " product, over the pairs of a sentence; −1 would mean that near is attended. “In full” is"
+        " the same in all dimensions. Nearest key: how often the key that a query attends to most"
+        f" is also its nearest among the keys of its sentence. {on} Click a square to open the head."
+    )
+
+
+def _values(screen: Screen, measure: str) -> Floats:
+    """The measure of every head, (layer, head); not a number where a layout is yet to come."""
+    atlas = screen.atlas
+    if measure == "full":
+        return np.asarray(getattr(atlas.scaling, screen.stage))
+    if screen.projection == "PCA":
+        return np.asarray(getattr(atlas.trust[screen.stage], measure))
+    values = np.full(atlas.shape[:2], np.nan)
+    for layer, head in np.ndindex(*values.shape):
+        key = (screen.projection, screen.stage, layer, head, 2, TOKENS_OF_ALL)
+        if key in screen.shelf.layouts:
+            values[layer, head] = getattr(screen.shelf.layouts[key].kept, measure)
+    return values
 
 
 def _means(atlas: Atlas) -> pd.DataFrame:
@@ -113,7 +143,7 @@ def _verdict(atlas: Atlas) -> str:
     )
 
 
-def _mean(values: np.ndarray) -> float:
+def _mean(values: Floats) -> float:
     known = values[np.isfinite(values)]
     return round(float(known.mean()), 3) if known.size else float("nan")
 

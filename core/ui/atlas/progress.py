@@ -1,0 +1,40 @@
+"""How far the background is with UMAP or t-SNE of all heads."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import streamlit as st
+
+from core.ui.atlas.layouts import ensure_job
+from core.ui.messages import escape
+
+if TYPE_CHECKING:
+    from core.ui.atlas.layouts import LayoutJob
+    from core.ui.atlas.screen import Screen
+
+LOOK_EVERY = 2.5  # seconds between two looks at what is being laid out
+_WAITING = "_atlas_waiting"
+
+
+def ensure_layouts(screen: Screen) -> LayoutJob:
+    """The background's job for what is on the screen, started if need be."""
+    at = screen.layer, screen.head
+    return ensure_job(screen.shelf, screen.atlas, screen.projection, screen.stage, at)
+
+
+def tell_progress(screen: Screen) -> bool:
+    """Where it is; False once, when it has just come to its end."""
+    job = ensure_layouts(screen)
+    if job.error:
+        st.warning(escape(f"{job.projection} stopped: {job.error}"))
+        return True
+    if job.running:
+        st.progress(
+            job.done / job.total,
+            text=f"{job.projection}: {job.done} of {job.total} heads; the others follow in the"
+            " background while this page is open",
+        )
+        st.session_state[_WAITING] = True
+        return True
+    return not st.session_state.pop(_WAITING, False)
