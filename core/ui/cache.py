@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from core.analysis.anomalies import anomaly_table
+from core.analysis.atlas import Gathered
 from core.analysis.clouds import Cloud, Stage, head_clouds
 from core.analysis.head_patterns import head_scores as measure_heads
 from core.analysis.head_similarity import Distances, HeadMap, compare_heads, map_heads
@@ -166,12 +167,18 @@ class AtlasShelf:
 
     Attributes
     ----------
+    gathered, seconds : what was taken of the corpus so far, and how long that took; all visitors
+        who want the same atlas share it.
+    partial : the atlas of a part, after a Cancel.
     plan : which texts it is of, and the seconds a token took in a trial.
     layouts : by projection, stage, layer, head, dimensions and most tokens.
     job : the thread that lays out all heads, if any.
     """
 
     atlas: Atlas | None = None
+    gathered: Gathered = field(default_factory=Gathered)
+    seconds: float = 0.0
+    partial: AtlasShelf | None = None
     plan: tuple[Chosen, float] | None = None
     layouts: dict[tuple[str, str, int, int, int, int], Layout] = field(default_factory=dict)
     job: LayoutJob | None = None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from typing import TYPE_CHECKING
 
 import streamlit as st
@@ -11,6 +10,7 @@ from core.components.copy_link import show_copy_link
 from core.model import CATALOG, DEFAULT_MODEL
 from core.model.catalog import find, is_here, offered
 from core.ui import address
+from core.ui.deployment import setting
 from core.ui.messages import quote
 
 if TYPE_CHECKING:
@@ -29,13 +29,7 @@ _DEVICES = {"cuda": "graphics card (CUDA)", "mps": "graphics processor (MPS)", "
 
 def offered_models() -> tuple[str, ...] | None:
     """Names this deployment is restricted to, from the environment or the secrets; None if free."""
-    restriction = os.environ.get("ATTENTION_ATLAS_MODELS")
-    if restriction is None:
-        try:
-            restriction = st.secrets.get("ATTENTION_ATLAS_MODELS")
-        except FileNotFoundError:
-            restriction = None
-    return offered(restriction)
+    return offered(setting("ATTENTION_ATLAS_MODELS"))
 
 
 def default_model() -> str:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from copy import copy
+from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -55,6 +56,17 @@ class Gathered:
     def count(self) -> int:
         """Tokens gathered so far."""
         return sum(len(part) for part in self.tokens.values())
+
+    def copy(self) -> Gathered:
+        """The same once more: what is added to either, or taken from it, the other does not see."""
+        own = {
+            each.name: copy(getattr(self, each.name))
+            for each in fields(self)
+            if each.name != "positions"
+        }
+        if self.positions is not None:
+            own["positions"] = Positions(self.positions.sums.copy(), self.positions.counts.copy())
+        return Gathered(**own)
 
 
 def gather_trace(into: Gathered, place: int, trace: Trace) -> None:

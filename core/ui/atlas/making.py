@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import threading
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from core.analysis.atlas import Atlas, Gathered, atlas_of, gather_trace
+from core.analysis.atlas import Gathered, atlas_of, gather_trace
 from core.analysis.atlas.file import AtlasFileError, read_atlas
 from core.model import Chosen, LoadedModel, ModelError, choose_texts, trace_by_length
 from core.model.memory import available_bytes
@@ -21,6 +22,8 @@ from core.ui.sidebar import show_model_facts
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from streamlit.delta_generator import DeltaGenerator
+
     from core.model import Trace
     from core.ui.atlas.source import Corpus
 
@@ -32,17 +35,8 @@ _TOKEN_HEAD_SECONDS = 3e-6  # and what each token adds to it
 _TELL_SECONDS = 0.3  # between two steps of the progress bar
 _FREE_SHARE = 0.8  # of the memory that is free may be taken
 _BYTES_A_POINT = 3 * 3 * 4 + 4  # three stages of three components, and the norm
-_JOB, _ASKED, _PARTIAL = "_atlas_job", "_atlas_asked", "_atlas_partial"
-
-
-@dataclass(eq=False)
-class _Job:
-    """One visitor's run, which a click or a Cancel may interrupt."""
-
-    of: str
-    gathered: Gathered = field(default_factory=Gathered)
-    stopped: bool = False
-    seconds: float = 0.0
+_ASKED, _STOPPED, _USED = "_atlas_asked", "_atlas_stopped", "_atlas_used"
+_turn = threading.Lock()  # one atlas at a time: two would only share the processors, and the memory
 
 
 @dataclass(frozen=True)
@@ -73,34 +67,29 @@ def atlas_of_corpus(corpus: Corpus, budget: int) -> cache.AtlasShelf:
     """The atlas, from the cache or made now; ends the page while there is none."""
     model = current_model()
     show_model_facts(model)
-    of = f"{model.name} {corpus.digest} {budget}"
-    shelf = cache.atlas_shelf(model.name, f"{corpus.digest} {budget}")
+    of = f"{corpus.digest} {budget}"
+    shelf = cache.atlas_shelf(model.name, of)
     if shelf.atlas is not None:
         return shelf
-    partial = _partial(of)
-    if partial is not None:
-        return partial
     chosen, cost = _plan(shelf, model, corpus, budget)
-    job: _Job | None = st.session_state.get(_JOB)
-    if job is None or job.of != of:
-        job = None
-        if not _may_begin(corpus, chosen, cost, of):
+    if st.session_state.get(_STOPPED) == (model.name, of):
+        part = _after_cancel(shelf, corpus, chosen)
+        if part is None:
             st.stop()
-        job = _Job(of)
-        st.session_state[_JOB] = job
-    if job.stopped:
-        _ask_after_cancel(job, corpus, chosen)
+        return part
+    if not _may_begin(corpus, chosen, cost, f"{model.name} {of}"):
+        st.stop()
     try:
-        _gather(job, model, corpus, chosen)
+        _make(shelf, model, corpus, chosen, of)
     except ModelError as error:
-        st.session_state.pop(_JOB)
+        shelf.gathered = Gathered()
         show_model_error(error)
         st.stop()
     if chosen.tokens > LARGE:
         cache.atlas_shelf.clear()
-        shelf = cache.atlas_shelf(model.name, f"{corpus.digest} {budget}")
-    shelf.atlas, shelf.plan = _projected(job, corpus), (chosen, 0.0)
-    st.session_state.pop(_JOB)
+        kept = cache.atlas_shelf(model.name, of)
+        kept.atlas, kept.plan = shelf.atlas, shelf.plan
+        return kept
     return shelf
 
 
@@ -165,75 +154,100 @@ def _may_begin(corpus: Corpus, chosen: Chosen, cost: Cost, of: str) -> bool:
     return False
 
 
-def _gather(job: _Job, model: LoadedModel, corpus: Corpus, chosen: Chosen) -> None:
-    left = [place for place in chosen.places if place not in job.gathered.tokens]
+def _make(
+    shelf: cache.AtlasShelf, model: LoadedModel, corpus: Corpus, chosen: Chosen, of: str
+) -> None:
+    """Make the atlas, or watch another visitor make it; one at a time on this server."""
     slot = st.empty()
     with slot.container(), st.container(horizontal=True, vertical_alignment="center"):
         bar = st.progress(0.0, text="Running the corpus through the model …")
-        st.button("Cancel", key="atlas_cancel", on_click=_stop, args=(job,))
+        st.button(
+            "Cancel",
+            key="atlas_cancel",
+            on_click=st.session_state.update,
+            args=({_STOPPED: (model.name, of)},),
+        )
+    while shelf.atlas is None:
+        if not _turn.acquire(timeout=_TELL_SECONDS):
+            done = shelf.gathered.count
+            bar.progress(min(1.0, done / chosen.tokens), text=_waiting(done, chosen.tokens))
+            continue
+        try:  # a click ends this run, wherever it is, with an exception
+            if shelf.atlas is None:
+                _gather(shelf, model, corpus, chosen, bar)
+                bar.progress(1.0, text="Projecting the queries and keys of every head …")
+                shelf.atlas = atlas_of(shelf.gathered, corpus.texts, corpus.labels)
+                shelf.gathered = Gathered()
+        finally:
+            _turn.release()
+    slot.empty()
+
+
+def _gather(
+    shelf: cache.AtlasShelf,
+    model: LoadedModel,
+    corpus: Corpus,
+    chosen: Chosen,
+    bar: DeltaGenerator,
+) -> None:
+    """Run what has not been run yet; between two sentences a click may end it."""
+    gathered = shelf.gathered
+    left = [place for place in chosen.places if place not in gathered.tokens]
     told = start = time.perf_counter()
-    before = job.seconds
+    before = shelf.seconds
     for index, trace in _traces(model, [corpus.texts[place] for place in left]):
-        gather_trace(job.gathered, left[index], trace)
+        gather_trace(gathered, left[index], trace)
         now = time.perf_counter()
-        job.seconds = before + now - start
+        shelf.seconds = before + now - start
         if now - told > _TELL_SECONDS:  # also where Streamlit notices that Cancel was pressed
             told = now
             bar.progress(
-                min(1.0, job.gathered.count / chosen.tokens),
-                text=_progress(job.gathered.count, chosen.tokens, job.seconds),
+                min(1.0, gathered.count / chosen.tokens),
+                text=_progress(gathered.count, chosen.tokens, shelf.seconds),
             )
-    slot.empty()
 
 
 def _traces(model: LoadedModel, texts: list[str]) -> Iterator[tuple[int, Trace]]:
     return trace_by_length(model, texts, max_tokens=cache.MAX_TOKENS)
 
 
-def _projected(job: _Job, corpus: Corpus) -> Atlas:
-    layers, heads = next(iter(job.gathered.queries.values())).shape[:2]
-    with st.spinner(f"Projecting the queries and keys of {layers * heads} heads …"):
-        return atlas_of(job.gathered, corpus.texts, corpus.labels)
-
-
-def _stop(job: _Job) -> None:
-    job.stopped = True
-
-
-def _ask_after_cancel(job: _Job, corpus: Corpus, chosen: Chosen) -> None:
-    """After a Cancel: go on, or take what there is; ends the page until one is pressed."""
-    done = job.gathered.count
+def _after_cancel(
+    shelf: cache.AtlasShelf, corpus: Corpus, chosen: Chosen
+) -> cache.AtlasShelf | None:
+    """What was done before the Cancel: None while it is asked whether to go on or to take it."""
+    done = shelf.gathered.count
+    if st.session_state.get(_USED) == st.session_state[_STOPPED] and shelf.partial is not None:
+        part = shelf.partial
+        assert part.atlas is not None  # noqa: S101 - it was made of one
+        with st.container(horizontal=True, vertical_alignment="center"):
+            st.caption(
+                f"Cancelled: this atlas has {part.atlas.shape[2]:,} of {chosen.tokens:,} tokens,"
+                " the shortest texts first."
+            )
+            st.button("Build all of it", key="atlas_whole", on_click=_go_on)
+        return part
     st.markdown(f"Stopped after **{done:,} of {chosen.tokens:,} tokens**. They are kept.")
     with st.container(horizontal=True):
-        on = st.button("Go on", key="atlas_go_on", type="primary")
-        use = done > 0 and st.button(f"Use these {done:,} tokens", key="atlas_use")
-    if use:
-        shelf = cache.AtlasShelf(atlas=_projected(job, corpus), plan=(chosen, 0.0))
-        st.session_state[_PARTIAL] = job.of, shelf
-        st.session_state.pop(_JOB)
-    elif on:
-        job.stopped = False
-    else:
-        st.stop()
-    st.rerun()
+        st.button("Go on", key="atlas_go_on", type="primary", on_click=_go_on)
+        if done and st.button(f"Use these {done:,} tokens", key="atlas_use"):
+            with st.spinner("Projecting the queries and keys of every head …"), _turn:
+                made = atlas_of(shelf.gathered.copy(), corpus.texts, corpus.labels)
+            shelf.partial = cache.AtlasShelf(atlas=made, plan=shelf.plan)
+            st.session_state[_USED] = st.session_state[_STOPPED]
+            st.rerun()
+    return None
 
 
-def _partial(of: str) -> cache.AtlasShelf | None:
-    """What this visitor took after a Cancel, with the way to the whole."""
-    kept, shelf = st.session_state.get(_PARTIAL, (None, None))
-    if kept != of or shelf is None:
-        return None
-    chosen, _ = shelf.plan
-    with st.container(horizontal=True, vertical_alignment="center"):
-        st.caption(
-            f"Cancelled: this atlas has {shelf.atlas.shape[2]:,} of {chosen.tokens:,} tokens, the"
-            " shortest texts first."
-        )
-        st.button(
-            "Build all of it", key="atlas_whole", on_click=st.session_state.pop, args=(_PARTIAL,)
-        )
-    found: cache.AtlasShelf = shelf
-    return found
+def _go_on() -> None:
+    for key in (_STOPPED, _USED):
+        st.session_state.pop(key, None)
+
+
+def _waiting(done: int, of: int) -> str:
+    """While another visitor has the turn."""
+    if done:
+        return f"Another visitor is building the same atlas: {done:,} of {of:,} tokens"
+    return "Another atlas is being built on this server; this one comes next"
 
 
 def _progress(done: int, of: int, seconds: float) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import os
 from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING
@@ -21,6 +20,7 @@ from core.analysis.corpus_file import (
 from core.analysis.sample_corpus import sample_corpus, sample_sentences
 from core.ui import address
 from core.ui.corpus_walk import corpus_digest
+from core.ui.deployment import setting
 from core.ui.messages import escape, quote
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ class Corpus:
 
 def most_tokens() -> int:
     """The largest budget, which a deployment may lower (ATTENTION_ATLAS_TOKENS)."""
-    given = os.environ.get("ATTENTION_ATLAS_TOKENS", "")
+    given = setting("ATTENTION_ATLAS_TOKENS") or ""
     wanted = int(given) if given.isdigit() else MOST_TOKENS
     return max(LEAST_TOKENS, min(MOST_TOKENS, wanted))
 

@@ -89,7 +89,7 @@ def _draw(screen: Screen, colours: Palette) -> None:
         " Correlation: of the distance between a query and a key in the plane with their dot"
         " product, over the pairs of a sentence; −1 would mean that near is attended. “In full” is"
         " the same in all dimensions. Nearest key: how often the key that a query attends to most"
-        f" is also its nearest among the keys of its sentence. {on} Click a square to open the head."
+        f" is also its nearest among the keys of its sentence. {on} Click a square for the head."
     )
 
 
