@@ -41,7 +41,9 @@ def _draw(screen: Screen) -> None:
         st.rerun()  # all heads are there: nothing needs to be looked at again and again
     tokens, points = _points(screen)
     if not tokens.size:
-        st.info("The first head is being laid out …")
+        st.info(
+            f"The first head is being laid out; {screen.projection} takes ten seconds to begin."
+        )
         return
     matrix = _matrix(screen, tokens, points)
     show_matrix(matrix, key="atlas_matrix", on_open=open_head)
