@@ -13,7 +13,7 @@ from core.ui import address
 from core.ui.atlas.find import show_spread
 from core.ui.atlas.layouts import laid_out_tiles, tile_points, tile_tokens
 from core.ui.atlas.progress import LOOK_EVERY, ensure_layouts, tell_progress
-from core.ui.atlas.screen import DRAWN, Screen, open_head
+from core.ui.atlas.screen import DRAWN, Screen, drawn, open_head
 from core.ui.atlas.wording import STAGE_WORDS, number
 
 if TYPE_CHECKING:
@@ -76,38 +76,27 @@ def _points(screen: Screen) -> tuple[NDArray[np.intp], Array]:
 
 
 def _matrix(screen: Screen, tokens: NDArray[np.intp], points: Array) -> AtlasMatrix:
-    atlas, columns = screen.atlas, screen.atlas.tokens
-    layers, heads, size = atlas.shape
+    layers, heads, size = screen.atlas.shape
     both = np.concatenate([tokens, tokens + size])
-    tones = point_tones(atlas, screen.colour)
-    values = tones.numbers[..., both]
-    sentences, index = np.unique(columns.sentence[tokens], return_inverse=True)
-    found = screen.found
+    tones = point_tones(screen.atlas, screen.colour).numbers[..., both]
     return AtlasMatrix(
         layers=layers,
         heads=heads,
         points=points,
-        tones=values.reshape(-1, both.size) if values.ndim > 1 else values,
-        colouring=tones.colouring,
-        legend=tones.legend,
-        labels=[columns.displays[i] for i in tokens],
-        positions=columns.position[tokens].tolist(),
-        sentence=index.tolist(),
-        texts=[atlas.sentences[i] for i in sentences],
-        matches=found.matches.tokens[tokens] if found else np.zeros(tokens.size, dtype=np.bool_),
-        searching=found is not None,
+        tones=tones.reshape(-1, both.size) if tones.ndim > 1 else tones,
         own_scale=bool(st.session_state["own"]),
         chosen=(screen.layer, screen.head),
+        **drawn(screen, tokens),
     )
 
 
-def _read(screen: Screen, drawn: int) -> str:
+def _read(screen: Screen, count: int) -> str:
     atlas = screen.atlas
     size = len(atlas.tokens)
-    all_of = "all" if drawn == size else f"{drawn:,} of"
-    sample = "" if drawn == size else " (a random sample; one head alone shows all)"
+    all_of = "all" if count == size else f"{count:,} of"
+    sample = "" if count == size else " (a random sample; one head alone shows all)"
     if screen.projection != "PCA":
-        sample = " (some whole sentences; one head alone takes more)" if drawn < size else ""
+        sample = " (some whole sentences; one head alone takes more)" if count < size else ""
     kept = ""
     if screen.projection == "PCA":
         share = atlas.shares[screen.stage][..., :2].sum(axis=-1)
@@ -119,10 +108,10 @@ def _read(screen: Screen, drawn: int) -> str:
     )
 
 
-def _note(screen: Screen, drawn: int) -> str:
+def _note(screen: Screen, count: int) -> str:
     """What the file holds, in plain text."""
     atlas = screen.atlas
     return (
-        f"{atlas.model}: {drawn:,} of {len(atlas.tokens):,} tokens of {len(atlas.sentences):,}"
+        f"{atlas.model}: {count:,} of {len(atlas.tokens):,} tokens of {len(atlas.sentences):,}"
         f" sentences, {screen.projection}, {STAGE_WORDS[screen.stage]}."
     )

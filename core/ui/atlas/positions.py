@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-import zlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import streamlit as st
 
 from core.analysis.view_weights import ExactWeights, LayerWeights, quantise
-from core.components.head_view import HeadView, Weighting, pack_head_view, show_head_view
+from core.components.head_view import Weighting
 from core.figures.heatmap import heatmap_figure
-from core.figures.palette import token_colours
 from core.model import Token, Trace
 from core.ui import address
+from core.ui.atlas.lines import show_lines
 from core.ui.atlas.screen import SHARED, Screen
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from core.analysis.atlas import Atlas
     from core.figures.palette import Palette
 
@@ -42,8 +39,14 @@ def show_positions(screen: Screen, colours: Palette) -> None:
         )
         st.plotly_chart(figure, key="atlas_positions", config={"displayModeBar": False})
     with right:
-        show_head_view(
-            _packed(screen, mean.astype(np.float32)), key="atlas_position_lines", on_view=_take
+        lines = mean.astype(np.float32)
+        weights = LayerWeights(quantise(lines), 1.0, ExactWeights(lines), None, None)
+        show_lines(
+            _sentence_of_numbers(atlas, shown),
+            {screen.layer: weights},
+            screen,
+            _MEAN,
+            key="atlas_position_lines",
         )
     counts = atlas.positions.counts
     st.caption(
@@ -62,37 +65,12 @@ def _shown(atlas: Atlas) -> int:
     return max(1, int((counts >= least).sum()))
 
 
-def _packed(screen: Screen, mean: NDArray[np.float32]) -> bytes:
-    """The head view of sentences that have numbers for words."""
-    layers, heads, _ = screen.atlas.shape
-    size = mean.shape[-1]
+def _sentence_of_numbers(atlas: Atlas, size: int) -> Trace:
+    """A trace whose words are positions; its vectors stand for nothing."""
+    layers, heads, _ = atlas.shape
     tokens = tuple(
         Token(str(i + 1), str(i + 1), i, special=False, segment=0, position=i, word=i)
         for i in range(size)
     )
     nothing = np.zeros((layers, heads, size, 1), dtype=np.float32)
-    trace = Trace(screen.atlas.model, tokens, nothing, nothing, nothing, (), screen.atlas.causal)
-    view: dict[str, Any] = {
-        "layer": str(screen.layer + 1),
-        "pairs": "all",
-        "least": "auto",
-        "weigh": "attention",
-        "hide": False,
-        "renorm": False,
-        "what": False,
-        "heads": [screen.head + 1],
-        "without": [],
-        "from": [],
-        "to": [],
-    }
-    weights = LayerWeights(quantise(mean), 1.0, ExactWeights(mean), None, None)
-    colours = {theme: token_colours(heads, theme) for theme in ("light", "dark")}
-    serial = zlib.crc32(repr((screen.layer, screen.head, size)).encode())
-    facts = HeadView(view, serial, [_MEAN], colours)
-    return pack_head_view(trace, {screen.layer: weights}, "attention", facts)
-
-
-def _take(view: object) -> None:
-    """Another layer is wanted."""
-    if isinstance(view, dict) and str(view.get("layer", "")).isdigit():
-        st.session_state["layer"] = str(view["layer"])
+    return Trace(atlas.model, tokens, nothing, nothing, nothing, (), atlas.causal)

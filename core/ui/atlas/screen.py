@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import streamlit as st
 
-from core.analysis.atlas.colours import offered_colourings
+from core.analysis.atlas.colours import offered_colourings, point_tones
 from core.ui import address
 from core.ui.atlas.layouts import PROJECTIONS, STAGES
 from core.ui.atlas.wording import COLOURINGS
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from core.analysis.atlas import Atlas
     from core.analysis.clouds import Stage
     from core.analysis.joint_embedding import Projection
@@ -95,3 +98,21 @@ def pick_colour(atlas: Atlas) -> str:
 def open_head(layer: int, head: int, part: str = "one") -> None:
     """Show a head alone; for callbacks."""
     st.session_state.update(layer=str(layer + 1), head=str(head + 1), part=part)
+
+
+def drawn(screen: Screen, tokens: NDArray[np.intp]) -> dict[str, Any]:
+    """What the matrix and the cloud are both told of the tokens that they draw."""
+    atlas, columns = screen.atlas, screen.atlas.tokens
+    tones = point_tones(atlas, screen.colour)
+    sentences, index = np.unique(columns.sentence[tokens], return_inverse=True)
+    found = screen.found
+    return {
+        "colouring": tones.colouring,
+        "legend": tones.legend,
+        "labels": [columns.displays[i] for i in tokens],
+        "positions": columns.position[tokens].tolist(),
+        "sentence": index.tolist(),
+        "texts": [atlas.sentences[i] for i in sentences],
+        "matches": found.matches.tokens[tokens] if found else np.zeros(tokens.size, dtype=np.bool_),
+        "searching": found is not None,
+    }

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-import zlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import streamlit as st
 
 from core.analysis.view_weights import payload_size, weighted_layer
-from core.components.head_view import HeadView, Weighting, pack_head_view, show_head_view
-from core.figures.palette import token_colours
+from core.components.head_view import Weighting
 from core.model import ModelError
 from core.ui import cache, sidebar
+from core.ui.atlas.lines import show_lines
 from core.ui.head_view_data import ALL_LAYERS_BYTES
 from core.ui.messages import quote, show_model_error
 
 if TYPE_CHECKING:
+    from core.analysis.view_weights import LayerWeights
     from core.model import Trace
     from core.ui.atlas.screen import Screen
 
@@ -40,8 +40,8 @@ def show_sentence(screen: Screen, token: int) -> None:
     if place >= len(trace.tokens):
         st.caption("The model reads this sentence differently when it is alone.")
         return
-    data = _packed(trace, screen, place)
-    show_head_view(data, key="atlas_sentence", on_view=_take)
+    layers = _layers(trace, screen.layer)
+    show_lines(trace, layers, screen, _ATTENTION, key="atlas_sentence", pinned=[place])
     st.caption(f"{screen.name} in this sentence. Choose layer and head above the cloud.")
 
 
@@ -60,36 +60,10 @@ def _trace(screen: Screen, text: str) -> Trace | None:
         return None
 
 
-def _packed(trace: Trace, screen: Screen, place: int) -> bytes:
-    layers, heads = trace.shape[:2]
-    sizes = [payload_size(trace, layer) for layer in range(layers)]
-    sent = range(layers) if sum(sizes) <= ALL_LAYERS_BYTES else (screen.layer,)
-    view: dict[str, Any] = {
-        "layer": str(screen.layer + 1),
-        "pairs": "all",
-        "least": "auto",
-        "weigh": "attention",
-        "hide": False,
-        "renorm": False,
-        "what": False,
-        "heads": [screen.head + 1],
-        "without": [],
-        "from": [place + 1],
-        "to": [],
+def _layers(trace: Trace, layer: int) -> dict[int, LayerWeights]:
+    """All layers of a short sentence, else the one on screen."""
+    layers = range(trace.shape[0])
+    whole = sum(payload_size(trace, each) for each in layers) <= ALL_LAYERS_BYTES
+    return {
+        each: weighted_layer(trace, each, "attention") for each in (layers if whole else [layer])
     }
-    colours = {theme: token_colours(heads, theme) for theme in ("light", "dark")}
-    serial = zlib.crc32(repr((sorted(view.items(), key=str), trace.tokens)).encode())
-    facts = HeadView(view, serial, [_ATTENTION], colours)
-    chosen = {layer: weighted_layer(trace, layer, "attention") for layer in sent}
-    return pack_head_view(trace, chosen, "attention", facts)
-
-
-def _take(view: object) -> None:
-    """A layer chosen in the view becomes the page's, and so does a head shown alone."""
-    if not isinstance(view, dict):
-        return
-    layer, heads = view.get("layer"), view.get("heads")
-    if isinstance(layer, str) and layer.isdigit():
-        st.session_state["layer"] = layer
-    if isinstance(heads, list) and len(heads) == 1 and isinstance(heads[0], int) and heads[0] > 0:
-        st.session_state["head"] = str(heads[0])

@@ -14,7 +14,7 @@ from core.analysis.umap_process import UmapError
 from core.components.atlas_cloud import AtlasCloud, cloud_page, show_cloud
 from core.ui import address
 from core.ui.atlas.layouts import layout_alone
-from core.ui.atlas.screen import DRAWN, Screen
+from core.ui.atlas.screen import DRAWN, Screen, drawn
 from core.ui.atlas.sentence import show_sentence
 from core.ui.atlas.wording import STAGE_WORDS, number
 from core.ui.messages import escape
@@ -42,7 +42,7 @@ def show_one_head(screen: Screen) -> None:
     picked = int(st.session_state["token"]) - 1
     left, right = st.columns([3, 2], gap="medium")
     with left:
-        drawn = _draw(screen, picked)
+        shown = _draw(screen, picked)
     with right:
         if picked < 0:
             st.info(
@@ -51,8 +51,8 @@ def show_one_head(screen: Screen) -> None:
             )
         else:
             show_sentence(screen, picked)
-        if drawn is not None:
-            _show_chosen(screen, drawn)
+        if shown is not None:
+            _show_chosen(screen, shown)
 
 
 def _draw(screen: Screen, picked: int) -> NDArray[np.intp] | None:
@@ -137,28 +137,15 @@ def _drawn(screen: Screen, picked: int) -> NDArray[np.intp]:
 
 
 def _cloud(screen: Screen, tokens: NDArray[np.intp], points: Array, picked: int) -> AtlasCloud:
-    atlas, columns = screen.atlas, screen.atlas.tokens
-    both = np.concatenate([tokens, tokens + len(columns)])
-    tones = point_tones(atlas, screen.colour)
-    values = tones.numbers
-    if values.ndim > 1:
-        values = values[screen.layer, screen.head]
-    sentences, index = np.unique(columns.sentence[tokens], return_inverse=True)
+    both = np.concatenate([tokens, tokens + len(screen.atlas.tokens)])
+    tones = point_tones(screen.atlas, screen.colour).numbers
     here = np.flatnonzero(tokens == picked)
-    found = screen.found
     return AtlasCloud(
         points=points,
-        tones=values[both],
-        colouring=tones.colouring,
-        legend=tones.legend,
-        labels=[columns.displays[i] for i in tokens],
-        positions=columns.position[tokens].tolist(),
-        sentence=index.tolist(),
-        texts=[atlas.sentences[i] for i in sentences],
-        matches=found.matches.tokens[tokens] if found else np.zeros(tokens.size, dtype=np.bool_),
-        searching=found is not None,
+        tones=(tones[screen.layer, screen.head] if tones.ndim > 1 else tones)[both],
         picked=int(here[0]) if here.size else None,
         title=screen.name,
+        **drawn(screen, tokens),
     )
 
 
@@ -166,15 +153,15 @@ def _pick(tokens: NDArray[np.intp], index: int | None) -> None:
     st.session_state["token"] = 0 if index is None else int(tokens[index]) + 1
 
 
-def _show_chosen(screen: Screen, drawn: NDArray[np.intp]) -> None:
+def _show_chosen(screen: Screen, shown: NDArray[np.intp]) -> None:
     """What a lasso holds: the commonest tokens, and where they stand."""
     name, chosen = st.session_state.get(_CHOSEN, ("", []))
-    points = np.array([i for i in chosen if 0 <= i < 2 * drawn.size], dtype=np.intp)
+    points = np.array([i for i in chosen if 0 <= i < 2 * shown.size], dtype=np.intp)
     if name != screen.name or not points.size:
         return
     columns = screen.atlas.tokens
-    which = drawn[points % drawn.size]
-    queries = int((points < drawn.size).sum())
+    which = shown[points % shown.size]
+    queries = int((points < shown.size).sum())
     st.markdown(
         f"**In the lasso:** {queries:,} queries and {points.size - queries:,} keys; mean position"
         f" {number(float(columns.position[which].mean()) + 1, '.1f')} in their sentences."
@@ -197,8 +184,8 @@ def _counts(displays: Sequence[str], which: NDArray[np.intp]) -> pd.DataFrame:
     )
 
 
-def _part(drawn: int, size: int) -> str:
-    return f"all {size:,}" if drawn == size else f"{drawn:,} of {size:,}"
+def _part(count: int, size: int) -> str:
+    return f"all {size:,}" if count == size else f"{count:,} of {size:,}"
 
 
 def _trusted(correlation: float, top1: float, screen: Screen) -> str:
