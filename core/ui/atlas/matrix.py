@@ -97,14 +97,15 @@ def _read(screen: Screen, count: int) -> str:
     sample = "" if count == size else " (a random sample; one head alone shows all)"
     if screen.projection != "PCA":
         sample = " (some whole sentences; one head alone takes more)" if count < size else ""
+    scales = "each head in its own scale" if st.session_state["own"] else "all heads in one scale"
     kept = ""
     if screen.projection == "PCA":
         share = atlas.shares[screen.stage][..., :2].sum(axis=-1)
         kept = f" The two components keep {number(float(share.mean()))} of the variance on average."
     return (
         "Every tile is a head, layers down, heads across: green discs are queries, pink diamonds"
-        f" keys, of {all_of} {size:,} tokens{sample}, {STAGE_WORDS[screen.stage]}.{kept} Point at a"
-        " dot to find its token in every head; click a tile to open the head."
+        f" keys, of {all_of} {size:,} tokens{sample}, {STAGE_WORDS[screen.stage]}, {scales}.{kept}"
+        " Point at a dot to find its token in every head; click a tile to open the head."
     )
 
 
