@@ -35,10 +35,11 @@ class Block:
     causal: bool
 
     def allowed(self, layer: int, head: int) -> NDArray[np.bool_]:
-        """Which keys each query may see, (sentence or 1, token, token)."""
-        usual = usual_mask(self.tokens.shape[1], self.causal)
+        """Which keys each query may see, (sentence, token, token)."""
+        sentences, size = self.tokens.shape
+        usual = usual_mask(size, self.causal)
         if all(mask is None for mask in self.masks):
-            return usual[None]
+            return np.broadcast_to(usual, (sentences, size, size))
         return np.stack([usual if mask is None else _of(mask[layer], head) for mask in self.masks])
 
     def among(self, chosen: NDArray[np.intp]) -> Block:
@@ -102,10 +103,7 @@ def sample_pairs(
     """Permitted pairs within sentences, all or a random sample (fixed seed): queries and keys."""
     queries, keys = [], []
     for block in blocks:
-        allowed = np.broadcast_to(
-            block.allowed(layer, head), (*block.tokens.shape, block.tokens.shape[1])
-        )
-        which, i, j = np.nonzero(allowed)
+        which, i, j = np.nonzero(block.allowed(layer, head))
         queries.append(block.tokens[which, i])
         keys.append(block.tokens[which, j])
     i, j = np.concatenate(queries), np.concatenate(keys)

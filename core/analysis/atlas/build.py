@@ -192,9 +192,10 @@ def _texts_from_tokens(columns: CorpusTokens) -> tuple[tuple[str, ...], CorpusTo
     for index, (sentence, shown) in enumerate(zip(columns.sentence, columns.displays, strict=True)):
         if columns.special[index]:
             continue
-        piece = shown.removeprefix("##").strip()
         start = texts[sentence]
-        if start and columns.word[index] != word_before:
+        goes_on = bool(start) and columns.word[index] == word_before
+        piece = (shown.removeprefix("##") if goes_on else shown).strip()
+        if start and not goes_on:
             start += " "
         spans[index] = len(start), len(start) + len(piece)
         texts[sentence] = start + piece

@@ -38,6 +38,7 @@ class Gathered:
     rows : attention of all heads to tokens that are yet to be compared, (head, row, key) each.
     before : tokens of the corpus that were gathered elsewhere before these, which decides on which
         of these heads are compared.
+    count : tokens gathered so far.
     """
 
     model: str = ""
@@ -51,11 +52,7 @@ class Gathered:
     dropped: int = 0
     rows: list[Array] = field(default_factory=list)
     before: int = 0
-
-    @property
-    def count(self) -> int:
-        """Tokens gathered so far."""
-        return sum(len(part) for part in self.tokens.values())
+    count: int = 0
 
     def copy(self) -> Gathered:
         """The same once more: what is added to either, or taken from it, the other does not see."""
@@ -79,11 +76,12 @@ def gather_trace(into: Gathered, place: int, trace: Trace) -> None:
     if masks is not None:
         into.masks[place] = masks
     _add_attention(into, trace)
+    into.count += len(trace.tokens)
 
 
 def finish_comparison(into: Gathered) -> Distances:
     """Compare the rows that wait, and give the distances of all heads."""
-    if into.rows:
+    if any(part.shape[1] for part in into.rows):
         longest = max(part.shape[2] for part in into.rows)
         # Keys of no attention make no difference between heads.
         rows = np.concatenate([_wider(part, longest) for part in into.rows], axis=1)
@@ -92,8 +90,11 @@ def finish_comparison(into: Gathered) -> Distances:
         if into.distances is not None:
             found, compared = found + into.distances.sums, compared + into.distances.compared
         into.distances = Distances(found, compared, into.count)
-        into.rows.clear()
-    assert into.distances is not None  # noqa: S101 - a corpus has a token
+    into.rows.clear()
+    if into.distances is None:  # a few tokens, all of them between those that are compared
+        assert into.positions is not None  # noqa: S101 - a corpus has a sentence
+        heads = int(np.prod(into.positions.sums.shape[:2]))
+        into.distances = Distances(np.zeros((heads, heads)), 0, into.count)
     return Distances(into.distances.sums, into.distances.compared, into.count)
 
 

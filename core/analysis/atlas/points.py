@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
 
 _ROUNDING = 1e-10  # of the largest variance: what is smaller is rounding of float32 vectors
+_STILL = 1e-12  # of the mean square of the vectors: they are all the same but for rounding
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,7 +57,7 @@ def project_stages(
         shift = np.zeros_like(known.q_mean) if stage == "raw" else known.q_mean - known.k_mean
         factor = c if stage == "normalized" else 1.0
         middle, covariance = _together(known, shift, factor)
-        axes, shares[stage] = _axes(covariance)
+        axes, shares[stage] = _axes(covariance, _STILL * _square(known, factor))
         both = np.vstack([queries * factor, (keys + shift) / factor])
         points[stage] = ((both - middle) @ axes).astype(np.float32)
     return points, shares
@@ -70,15 +71,25 @@ def _together(known: Moments, shift: Floats, factor: float) -> tuple[Floats, Flo
     return (of_queries + of_keys) / 2, covariance
 
 
-def _axes(covariance: Floats) -> tuple[Floats, Floats]:
-    """The first axes (dim, 3), and their shares of the variance (3,)."""
+def _square(known: Moments, factor: float) -> float:
+    """Mean square of the vectors' lengths before they are shifted."""
+    of_queries = np.trace(known.q_cov) + known.q_mean @ known.q_mean
+    of_keys = np.trace(known.k_cov) + known.k_mean @ known.k_mean
+    return float(of_queries * factor**2 + of_keys / factor**2) / 2
+
+
+def _axes(covariance: Floats, least: float) -> tuple[Floats, Floats]:
+    """The first axes (dim, 3), and their shares of the variance (3,).
+
+    Where there is no more variance than the `least`, there is no axis.
+    """
     values, vectors = np.linalg.eigh(covariance)
     values, vectors = values[::-1], vectors[:, ::-1]  # largest first
     count = min(DIMENSIONS, len(values))
     axes, shares = np.zeros((len(values), DIMENSIONS)), np.zeros(DIMENSIONS)
-    real = values[:count] > _ROUNDING * max(values[0], np.finfo(np.float64).tiny)
+    real = values[:count] > max(_ROUNDING * values[0], least)
     largest = vectors[np.abs(vectors[:, :count]).argmax(axis=0), np.arange(count)]
     axes[:, :count] = vectors[:, :count] * np.where(largest < 0, -1, 1) * real
-    if values[0] > 0:
+    if real.any():
         shares[:count] = np.where(real, values[:count], 0) / values.clip(0).sum()
     return axes, shares

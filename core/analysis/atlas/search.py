@@ -22,6 +22,8 @@ Kind = Literal["token", "substring", "phrase", "regex"]
 KINDS: tuple[Kind, ...] = ("token", "substring", "phrase", "regex")
 LONGEST_QUERY = 200  # characters
 TIME_LIMIT = 0.4  # seconds a regular expression may take over the whole corpus
+MOST_WRITTEN_OUT = 200_000  # characters of one with its counted repetitions written out: 50 MB
+_COUNT = re.compile(r"\{([^,}]*)")  # of a repetition, at least
 
 
 class SearchError(ValueError):
@@ -35,7 +37,8 @@ class Matches:
     Attributes
     ----------
     tokens : which tokens match, or are part of a match, (token,).
-    count : matches: tokens, or for a phrase or a regular expression places in the text.
+    count : matches: tokens, or for a phrase or a regular expression places in the text, but for
+        those that lie between tokens, as blanks do.
     sentences : in how many sentences.
     """
 
@@ -106,13 +109,18 @@ def _by_token(atlas: Atlas, query: str, *, whole: bool) -> NDArray[np.bool_]:
 def _phrase(query: str) -> Callable[[str], Spans]:
     """Whole words: a letter or digit beside the first or last one would be part of another word."""
     words = r"\s+".join(re.escape(word) for word in query.split())
-    pattern = re.compile(rf"(?<!\w){words}(?!\w)" if query[0].isalnum() else words, re.IGNORECASE)
+    before = r"(?<!\w)" if re.match(r"\w", query) else ""
+    after = r"(?!\w)" if re.match(r"\w", query[-1]) else ""
+    pattern = re.compile(before + words + after, re.IGNORECASE)
     return lambda text: (found.span() for found in pattern.finditer(text))
 
 
 def _pattern(query: str) -> Callable[[str], Spans]:
     import regex
 
+    query = query.replace("\n", " ")  # would end a comment, which could then hide a repetition
+    if _written_out(query) > MOST_WRITTEN_OUT:
+        raise SearchError("This expression repeats too much: make the numbers in braces smaller.")
     try:
         pattern = regex.compile(query, regex.IGNORECASE)
     except (regex.error, OverflowError, RecursionError, MemoryError) as error:
@@ -121,16 +129,30 @@ def _pattern(query: str) -> Callable[[str], Spans]:
 
     def spans(text: str) -> Spans:
         try:
-            left = max(1e-3, ends - time.monotonic())
+            left = ends - time.monotonic()
+            if left <= 0:
+                raise TimeoutError
             for found in pattern.finditer(text, timeout=left, concurrent=True):
                 yield found.span()
-        except TimeoutError:
+        except (TimeoutError, MemoryError, RecursionError):
             raise SearchError(
                 f"This expression was stopped after {TIME_LIMIT} seconds: it may never end. Make"
                 " repetitions inside of repetitions simpler."
             ) from None
 
     return spans
+
+
+def _written_out(query: str) -> int:
+    """At most so long is an expression in which each repetition stands as often as it must.
+
+    That is how it is compiled, before any time limit: a few nested counts would fill the memory.
+    """
+    size = len(query)
+    for count in _COUNT.findall(query):
+        digits = "".join(letter for letter in count if letter.isdecimal())
+        size *= max(1, int(digits or 1))
+    return size
 
 
 def _by_text(atlas: Atlas, spans: Callable[[str], Spans]) -> Matches:
@@ -141,11 +163,12 @@ def _by_text(atlas: Atlas, spans: Callable[[str], Spans]) -> Matches:
         places = [(start, end) for start, end in spans(text) if end > start]
         if not places:
             continue
-        count += len(places)
+        starts, ends = np.array(places).T
         which = tokens.of_sentence(index)
-        first, last = tokens.spans[which, 0], tokens.spans[which, 1]
-        for start, end in places:
-            found[which] |= (first < end) & (last > start) & ~tokens.special[which]
+        first, last = tokens.spans[which, 0, None], tokens.spans[which, 1, None]
+        inside = (first < ends) & (last > starts) & ~tokens.special[which, None]  # (token, place)
+        found[which] = inside.any(axis=1)
+        count += int(inside.any(axis=0).sum())
     return Matches(found, count, _sentences(atlas, found))
 
 

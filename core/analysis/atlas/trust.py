@@ -49,7 +49,7 @@ def picture_trust(
     shares: list[list[Floats]] = [[] for _ in pictures]
     products = []
     for block in blocks:
-        allowed = np.broadcast_to(block.allowed(*at), (*block.tokens.shape, block.tokens.shape[1]))
+        allowed = block.allowed(*at)
         dots = queries[block.tokens] @ keys[block.tokens].swapaxes(-1, -2)
         products.append(dots[allowed])
         strongest = _first(dots, allowed)
@@ -69,14 +69,7 @@ def picture_trust(
 
 def random_trust(blocks: Sequence[Block]) -> tuple[float, float]:
     """What random points reach on average, (top1, top3), by the first layer's permitted pairs."""
-    counts = np.concatenate(
-        [
-            np.broadcast_to(block.allowed(0, 0), (*block.tokens.shape, block.tokens.shape[1]))
-            .sum(axis=-1)
-            .ravel()
-            for block in blocks
-        ]
-    )
+    counts = np.concatenate([block.allowed(0, 0).sum(axis=-1).ravel() for block in blocks])
     first, third = (float((np.minimum(k, counts) / counts).mean()) for k in _SHARES)
     return first, third
 

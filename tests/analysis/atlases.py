@@ -1,0 +1,89 @@
+"""Corpora of traces made by hand, from which atlases are built."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from core.model.trace import Layer, Token, Trace
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+SCALING = 0.5
+
+
+def read_words(text: str) -> tuple[Token, ...]:
+    """One token a word of the text, after a token that is in no text."""
+    tokens, start = [Token("[CLS]", "[CLS]", 0, special=True, segment=0, position=0, word=-1)], 0
+    for number, word in enumerate(text.split(" ")):
+        span = (start, start + len(word))
+        tokens.append(
+            Token(
+                word, word, 1, special=False, segment=0, position=number + 1, word=number, span=span
+            )
+        )
+        start += len(word) + 1
+    return tuple(tokens)
+
+
+def window_mask(size: int, *, causal: bool, window: int | None) -> NDArray[np.bool_]:
+    """Which keys are permitted: none later if causal, none as far away as the window or farther."""
+    i, j = np.indices((size, size))
+    near = np.abs(i - j) < (window or size)
+    return near & (j <= i) if causal else near
+
+
+def trace_of(
+    tokens: tuple[Token, ...],
+    seed: int,
+    *,
+    layers: int = 2,
+    heads: int = 4,
+    kv_heads: int = 2,
+    dim: int = 5,
+    causal: bool = False,
+    window: int | None = None,
+) -> Trace:
+    """Random queries and keys; the window is that of the last layer alone."""
+    draw = np.random.default_rng(seed)
+    size = len(tokens)
+    # Keys away from the origin and of another size than queries, so that every stage differs.
+    queries = draw.normal(size=(layers, heads, size, dim)).astype(np.float32)
+    keys = (3 + 2 * draw.normal(size=(layers, kv_heads, size, dim))).astype(np.float32)
+    rules = []
+    for layer in range(layers):
+        mask = window_mask(size, causal=causal, window=window if layer == layers - 1 else None)
+        additive = None if mask.all() else np.where(mask, 0, -np.inf).astype(np.float32)
+        rules.append(Layer(SCALING, additive))
+    return Trace("by hand", tokens, queries, keys, keys.copy(), tuple(rules), causal)
+
+
+def corpus_of(
+    lengths: Sequence[int],
+    *,
+    seed: int = 0,
+    layers: int = 2,
+    heads: int = 4,
+    kv_heads: int = 2,
+    dim: int = 5,
+    causal: bool = False,
+    window: int | None = None,
+) -> list[Trace]:
+    """One trace a length; the words of each sentence tell it from the others."""
+    return [
+        trace_of(
+            read_words(" ".join(f"w{number}x{i}" for i in range(length - 1)))[:length],
+            seed * 1000 + number,
+            layers=layers,
+            heads=heads,
+            kv_heads=kv_heads,
+            dim=dim,
+            causal=causal,
+            window=window,
+        )
+        for number, length in enumerate(lengths)
+    ]
