@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
+from weakref import ref
 
 import pandas as pd
 import streamlit as st
@@ -29,8 +30,8 @@ def show_head_map(screen: Screen, colours: Palette) -> None:
         st.info("This model has a single head: there is none to compare it with.")
         return
     kept = st.session_state.get(_KEPT)
-    if kept is None or kept[0] != id(atlas):
-        kept = id(atlas), map_heads(atlas.distances.mean)
+    if kept is None or kept[0] != ref(atlas):
+        kept = ref(atlas), map_heads(atlas.distances.mean)
         st.session_state[_KEPT] = kept
     drawn = kept[1]
     chosen = screen.layer * heads + screen.head

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
+from weakref import ref
 
 import numpy as np
 import pandas as pd
@@ -70,7 +71,7 @@ def ask(atlas: Atlas, stage: Stage) -> Found | None:
     query = st.session_state["find"].strip()
     if not query:
         return None
-    of = (id(atlas), stage, query, st.session_state["kind"])
+    of = (ref(atlas), stage, query, st.session_state["kind"])
     kept = st.session_state.get(_KEPT)
     if kept is not None and kept[0] == of:
         found: Found | str = kept[1]

@@ -215,27 +215,43 @@ def _after_cancel(
     shelf: cache.AtlasShelf, corpus: Corpus, chosen: Chosen
 ) -> cache.AtlasShelf | None:
     """What was done before the Cancel: None while it is asked whether to go on or to take it."""
+    if st.session_state.get(_USED) == st.session_state[_STOPPED]:
+        part = _part(shelf, corpus)
+        if part is shelf:
+            return shelf
+        if part is not None and part.atlas is not None:
+            with st.container(horizontal=True, vertical_alignment="center"):
+                st.caption(
+                    f"Cancelled: this atlas has {part.atlas.shape[2]:,} of {chosen.tokens:,}"
+                    " tokens, the shortest texts first."
+                )
+                st.button("Build all of it", key="atlas_whole", on_click=_go_on)
+            return part
     done = shelf.gathered.count
-    if st.session_state.get(_USED) == st.session_state[_STOPPED] and shelf.partial is not None:
-        part = shelf.partial
-        assert part.atlas is not None  # noqa: S101 - it was made of one
-        with st.container(horizontal=True, vertical_alignment="center"):
-            st.caption(
-                f"Cancelled: this atlas has {part.atlas.shape[2]:,} of {chosen.tokens:,} tokens,"
-                " the shortest texts first."
-            )
-            st.button("Build all of it", key="atlas_whole", on_click=_go_on)
-        return part
     st.markdown(f"Stopped after **{done:,} of {chosen.tokens:,} tokens**. They are kept.")
     with st.container(horizontal=True):
         st.button("Go on", key="atlas_go_on", type="primary", on_click=_go_on)
-        if done and st.button(f"Use these {done:,} tokens", key="atlas_use"):
-            with st.spinner("Projecting the queries and keys of every head …"), _turn:
-                made = atlas_of(shelf.gathered.copy(), corpus.texts, corpus.labels)
-            shelf.partial = cache.AtlasShelf(atlas=made, plan=shelf.plan)
-            st.session_state[_USED] = st.session_state[_STOPPED]
-            st.rerun()
+        if done:
+            label = f"Use these {done:,} tokens"
+            st.button(label, key="atlas_use", on_click=_use, args=(shelf,))
     return None
+
+
+def _part(shelf: cache.AtlasShelf, corpus: Corpus) -> cache.AtlasShelf | None:
+    """What was done, projected; the shelf itself where another visitor has finished meanwhile."""
+    if shelf.partial is None:
+        with st.spinner("Projecting the queries and keys of every head …"), _turn:
+            if shelf.atlas is not None:
+                return shelf
+            if shelf.gathered.count:
+                made = atlas_of(shelf.gathered.copy(), corpus.texts, corpus.labels)
+                shelf.partial = cache.AtlasShelf(atlas=made, plan=shelf.plan)
+    return shelf.partial
+
+
+def _use(shelf: cache.AtlasShelf) -> None:
+    shelf.partial = None  # of fewer tokens, from a Cancel before
+    st.session_state[_USED] = st.session_state[_STOPPED]
 
 
 def _go_on() -> None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from itertools import chain
 from typing import TYPE_CHECKING
+from weakref import ref
 
 import numpy as np
 import pandas as pd
@@ -14,11 +16,13 @@ from core.analysis.atlas.search import LONGEST_QUERY, phrase_places
 from core.figures.head_map import head_map
 from core.model import ModelError, trace_by_length
 from core.ui import address, cache
+from core.ui.atlas.rerun import model_of, reads_alike
 from core.ui.atlas.screen import SHARED, open_head
 from core.ui.atlas.wording import number
 from core.ui.messages import escape, quote, show_model_error
 
 if TYPE_CHECKING:
+    from core.analysis.atlas.meeting import Places
     from core.figures.palette import Palette
     from core.ui.atlas.screen import Screen
 
@@ -92,7 +96,7 @@ def _swap() -> None:
 def _measured(screen: Screen, first: str, second: str) -> Meeting | None:
     """From the session or measured now; None, with a message, where it cannot be."""
     atlas = screen.atlas
-    of = (id(atlas), first, second)
+    of = (ref(atlas), first, second)
     kept = st.session_state.get(_KEPT)
     if kept is not None and kept[0] == of:
         found: Meeting = kept[1]
@@ -116,19 +120,27 @@ def _measured(screen: Screen, first: str, second: str) -> Meeting | None:
     return meeting
 
 
-def _run(screen: Screen, both: list[int], one: object, other: object) -> Meeting | None:
+def _run(screen: Screen, both: list[int], one: Places, other: Places) -> Meeting | None:
     atlas = screen.atlas
+    model = model_of(atlas)
+    if model is None:
+        return None
+    texts = [atlas.sentences[i] for i in both]
     try:
-        model = cache.model(atlas.model)
         with st.spinner(f"Running {len(both)} sentences through the model …"):
-            traces = trace_by_length(
-                model, [atlas.sentences[i] for i in both], max_tokens=cache.MAX_TOKENS
+            traces = (
+                (both[i], trace)
+                for i, trace in trace_by_length(model, texts, max_tokens=cache.MAX_TOKENS)
+                if reads_alike(atlas, both[i], trace)
             )
-            return meet_words(((both[i], trace) for i, trace in traces), one, other)  # type: ignore[arg-type]
+            start = next(traces, None)  # no more than a batch is in memory
+            if start is not None:
+                return meet_words(chain([start], traces), one, other)
     except ModelError as error:
-        st.caption("Attention between words needs the model of this atlas:")
         show_model_error(error)
         return None
+    st.warning("The model splits these sentences into other tokens than this atlas has.")
+    return None
 
 
 def _strongest(meeting: Meeting) -> pd.DataFrame:

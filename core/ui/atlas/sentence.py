@@ -9,8 +9,9 @@ import streamlit as st
 from core.analysis.view_weights import payload_size, weighted_layer
 from core.components.head_view import Weighting
 from core.model import ModelError
-from core.ui import cache, sidebar
+from core.ui import cache
 from core.ui.atlas.lines import show_lines
+from core.ui.atlas.rerun import model_of, reads_alike
 from core.ui.head_view_data import ALL_LAYERS_BYTES
 from core.ui.messages import quote, show_model_error
 
@@ -34,30 +35,19 @@ def show_sentence(screen: Screen, token: int) -> None:
         f" {sentence + 1}{label}:"
     )
     st.text(text)
-    trace = _trace(screen, text)
-    if trace is None:
+    if model_of(screen.atlas) is None:
         return
-    if place >= len(trace.tokens):
+    try:
+        trace = cache.trace(screen.atlas.model, text, None)
+    except ModelError as error:
+        show_model_error(error)
+        return
+    if not reads_alike(screen.atlas, sentence, trace):
         st.caption("The model reads this sentence differently when it is alone.")
         return
     layers = _layers(trace, screen.layer)
     show_lines(trace, layers, screen, _ATTENTION, key="atlas_sentence", pinned=[place])
     st.caption(f"{screen.name} in this sentence. Choose layer and head above the cloud.")
-
-
-def _trace(screen: Screen, text: str) -> Trace | None:
-    """The sentence through the model again; None, with a message, where that cannot be."""
-    name = screen.atlas.model
-    allowed = sidebar.offered_models()
-    if allowed is not None and name not in allowed:
-        st.caption(f"Its attention needs the model {quote(name)}, which this site does not offer.")
-        return None
-    try:
-        return cache.trace(name, text, None)
-    except ModelError as error:
-        st.caption("What the head attends to here needs the model:")
-        show_model_error(error)
-        return None
 
 
 def _layers(trace: Trace, layer: int) -> dict[int, LayerWeights]:

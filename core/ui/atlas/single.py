@@ -33,6 +33,8 @@ _SEED = 0
 
 def show_one_head(screen: Screen) -> None:
     """The cloud beside the sentence of the token that is picked."""
+    if "atlas_cloud" not in st.session_state:  # a new cloud has no lasso
+        st.session_state.pop(_CHOSEN, None)
     address.restore_choice("dims", ["2", "3"], "2", "The picture has 2 or 3 dimensions")
     size = len(screen.atlas.tokens)
     address.restore_number("token", 0, size, 0)
@@ -66,7 +68,7 @@ def _draw(screen: Screen, picked: int) -> NDArray[np.intp] | None:
         cloud,
         key="atlas_cloud",
         on_pick=lambda index: _pick(tokens, index),
-        on_choose=lambda chosen: st.session_state.update({_CHOSEN: (screen.name, chosen)}),
+        on_choose=lambda chosen: st.session_state.update({_CHOSEN: (tokens, chosen)}),
     )
     reading, saving = st.columns([4, 1])
     with reading:
@@ -154,11 +156,14 @@ def _pick(tokens: NDArray[np.intp], index: int | None) -> None:
 
 
 def _show_chosen(screen: Screen, shown: NDArray[np.intp]) -> None:
-    """What a lasso holds: the commonest tokens, and where they stand."""
-    name, chosen = st.session_state.get(_CHOSEN, ("", []))
-    points = np.array([i for i in chosen if 0 <= i < 2 * shown.size], dtype=np.intp)
-    if name != screen.name or not points.size:
+    """What a lasso holds: the commonest tokens, and where they stand.
+
+    As in the cloud, the choice stays in another head, and is let go with other tokens.
+    """
+    of, chosen = st.session_state.get(_CHOSEN, (None, []))
+    if not chosen or not np.array_equal(of, shown):
         return
+    points = np.array(chosen, dtype=np.intp)
     columns = screen.atlas.tokens
     which = shown[points % shown.size]
     queries = int((points < shown.size).sum())

@@ -1,0 +1,517 @@
+"""The atlas page in process."""
+
+from __future__ import annotations
+
+import io
+import re
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import pytest
+import streamlit as st
+
+from core.analysis.atlas import Atlas, Gathered, build_atlas
+from core.analysis.atlas.file import write_atlas
+from core.analysis.sample_corpus import sample_sentences
+from core.model import load, trace_corpus
+from core.ui import cache
+from core.ui.atlas import making
+from tests.pages.conftest import alerts
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from streamlit.testing.v1 import AppTest
+
+    from core.model import LoadedModel, Trace
+    from core.ui.cache import AtlasShelf
+
+PARTS = ["heads", "one", "words", "positions", "alike", "trust"]
+MODELS = ["bundled/minilm", "bundled/gpt2-novels"]
+CAUSAL = "bundled/gpt2-novels"
+HOSTILE = [
+    "</script><img src=x onerror=alert(1)>",
+    "it costs $x$ and $y$",
+    ":red[x] **bold** `code` [a](b)",
+    "😀 👩‍👩‍👧 🇩🇪",
+    "مرحبا بالعالم",
+    "שלום עולם",
+]
+LINES = [
+    "The doctor said that she would call her brother.",
+    "When she arrived, her bag was gone.",
+    "The cat sat on the mat.",
+    "He thought that they had lost it.",
+]
+
+
+SHE_HER = {"part": "words", "first": "she", "second": "her"}
+
+
+def said(app: AppTest) -> str:
+    return "\n".join(str(text.value) for text in (*app.markdown, *app.caption, *app.text))
+
+
+def paste(app: AppTest, lines: list[str]) -> AppTest:
+    return app.text_area(key="atlas_lines").set_value("\n".join(lines)).run()
+
+
+@pytest.fixture
+def of_lines(open_app: Callable[..., AppTest]) -> Callable[..., AppTest]:
+    """The page with the atlas of pasted lines."""
+
+    def start(lines: list[str], **parameters: str) -> AppTest:
+        app = paste(open_app("atlas", corpus="lines", **parameters), lines)
+        if "Build the atlas" in [button.label for button in app.button]:  # else from the cache
+            app.button(key="atlas_build").click().run()
+        assert not app.exception
+        return app
+
+    return start
+
+
+@pytest.fixture(scope="module")
+def small() -> Atlas:
+    """An atlas of the lines, with a label each."""
+    traces = trace_corpus(load("bundled/minilm"), LINES)
+    return build_atlas(traces, LINES, ["human", "human", "cat", "human"])
+
+
+def file_of(atlas: Atlas) -> tuple[str, bytes, str]:
+    buffer = io.BytesIO()
+    write_atlas(atlas, buffer)
+    return "small.parquet", buffer.getvalue(), "application/vnd.apache.parquet"
+
+
+@pytest.fixture
+def opened(open_app: Callable[..., AppTest]) -> Callable[..., AppTest]:
+    """The page with a saved atlas."""
+
+    def start(atlas: Atlas, **parameters: str) -> AppTest:
+        app = open_app("atlas", corpus="saved", **parameters)
+        return app.file_uploader(key="atlas_saved").set_value(file_of(atlas)).run()
+
+    return start
+
+
+@pytest.mark.parametrize("part", PARTS)
+@pytest.mark.parametrize("model", MODELS)
+def test_the_sample_is_built_at_once_and_every_part_is_there(
+    open_app: Callable[..., AppTest], model: str, part: str
+) -> None:
+    app = open_app("atlas", model=model, part=part, budget="1000")
+    assert not app.exception
+    assert f"Atlas of `{model}`" in said(app)
+    assert f"the corpus has {len(sample_sentences())}; a random sample" in said(app)
+    assert not re.search(r"\bnan\b", said(app))
+    assert "Build the atlas" not in [button.label for button in app.button]
+
+
+def test_a_link_restores_everything(open_app: Callable[..., AppTest]) -> None:
+    shared = {"corpus": "sample", "budget": "1000", "layer": "3", "head": "7"}
+    drawn = {"projection": "PCA", "stage": "normalized", "colour": "norm", "find": "the"}
+    one = {"part": "one", "kind": "substring", "dims": "3", "token": "20"}
+    for link in (
+        {**shared, **drawn, **one},
+        {**shared, **drawn, "part": "heads", "kind": "phrase", "own": "0"},
+        {**shared, "part": "words", "first": "cook", "second": "fish"},
+        {**shared, "part": "trust", "stage": "translated", "measure": "top3"},
+    ):
+        app = open_app("atlas", **link)
+        assert not app.exception
+        assert alerts(app) == ""
+        assert {key: app.query_params[key] for key in link} == link
+        assert app.slider(key="budget").value == 1000
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "part", "instead"),
+    [
+        ("corpus", "everything", "heads", "sample"),
+        ("part", "nothing", "heads", "heads"),
+        ("layer", "7", "heads", "6"),
+        ("head", "x", "heads", "1"),
+        ("projection", "LDA", "heads", "PCA"),
+        ("stage", "cooked", "heads", "raw"),
+        ("colour", "<b>red</b>", "heads", "type"),
+        ("kind", "sql", "heads", "token"),
+        ("dims", "4", "one", "2"),
+        ("token", "-1", "one", "0"),
+        ("token", "999999", "one", "0"),
+        ("token", "nan", "one", "0"),
+        ("measure", "luck", "trust", "correlation"),
+    ],
+)
+def test_what_a_link_cannot_have_is_told_and_replaced(
+    open_app: Callable[..., AppTest], key: str, value: str, part: str, instead: str
+) -> None:
+    app = open_app("atlas", **{"budget": "1000", "part": part, key: value})
+    assert not app.exception
+    assert f"This link asks for {key} `{value}`" in alerts(app)
+    assert app.query_params[key] == instead
+
+
+@pytest.mark.parametrize("value", ["10", "1e9", "inf", "many", "-5000"])
+def test_a_budget_out_of_range_is_told(
+    open_app: Callable[..., AppTest], monkeypatch: pytest.MonkeyPatch, value: str
+) -> None:
+    monkeypatch.setenv("ATTENTION_ATLAS_TOKENS", "1000")
+    app = open_app("atlas", budget=value)
+    assert not app.exception
+    assert f"This link asks for budget `{value}`" in alerts(app)
+    assert app.query_params["budget"] == "1000"
+
+
+def test_a_site_may_lower_the_budget(
+    open_app: Callable[..., AppTest], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ATTENTION_ATLAS_TOKENS", "2000")
+    app = open_app("atlas", budget="1000")
+    slider = app.slider(key="budget")
+    assert (slider.min, slider.max, slider.value) == (1000, 2000, 1000)
+
+
+def test_a_search_tells_how_much_it_found(of_lines: Callable[..., AppTest]) -> None:
+    app = of_lines(LINES, find="SHE")
+    assert "`SHE`: **2** matches in 2 of 4 sentences" in said(app)
+    assert app.subheader[0].value == "Where do they lie together?"
+    app.text_input(key="find").set_value("[CLS]").run()
+    assert "**4** matches in 4 of 4 sentences" in said(app)
+    app.selectbox(key="kind").set_value("phrase").run()
+    app.text_input(key="find").set_value("on the mat").run()
+    assert "**1** match (3 tokens) in 1 of 4 sentences" in said(app)
+    app.selectbox(key="kind").set_value("regex").run()
+    app.text_input(key="find").set_value(r"\b(she|her|he)\b").run()
+    assert "**5** matches in 3 of 4 sentences" in said(app)
+
+
+def test_a_search_that_finds_nothing_says_so(of_lines: Callable[..., AppTest]) -> None:
+    app = of_lines(LINES, find="<b>whale</b>")
+    assert "`<b>whale</b>` is not among the" in alerts(app)
+    assert not app.subheader
+    assert not app.exception
+
+
+@pytest.mark.parametrize(
+    ("query", "message"),
+    [("(she", "This is no regular expression"), (r"(a+)+$", None), ("\\", "no regular expression")],
+)
+def test_a_bad_expression_is_told(
+    of_lines: Callable[..., AppTest], query: str, message: str | None
+) -> None:
+    app = of_lines([*LINES, "a" * 60 + "b"], kind="regex", find=query)
+    assert not app.exception
+    if message:
+        assert message in alerts(app)
+    app.text_input(key="find").set_value("cat").run()
+    assert "no regular expression" not in alerts(app)
+    assert "`cat`: **1** match" in said(app)
+
+
+def test_two_words_meet(of_lines: Callable[..., AppTest]) -> None:
+    app = of_lines(LINES, **SHE_HER)
+    assert "From `she` to `her`, over **2** sentences" in said(app)
+    tables = [frame.value for frame in app.dataframe]
+    strongest, examples = tables
+    assert list(strongest["attention"]) == sorted(strongest["attention"], reverse=True)
+    assert set(examples["sentence"]) == {LINES[0], LINES[1]}
+    app.button(key="atlas_swap").click().run()
+    assert "From `her` to `she`" in said(app)
+    assert (app.query_params["first"], app.query_params["second"]) == ("her", "she")
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "message"),
+    [
+        ("whale", "her", "`whale` is not in this corpus"),
+        ("she", "<b>whale</b>", "`<b>whale</b>` is not in this corpus"),
+        ("she", "SHE", "Type two different words"),
+        ("she", " ", "Type two words"),
+        ("she", "mat", "No sentence of this corpus has both `she` and `mat`"),
+    ],
+)
+def test_words_that_never_meet_are_told(
+    of_lines: Callable[..., AppTest], first: str, second: str, message: str
+) -> None:
+    app = of_lines(LINES, **SHE_HER)
+    app.text_input(key="first").set_value(first)
+    app.text_input(key="second").set_value(second).run()
+    assert not app.exception
+    assert message in alerts(app).replace("**", "")
+
+
+def test_a_causal_model_has_no_way_to_a_later_word(of_lines: Callable[..., AppTest]) -> None:
+    app = of_lines(LINES, model=CAUSAL, **SHE_HER)
+    assert "`she` never stands after `her`" in alerts(app)
+    app.button(key="atlas_swap").click().run()
+    assert alerts(app) == ""
+    assert "From `her` to `she`, over **2** sentences" in said(app)
+
+
+def test_pasted_lines_cost_something_and_wait_for_a_button(
+    open_app: Callable[..., AppTest],
+) -> None:
+    app = open_app("atlas", corpus="lines")
+    assert "Paste some sentences" in alerts(app)
+    paste(app, ["  ", "", "\t"])
+    assert "Paste some sentences" in alerts(app)
+    paste(app, [*LINES, "A line of this test alone."])
+    assert "Atlas of" not in said(app)
+    told = re.search(r"\*\*(\d+) tokens\*\* \(all 5 texts\) .* \*\*(\d+ s)\*\*.*MB", said(app))
+    assert told is not None
+    app.button(key="atlas_build").click().run()
+    assert f"{told[1]} tokens of 5 texts" in said(app)
+    again = paste(open_app("atlas", corpus="lines"), [*LINES, "A line of this test alone."])
+    assert "Atlas of" in said(again)  # from the cache
+
+
+@pytest.mark.parametrize("part", PARTS)
+@pytest.mark.parametrize("model", MODELS)
+def test_hostile_lines_stay_text_in_every_part(
+    of_lines: Callable[..., AppTest], model: str, part: str
+) -> None:
+    app = of_lines(HOSTILE, model=model, part=part, find="<", kind="substring", token="3")
+    assert not re.search(r"\bnan\b", said(app))
+    assert not any(body.allow_html for body in app.markdown)
+    app.session_state["layer"] = "1"
+    app.run()
+    assert not app.exception
+    assert not re.search(r"\bnan\b", said(app))
+
+
+@pytest.mark.parametrize("token", ["2", "12", "25"])
+def test_a_picked_token_is_quoted(of_lines: Callable[..., AppTest], token: str) -> None:
+    app = of_lines(HOSTILE, part="one", token=token)
+    assert re.search(r"Token \*\*\d+\*\*, `+ ?\S+ ?`+, of sentence [1-6]:", said(app))
+    assert any(text.value in HOSTILE for text in app.text)
+
+
+@pytest.mark.parametrize("part", PARTS)
+@pytest.mark.parametrize("lines", [["word"], ["a", "b"], ["x"] * 8, ["!" * 600, "?"]])
+def test_tiny_corpora_have_every_part(
+    of_lines: Callable[..., AppTest], part: str, lines: list[str]
+) -> None:
+    for model in MODELS:
+        app = of_lines(lines, part=part, model=model, first="a", second="b", find="a")
+        assert not re.search(r"\bnan\b", said(app))
+
+
+def test_a_single_word_has_a_slow_projection(of_lines: Callable[..., AppTest]) -> None:
+    app = of_lines(["word"], part="one", projection="t-SNE")
+    assert "t-SNE of all 3 tokens" in said(app)
+
+
+def test_lines_without_a_token_are_told(open_app: Callable[..., AppTest]) -> None:
+    app = paste(open_app("atlas", corpus="lines"), ["\u200b", "\ufeff", "\u00ad"])
+    assert not app.exception
+    assert alerts(app)
+    assert "Atlas of" not in said(app)
+
+
+CSV = "id,review,stars\n1,The cat sat on the mat.,good\n2,A dog barked.,bad\n3,It rained.,good\n"
+
+
+def upload(app: AppTest, name: str, data: bytes) -> AppTest:
+    return app.file_uploader(key="atlas_file").set_value((name, data, "text/plain")).run()
+
+
+def test_a_table_has_a_text_and_a_label_column(open_app: Callable[..., AppTest]) -> None:
+    app = open_app("atlas", corpus="file")
+    assert "Choose a file" in alerts(app)
+    upload(app, "reviews.csv", CSV.encode())
+    assert app.selectbox(key="atlas_text_column").value == "review"
+    app.selectbox(key="atlas_label_column").set_value("stars").run()
+    app.button(key="atlas_build").click().run()
+    assert "tokens of 3 texts" in said(app)
+    assert "label" in app.selectbox(key="colour").options
+    app.selectbox(key="colour").set_value("label").run()
+    assert not app.exception
+    app.session_state["part"], app.session_state["token"] = "one", 2
+    app.run()
+    assert "of sentence 1 · `good`:" in said(app)
+    app.selectbox(key="atlas_label_column").set_value("no labels").run()
+    app.button(key="atlas_build").click().run()
+    assert not app.exception
+    assert (app.selectbox(key="colour").value, app.query_params["colour"]) == ("type", "type")
+
+
+@pytest.mark.parametrize(
+    ("name", "data"),
+    [
+        ("empty.txt", b""),
+        ("blank.txt", b" \n\n"),
+        ("binary.txt", bytes(range(256)) * 40),
+        ("<img src=x>.csv", b"\x00\x01\x02" * 100),
+        ("broken.jsonl", b'{"text": "a"\n{"text"'),
+        ("blank.csv", b"text\n\n\n"),
+    ],
+)
+def test_a_file_that_is_no_corpus_is_told(
+    open_app: Callable[..., AppTest], name: str, data: bytes
+) -> None:
+    app = upload(open_app("atlas", corpus="file"), name, data)
+    assert not app.exception
+    assert len(app.error) == 1
+    assert f"`{name}`" in app.error[0].value
+    assert not app.warning
+    assert "Atlas of" not in said(app)
+
+
+def test_utf_16_is_read(open_app: Callable[..., AppTest]) -> None:
+    app = upload(open_app("atlas", corpus="file"), "a.txt", "Überall Straßen.\n".encode("utf-16"))
+    assert "UTF-16" in said(app) or "all 1 texts" in said(app)
+    assert app.button(key="atlas_build")
+
+
+@pytest.mark.parametrize("part", PARTS)
+def test_a_saved_atlas_opens_in_every_part(
+    opened: Callable[..., AppTest], small: Atlas, part: str
+) -> None:
+    app = opened(small, **SHE_HER | {"part": part, "token": "7"})
+    assert not app.exception
+    assert alerts(app) == ""
+    assert f"{len(small.tokens)} tokens of 4 texts; opened from a file" in said(app)
+
+
+def test_a_saved_atlas_has_no_slow_projections(
+    opened: Callable[..., AppTest], small: Atlas
+) -> None:
+    app = opened(small, projection="UMAP", find="she")
+    assert app.selectbox(key="projection").options == ["PCA"]
+    assert "This link asks for projection `UMAP`. A saved atlas keeps: `PCA`." in alerts(app)
+    assert "`she`: **2** matches" in said(app)
+    assert "label" in app.selectbox(key="colour").options
+
+
+@pytest.mark.parametrize("data", [b"", b"hello", b"PAR1" + bytes(100) + b"PAR1", None])
+def test_a_file_that_is_no_atlas_is_told(
+    open_app: Callable[..., AppTest], small: Atlas, data: bytes | None
+) -> None:
+    app = open_app("atlas", corpus="saved")
+    assert "opens without the model" in alerts(app)
+    cut = file_of(small)[1][:-100] if data is None else data
+    app.file_uploader(key="atlas_saved").set_value(("<b>.parquet", cut, "")).run()
+    assert not app.exception
+    assert "`<b>.parquet`" in app.error[0].value
+
+
+@pytest.mark.parametrize("part", ["one", "words"])
+def test_a_site_that_does_not_offer_the_model_never_runs_it(
+    opened: Callable[..., AppTest], small: Atlas, monkeypatch: pytest.MonkeyPatch, part: str
+) -> None:
+    monkeypatch.setenv("ATTENTION_ATLAS_MODELS", CAUSAL)
+    app = opened(small, **SHE_HER | {"part": part, "token": "7"})
+    assert not app.exception
+    assert "`bundled/minilm`, which this site does not offer" in said(app)
+    assert not app.dataframe
+
+
+@pytest.mark.parametrize("part", ["one", "words"])
+@pytest.mark.parametrize("name", [CAUSAL, "nowhere/at-all", "<img src=x onerror=alert(1)>"])
+def test_an_atlas_of_a_model_that_is_another_or_not_here_still_opens(
+    opened: Callable[..., AppTest], small: Atlas, part: str, name: str
+) -> None:
+    words = {"first": "her", "second": "she"}  # a causal model has the way back only
+    link = {"part": part, "token": "7", "layer": "6", "head": "12"}
+    app = opened(replace(small, model=name), **link, **words)
+    assert not app.exception
+    assert f"Atlas of `{name}`" in said(app)
+    assert not app.dataframe
+
+
+class _Stopping:
+    """Runs a text at a time, and presses Cancel once, after some of them."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, after: int) -> None:
+        self.after, self.ran = after, 0
+        self.of: tuple[str, str] | None = None
+        self.make = making._make
+        monkeypatch.setattr(making, "_make", self.begin)
+        monkeypatch.setattr(making, "_traces", self.traces)
+
+    def begin(self, shelf: AtlasShelf, model: LoadedModel, *rest: Any) -> None:
+        self.of = model.name, rest[-1]
+        self.make(shelf, model, *rest)
+
+    def traces(self, model: LoadedModel, texts: list[str]) -> Iterator[tuple[int, Trace]]:
+        for index, trace in enumerate(trace_corpus(model, texts, batch_size=1)):
+            if self.of is not None:  # it is no trial
+                if self.ran == self.after:
+                    self.after = -1
+                    st.session_state["_atlas_stopped"] = self.of
+                    st.rerun()
+                self.ran += 1
+            yield index, trace
+
+
+@pytest.fixture
+def cancel(
+    open_app: Callable[..., AppTest], monkeypatch: pytest.MonkeyPatch
+) -> Callable[[int], tuple[AppTest, _Stopping]]:
+    """The page after a Cancel, when some lines have been run."""
+
+    def start(after: int) -> tuple[AppTest, _Stopping]:
+        st.cache_resource.clear()
+        stopping = _Stopping(monkeypatch, after)
+        app = paste(open_app("atlas", corpus="lines"), LINES)
+        app.button(key="atlas_build").click().run()
+        assert not app.exception
+        return app, stopping
+
+    return start
+
+
+Cancel: TypeAlias = "Callable[[int], tuple[AppTest, _Stopping]]"
+
+
+def test_a_cancel_keeps_what_was_done(cancel: Cancel, small: Atlas) -> None:
+    app, stopping = cancel(2)
+    first_two = int((small.tokens.sentence < 2).sum())
+    assert f"Stopped after **{first_two} of {len(small.tokens)} tokens**" in said(app)
+    app.button(key="atlas_go_on").click().run()
+    assert f"{len(small.tokens)} tokens of 4 texts" in said(app)
+    assert stopping.ran == len(LINES)  # no text twice
+
+
+def test_after_a_cancel_there_is_an_atlas_of_what_was_done(cancel: Cancel, small: Atlas) -> None:
+    app, stopping = cancel(2)
+    first_two = int((small.tokens.sentence < 2).sum())
+    app.button(key="atlas_use").click().run()
+    assert not app.exception
+    assert f"this atlas has {first_two} of {len(small.tokens)} tokens" in said(app)
+    assert "tokens of 2 texts" in said(app)
+    app.segmented_control(key="part").set_value("one").run()
+    assert "Cancelled" in said(app)  # and stays
+    app.button(key="atlas_whole").click().run()
+    assert "Cancelled" not in said(app)
+    assert f"{len(small.tokens)} tokens of 4 texts" in said(app)
+    assert stopping.ran == len(LINES)
+
+
+def test_a_cancel_before_anything_is_done_offers_only_to_go_on(cancel: Cancel) -> None:
+    app, _ = cancel(0)
+    assert "Stopped after **0 of" in said(app)
+    assert not [button for button in app.button if button.key == "atlas_use"]
+    app.button(key="atlas_go_on").click().run()
+    assert "tokens of 4 texts" in said(app)
+
+
+def test_what_another_visitor_has_finished_meanwhile_is_taken_whole(
+    cancel: Cancel, small: Atlas, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    app, _ = cancel(2)
+
+    class Turn:
+        """The other visitor's run ends while this one waits for its turn."""
+
+        def __enter__(self) -> None:
+            shelf = cache.atlas_shelf(*shelf_key)
+            shelf.atlas, shelf.gathered = small, Gathered()
+
+        def __exit__(self, *_: object) -> None: ...
+
+    shelf_key = app.session_state["_atlas_stopped"]
+    monkeypatch.setattr(making, "_turn", Turn())
+    app.button(key="atlas_use").click().run()
+    assert not app.exception
+    assert f"{len(small.tokens)} tokens of 4 texts" in said(app)
