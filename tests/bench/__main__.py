@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import psutil
 
-from tests.bench import app, forward, heads, memory, search, vectors, views
+from tests.bench import app, atlas, forward, heads, memory, search, vectors, views
 from tests.bench.report import show_columns
 
 if TYPE_CHECKING:
@@ -27,6 +27,7 @@ BENCHMARKS: dict[str, Callable[[], None]] = {
     "search": search.run,
     "views": views.run,
     "heads": heads.run,
+    "atlas": atlas.run,
 }
 
 
