@@ -66,6 +66,7 @@ def _spread(clouds: Array, clusters: int) -> Floats:
     `clouds` is (cloud, point, dimension). All clouds move together: Lloyd's algorithm from centres
     that start as far from each other as possible.
     """
+    clouds = clouds - clouds[:, :1]  # so that the middle of equal points is exactly where they are
     centres = _far_apart(clouds, clusters)
     for _ in range(_ROUNDS):
         nearest = _squares(clouds, centres).argmin(axis=-1)  # (cloud, point)

@@ -1,0 +1,527 @@
+"""What is measured on an atlas: dispersion, where words meet, colours, blocks and layouts."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from math import log
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+from sklearn.decomposition import PCA
+
+from core.analysis.atlas import Atlas, Gathered, build_atlas, gather_trace
+from core.analysis.atlas.blocks import blocks_for, blocks_of, sample_pairs
+from core.analysis.atlas.colours import (
+    COLOURINGS,
+    MOST_CATEGORIES,
+    offered_colourings,
+    point_tones,
+)
+from core.analysis.atlas.dispersion import MOST_MATCHES, dispersion
+from core.analysis.atlas.gather import finish_comparison
+from core.analysis.atlas.layouts import lay_out_head, sampled_sentences
+from core.analysis.atlas.meeting import MOST_SENTENCES, common_sentences, meet_words
+from core.analysis.clouds import STAGES
+from core.analysis.faithfulness import faithfulness
+from core.analysis.joint_embedding import Embedding
+from core.analysis.normalization import key_translation, normalize
+from core.model.trace import Array, Layer, Trace
+from tests.analysis.atlases import corpus_of, read_words, trace_of, window_mask
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from core.analysis.clouds import Stage
+
+Floats = NDArray[np.float64]
+Places = dict[int, NDArray[np.intp]]
+LENGTHS = (5, 9, 5, 2, 7)
+steady = settings(deadline=None)
+pytestmark = pytest.mark.filterwarnings("error::RuntimeWarning")
+
+
+# Dispersion ------------------------------------------------------------------------------------
+
+
+def cloud(seed: int, size: int = 400, dimensions: int = 2) -> Array:
+    """Two layers of two heads, queries and keys without any structure."""
+    draw = np.random.default_rng(seed).normal(size=(2, 2, 2 * size, dimensions))
+    return draw.astype(np.float32)
+
+
+def some(seed: int, count: int, size: int = 400) -> NDArray[np.bool_]:
+    matches = np.zeros(size, dtype=np.bool_)
+    matches[np.random.default_rng(seed).choice(size, count, replace=False)] = True
+    return matches
+
+
+def gathered_at(points: Array, matches: NDArray[np.bool_], centres: Sequence[float]) -> Array:
+    """The matches' queries and keys moved into tight clusters, at random which into which."""
+    size, moved = len(matches), points.copy()
+    places = np.flatnonzero(matches)
+    for part in (places, places + size):
+        at = np.random.default_rng(1).choice(centres, part.size)
+        moved[:, :, part] = at[:, None] + moved[:, :, part] / 200
+    return moved
+
+
+@pytest.mark.parametrize("dimensions", [2, 3])
+@pytest.mark.parametrize("count", [12, 60])
+@pytest.mark.parametrize("centres", [(2.0,), (-2.0, 2.0), (-2.0, 0.0, 2.0)])
+def test_matches_in_up_to_three_tight_clusters_lie_together(
+    centres: tuple[float, ...], count: int, dimensions: int
+) -> None:
+    matches = some(0, count)
+    points = gathered_at(cloud(0, dimensions=dimensions), matches, centres)
+    assert (dispersion(points, matches) < 0.1).all()
+
+
+def test_matches_in_many_clusters_do_not_lie_together() -> None:
+    """Twelve tight clusters around a circle: three centres are far from most of them."""
+    matches = some(0, 120)
+    points = gathered_at(cloud(0), matches, (0.0,))
+    places = np.flatnonzero(matches)
+    around = np.arange(120) % 12 * np.pi / 6
+    for part in (places, places + 400):
+        points[:, :, part] += 2 * np.stack([np.cos(around), np.sin(around)], axis=1)
+    assert (dispersion(points, matches) > 0.6).all()
+
+
+@pytest.mark.parametrize("count", [12, 60, 300])
+def test_matches_anywhere_lie_as_random_tokens_do(count: int) -> None:
+    found = dispersion(cloud(1), some(2, count))
+    assert found.shape == (2, 2)
+    assert found.dtype == np.float64
+    assert (found > 0.6).all()
+    assert (found < 1.5).all()
+
+
+def test_a_few_matches_are_one_cluster() -> None:
+    """Five matches in two places: with a centre for each they would have no spread at all."""
+    matches = some(0, 5)
+    assert (dispersion(gathered_at(cloud(0), matches, (1.0,)), matches) < 0.1).all()
+    assert (dispersion(gathered_at(cloud(0), matches, (-3.0, 3.0)), matches) > 1).all()
+
+
+def test_heads_are_measured_apart() -> None:
+    matches = some(3, 40)
+    points = cloud(3)
+    points[1, 0] = gathered_at(points, matches, (-1.0, 1.0))[1, 0]
+    found = dispersion(points, matches)
+    assert found[1, 0] < 0.1
+    assert (found[[0, 0, 1], [0, 1, 1]] > 0.6).all()
+
+
+def test_queries_and_keys_count_alike() -> None:
+    """Queries in one point, keys anywhere: half way between together and scattered."""
+    matches = some(4, 100)
+    points = cloud(4)
+    points[:, :, np.flatnonzero(matches)] = 0.5
+    assert np.abs(dispersion(points, matches) - 0.5).max() < 0.15
+
+
+@pytest.mark.parametrize("count", [0, 1])
+def test_fewer_than_two_matches_have_no_dispersion(count: int) -> None:
+    found = dispersion(cloud(0), some(0, count))
+    assert found.shape == (2, 2)
+    assert np.isnan(found).all()
+
+
+@pytest.mark.parametrize("value", [0.0, 1.0, 0.1, -1e-3, 12345.678])
+@pytest.mark.parametrize("count", [2, 3, 7, 40])
+def test_points_that_are_all_one_have_no_dispersion(value: float, count: int) -> None:
+    points = np.full((2, 2, 800, 2), value, dtype=np.float32)
+    assert np.isnan(dispersion(points, some(0, count))).all()
+
+
+def test_the_order_of_tokens_hardly_matters() -> None:
+    matches = some(6, 80)
+    points = cloud(6)
+    points[0, 0] = gathered_at(points, matches, (-2.0, 0.0, 2.0))[0, 0]
+    order = np.random.default_rng(7).permutation(400)
+    shuffled = points[:, :, np.concatenate([order, 400 + order])]
+    assert np.abs(dispersion(shuffled, matches[order]) - dispersion(points, matches)).max() < 0.15
+
+
+@pytest.mark.parametrize("factor", [1e-4, 3.7, 1e4])
+def test_size_and_direction_of_a_picture_change_nothing(factor: float) -> None:
+    matches = some(8, 50)
+    points = cloud(8)
+    turn = np.array([[0.6, -0.8], [0.8, 0.6]])
+    turned = (factor * points @ turn + 2 * factor).astype(np.float32)
+    np.testing.assert_allclose(dispersion(turned, matches), dispersion(points, matches), rtol=1e-3)
+
+
+def test_more_matches_than_are_looked_at_are_sampled() -> None:
+    matches = some(9, 3 * MOST_MATCHES, 2000)
+    points = cloud(9, 2000)
+    assert (np.abs(dispersion(points, matches) - 1) < 0.15).all()
+    tight = gathered_at(points, matches, (-2.0, 0.0, 2.0))
+    assert (dispersion(tight, matches) < 0.1).all()
+
+
+# Where two words meet --------------------------------------------------------------------------
+
+
+def met_by_hand(
+    trace: Trace, layer: int, head: int, queries: list[int], keys: list[int]
+) -> tuple[float, float]:
+    """Attention of one query after another; those that may see none of the keys do not count."""
+    mask = trace.layers[layer].mask
+    attention = trace.attention(layer, head)
+    weights, even = [], []
+    for i in queries:
+        row = None if mask is None else (mask if mask.ndim == 2 else mask[head])[i]
+        seen = [j for j in range(len(trace.tokens)) if row is None or row[j] == 0]
+        both = [j for j in keys if j in seen]
+        if both:
+            weights.append(sum(float(attention[i, j]) for j in both))
+            even.append(len(both) / len(seen))
+    if not weights:
+        return float("nan"), float("nan")
+    return sum(weights) / len(weights), sum(even) / len(even)
+
+
+def with_masks_by_head(trace: Trace) -> Trace:
+    """The first head sees itself alone, the second all that is not later, the others everything."""
+    size = len(trace.tokens)
+    allowed = np.ones((4, size, size), dtype=np.bool_)
+    allowed[0], allowed[1] = np.eye(size), np.tri(size)
+    mask = np.where(allowed, 0, -np.inf).astype(np.float32)
+    return replace(trace, layers=(trace.layers[0], Layer(0.5, mask)))
+
+
+@pytest.mark.parametrize("kind", ["everywhere", "causal", "causal window", "by head"])
+def test_words_meet_as_their_pairs_do_one_by_one(kind: str) -> None:
+    window = 3 if "window" in kind else None
+    traces = corpus_of((6, 9, 4), causal="causal" in kind, window=window)
+    if kind == "by head":
+        traces = [with_masks_by_head(trace) for trace in traces]
+    first = {10: [1], 20: [2, 5, 8], 30: [0]}
+    second = {10: [4, 5], 20: [1, 6], 30: [0, 3]}
+    numbered = [(30, traces[2]), (10, traces[0]), (20, traces[1])]
+    meeting = meet_words(
+        numbered,
+        {sentence: np.array(at) for sentence, at in first.items()},
+        {sentence: np.array(at) for sentence, at in second.items()},
+    )
+    assert meeting.sentences == (10, 20, 30)
+    by_hand = np.array(
+        [
+            [
+                [met_by_hand(t, layer, head, first[s], second[s]) for head in range(4)]
+                for layer in (0, 1)
+            ]
+            for s, t in sorted(numbered, key=lambda pair: pair[0])
+        ]
+    )
+    np.testing.assert_allclose(meeting.weights, by_hand[..., 0], rtol=1e-5)
+    np.testing.assert_allclose(meeting.even, by_hand[..., 1], rtol=1e-9)
+    for layer, head in np.ndindex(2, 4):
+        known = [w for w in by_hand[:, layer, head, 0] if np.isfinite(w)]
+        assert meeting.mean[layer, head] == pytest.approx(
+            sum(known) / len(known) if known else np.nan, nan_ok=True
+        )
+        known = [w for w in by_hand[:, layer, head, 1] if np.isfinite(w)]
+        assert meeting.mean_even[layer, head] == pytest.approx(
+            sum(known) / len(known) if known else np.nan, nan_ok=True
+        )
+
+
+def test_no_attention_goes_to_a_later_word_of_a_causal_model() -> None:
+    traces = corpus_of((6, 6), causal=True)
+    early, late = np.array([1, 2]), np.array([4])
+    meeting = meet_words(enumerate(traces), {0: early, 1: late}, {0: late, 1: early})
+    assert np.isnan(meeting.weights[0]).all()
+    assert np.isnan(meeting.even[0]).all()
+    assert (meeting.weights[1] > 0).all()
+    assert meeting.even[1] == pytest.approx(np.full((2, 4), 2 / 5))
+    np.testing.assert_array_equal(meeting.mean, meeting.weights[1])
+    assert [sentence for sentence, _ in meeting.best_sentences(0, 0, 5)] == [1]
+    never = meet_words([(0, traces[0])], {0: early}, {0: late})
+    assert np.isnan(never.mean).all()
+    assert never.best_sentences(1, 3, 5) == []
+
+
+def test_the_best_sentences_come_first() -> None:
+    traces = corpus_of((6,) * 7)
+    places = dict.fromkeys(range(7), np.array([1, 3]))
+    meeting = meet_words(enumerate(traces), places, dict.fromkeys(range(7), np.array([2])))
+    for layer, head in np.ndindex(2, 4):
+        weights = {i: float(meeting.weights[i, layer, head]) for i in range(7)}
+        expected = sorted(weights.items(), key=lambda pair: -pair[1])
+        assert meeting.best_sentences(layer, head, 3) == expected[:3]
+        assert meeting.best_sentences(layer, head, 99) == expected
+
+
+@steady
+@given(st.sets(st.integers(0, 400)), st.sets(st.integers(0, 400)))
+def test_sentences_with_both_words_are_thinned_evenly(first: set[int], second: set[int]) -> None:
+    one, other = (dict.fromkeys(each, np.array([0])) for each in (first, second))
+    both = [sentence for sentence in range(401) if sentence in first and sentence in second]
+    found = common_sentences(one, other)
+    if len(both) <= MOST_SENTENCES:
+        assert found == both
+        return
+    assert len(found) == MOST_SENTENCES
+    places = [both.index(sentence) for sentence in found]
+    assert places[0] == 0
+    steps = {
+        following - one for one, following in zip(places, [*places[1:], len(both)], strict=True)
+    }
+    assert steps <= {len(both) // MOST_SENTENCES, -(-len(both) // MOST_SENTENCES)}
+
+
+# Colours ---------------------------------------------------------------------------------------
+
+
+TEXTS = ("the cat , the END", "the … a", "cat")
+SIZE = 6 + 4 + 2  # with [CLS] before each
+
+
+def coloured(labels: Sequence[str] = ("good", "bad", "good")) -> Atlas:
+    traces = [trace_of(read_words(text), seed) for seed, text in enumerate(TEXTS)]
+    return build_atlas(traces, TEXTS, labels)
+
+
+@pytest.mark.parametrize("name", COLOURINGS)
+def test_every_colouring_gives_each_point_a_value_within_its_legend(name: str) -> None:
+    atlas = coloured()
+    tones = point_tones(atlas, name)
+    expected = (2, 4, 2 * SIZE) if name == "norm" else (2 * SIZE,)
+    assert tones.numbers.shape == expected
+    assert tones.numbers.dtype == np.float64
+    if tones.colouring == "category":
+        assert 2 <= len(tones.legend) <= MOST_CATEGORIES
+        assert set(tones.numbers.tolist()) <= set(range(len(tones.legend)))
+    elif tones.colouring == "sequential":
+        assert len(tones.legend) == 2
+        assert tones.numbers.min() == 0
+        assert tones.numbers.max() == 1
+    else:
+        assert not tones.numbers.any()
+    if name != "norm":  # a token's query and its key have one colour
+        assert tones.numbers[:SIZE].tolist() == tones.numbers[SIZE:].tolist()
+
+
+@pytest.mark.parametrize(
+    ("name", "legend", "expected"),
+    [
+        (
+            "position",
+            ("first token", "last token"),
+            [0, 1 / 5, 2 / 5, 3 / 5, 4 / 5, 1, 0, 1 / 3, 2 / 3, 1, 0, 1],
+        ),
+        ("mod5", None, [0, 1, 2, 3, 4, 0, 0, 1, 2, 3, 0, 1]),
+        (
+            "frequency",  # [CLS] and "the" three times, "cat" twice, all else once
+            ("1×", "3×"),
+            [1, 1, log(2) / log(3), 0, 1, 0, 1, 1, 0, 0, 1, log(2) / log(3)],
+        ),
+        (
+            "token_length",
+            ("1 characters", "5 characters"),
+            [log(n) / log(5) for n in (5, 3, 3, 1, 3, 3, 5, 3, 1, 1, 5, 3)],
+        ),
+        (
+            "sentence_length",
+            ("2 tokens", "6 tokens"),
+            [*[1] * 6, *[log(2) / log(3)] * 4, 0, 0],
+        ),
+        ("punctuation", ("words and pieces", "punctuation"), [0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0]),
+        ("special", ("text", "[CLS]"), [1, 0, 0, 0, 0, 0, 1, 0, 0, 0, 1, 0]),
+        ("label", ("good", "bad"), [*[0] * 6, *[1] * 4, 0, 0]),
+    ],
+)
+def test_colours_say_what_their_legend_says(
+    name: str, legend: tuple[str, ...] | None, expected: list[float]
+) -> None:
+    tones = point_tones(coloured(), name)
+    np.testing.assert_allclose(tones.numbers[:SIZE], expected, atol=1e-12)
+    assert legend in {None, tones.legend}
+
+
+def test_positions_repeat_every_five_in_the_legend() -> None:
+    legend = point_tones(coloured(), "mod5").legend
+    assert [name.split(", ")[:2] for name in legend] == [[str(i), str(i + 5)] for i in range(1, 6)]
+
+
+def test_norms_run_along_the_ramp_within_each_head() -> None:
+    atlas = coloured()
+    numbers = point_tones(atlas, "norm").numbers
+    for layer, head in np.ndindex(2, 4):
+        norms = atlas.norms[layer, head]
+        order = np.argsort(norms)
+        assert (np.diff(numbers[layer, head][order]) >= 0).all()
+        assert numbers[layer, head][[order[0], order[-1]]].tolist() == [0, 1]
+
+
+def test_norms_that_are_all_the_same_have_a_colour() -> None:
+    atlas = coloured()
+    alike = replace(atlas, norms=np.ones_like(atlas.norms))
+    assert not point_tones(alike, "norm").numbers.any()
+
+
+def test_sentences_of_one_token_and_of_one_length_have_colours() -> None:
+    atlas = build_atlas(corpus_of((1, 1)))
+    for name in COLOURINGS:
+        if name != "label":
+            assert np.isfinite(point_tones(atlas, name).numbers).all()
+
+
+@pytest.mark.parametrize("many", [MOST_CATEGORIES, MOST_CATEGORIES + 1, 20])
+def test_what_is_rarer_than_the_commonest_labels_is_other(many: int) -> None:
+    """Label k is on k + 1 sentences, so that the last one is the commonest."""
+    labels = [f"label {k:02}" for k in range(many) for _ in range(k + 1)]
+    atlas = build_atlas(
+        corpus_of([2] * len(labels)), [f"w{i}x0" for i in range(len(labels))], labels
+    )
+    tones = point_tones(atlas, "label")
+    commonest = [f"label {k:02}" for k in reversed(range(many))]
+    if many <= MOST_CATEGORIES:
+        assert tones.legend == tuple(commonest)
+    else:
+        assert tones.legend == (*commonest[: MOST_CATEGORIES - 1], "other")
+    for i, sentence in enumerate(atlas.tokens.sentence):
+        name = tones.legend[int(tones.numbers[i])]
+        own = labels[sentence]
+        assert name == (own if own in tones.legend else "other")
+
+
+def test_labels_are_offered_where_there_are_any() -> None:
+    assert offered_colourings(coloured()) == list(COLOURINGS)
+    assert offered_colourings(coloured(())) == [name for name in COLOURINGS if name != "label"]
+    with pytest.raises(KeyError):
+        point_tones(coloured(), "taste")
+
+
+# Blocks and samples ----------------------------------------------------------------------------
+
+
+def test_blocks_hold_each_chosen_sentence_once_beside_those_of_its_length() -> None:
+    atlas = build_atlas(corpus_of(LENGTHS, causal=True, window=3))
+    chosen = np.array([0, 1, 2, 4])
+    blocks = blocks_for(atlas.tokens, chosen, atlas.masks, causal=True)
+    assert [block.tokens.tolist() for block in blocks] == [
+        [[0, 1, 2, 3, 4], [14, 15, 16, 17, 18]],
+        [[21, 22, 23, 24, 25, 26, 27]],
+        [[5, 6, 7, 8, 9, 10, 11, 12, 13]],
+    ]
+    for block in blocks:
+        sentences, size = block.tokens.shape
+        for layer, window in ((0, None), (1, 3)):
+            allowed = block.allowed(layer, 2)
+            assert allowed.shape == (sentences, size, size)
+            assert (allowed == window_mask(size, causal=True, window=window)).all()
+
+
+def test_places_among_those_chosen_are_of_the_same_tokens() -> None:
+    atlas = build_atlas(corpus_of(LENGTHS))
+    sentences = np.array([1, 4])
+    chosen = np.flatnonzero(np.isin(atlas.tokens.sentence, sentences))
+    for block in blocks_for(atlas.tokens, sentences, {}, causal=False):
+        among = block.among(chosen)
+        assert chosen[among.tokens].tolist() == block.tokens.tolist()
+        assert among.masks == block.masks
+
+
+@pytest.mark.parametrize("most", [0, 1, 4, 60, 110, 10_000])
+def test_a_sample_of_sentences_keeps_to_its_pairs_and_has_one_at_least(most: int) -> None:
+    atlas = build_atlas(corpus_of(LENGTHS))
+    blocks = blocks_of(atlas.tokens, {}, causal=False, most_pairs=most)
+    pairs = [block.tokens.shape[1] ** 2 for block in blocks for _ in block.tokens]
+    assert len(pairs) >= 1
+    assert sum(pairs) <= most or len(pairs) == 1
+    if most >= sum(length**2 for length in LENGTHS):
+        assert sorted(pairs) == sorted(length**2 for length in LENGTHS)
+    again = blocks_of(atlas.tokens, {}, causal=False, most_pairs=most)
+    assert [b.tokens.tolist() for b in again] == [b.tokens.tolist() for b in blocks]
+
+
+@pytest.mark.parametrize("layer", [0, 1])
+def test_sampled_pairs_are_permitted_and_different(layer: int) -> None:
+    traces = corpus_of(LENGTHS, causal=True, window=3)
+    atlas = build_atlas(traces)
+    blocks = blocks_of(atlas.tokens, atlas.masks, atlas.causal, 10_000)
+    permitted, first = set(), 0
+    for size in LENGTHS:
+        mask = window_mask(size, causal=True, window=3 if layer else None)
+        permitted |= {(first + i, first + j) for i, j in zip(*np.nonzero(mask), strict=True)}
+        first += size
+    every = set(zip(*sample_pairs(blocks, layer, 0, 10_000), strict=True))
+    assert every == permitted
+    few = list(zip(*sample_pairs(blocks, layer, 0, 20), strict=True))
+    assert len(few) == len(set(few)) == 20
+    assert set(few) <= permitted
+
+
+# Layouts ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("most", [0, 8, 20, 27, 1000])
+def test_a_layout_is_of_as_many_whole_sentences_as_fit(most: int) -> None:
+    atlas = build_atlas(corpus_of(LENGTHS))
+    found = sampled_sentences(atlas.tokens, most).tolist()
+    assert found == sorted(set(found))
+    assert found
+    assert sum(LENGTHS[i] for i in found) <= most or len(found) == 1
+    if most >= sum(LENGTHS):
+        assert found == list(range(len(LENGTHS)))
+
+
+@pytest.mark.parametrize("stage", STAGES)
+def test_a_layout_is_of_the_vectors_as_the_whole_corpus_moves_them(stage: Stage) -> None:
+    traces = corpus_of(LENGTHS, causal=True, window=3)
+    atlas = build_atlas(traces)
+    layout = lay_out_head(atlas, 1, 3, stage, "PCA", most=12)
+    sentences = np.unique(atlas.tokens.sentence[layout.tokens])
+    assert layout.tokens.size == sum(LENGTHS[i] for i in sentences) <= 12
+    queries = np.vstack([trace.queries[1, 3] for trace in traces]).astype(np.float64)
+    keys = np.vstack([trace.keys[1, 3] for trace in traces]).astype(np.float64)
+    a = 0.0 if stage == "raw" else key_translation(queries, keys)
+    c = float(atlas.scaling.c[1, 3]) if stage == "normalized" else 1.0
+    moved = [each[layout.tokens] for each in normalize(queries, keys, a, c)]
+    expected = PCA(n_components=2, svd_solver="full").fit_transform(np.vstack(moved))
+    sign = np.sign((layout.points * expected).sum(axis=0))
+    np.testing.assert_allclose(layout.points * sign, expected, atol=1e-5)
+
+
+def test_what_a_layout_keeps_is_that_of_its_sentence() -> None:
+    (trace,) = corpus_of((11,), causal=True, window=3)
+    layout = lay_out_head(build_atlas([trace]), 1, 2, "raw", "PCA", dimensions=3)
+    assert layout.points.shape == (22, 3)
+    logits = trace.queries[1, 2].astype(np.float64) @ trace.keys[1, 2].astype(np.float64).T
+    picture = Embedding(
+        layout.points[:11].astype(np.float64), layout.points[11:].astype(np.float64)
+    )
+    expected = faithfulness(logits, window_mask(11, causal=True, window=3), picture)
+    np.testing.assert_allclose(layout.kept, expected, atol=1e-6)
+
+
+def test_an_atlas_without_vectors_cannot_be_laid_out_anew() -> None:
+    bare = replace(build_atlas(corpus_of((4,))), vectors=None)
+    with pytest.raises(ValueError, match="no vectors"):
+        lay_out_head(bare, 0, 0, "raw", "PCA")
+
+
+# A part of a corpus ----------------------------------------------------------------------------
+
+
+def test_a_part_between_the_tokens_that_are_compared_adds_nothing() -> None:
+    """Parts go on where others ended: token 5 of the corpus is compared, tokens 6 to 9 are not."""
+    traces = corpus_of((4, 3), causal=True)
+    part = Gathered(before=6)
+    gather_trace(part, 0, traces[0])
+    distances = finish_comparison(part)
+    assert (distances.compared, distances.tokens) == (0, 4)
+    assert not distances.sums.any()
+    gather_trace(part, 1, traces[1])
+    more = finish_comparison(part)
+    alone = Gathered()
+    gather_trace(alone, 0, traces[1])
+    assert (more.compared, more.tokens) == (1, 7)
+    np.testing.assert_array_equal(more.sums, finish_comparison(alone).sums)

@@ -1,0 +1,124 @@
+"""Which texts are run when a budget does not allow for all of them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from core.model import budget, choose_texts
+from tests.model.families import SENTENCES
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from core.model import LoadedModel
+    from tests.model.conftest import ModelOf, OracleOf
+
+MANY = tuple(f"{SENTENCES[i % 6]} {i}" for i in range(700))
+steady = settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+
+
+@pytest.fixture
+def tokenized(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
+    """The texts that were tokenized, in order; each is as long as it has characters."""
+    seen: list[str] = []
+
+    def lengths(model: object, texts: Sequence[str], limit: int | None) -> list[int]:
+        seen.extend(texts)
+        return [min(len(text), limit or len(text)) for text in texts]
+
+    monkeypatch.setattr(budget, "token_lengths", lengths)
+    yield seen
+    seen.clear()
+
+
+def by_characters(texts: Sequence[str], most: int, limit: int | None = None) -> budget.Chosen:
+    model: LoadedModel = None  # type: ignore[assignment] # nothing but its tokenizer is asked for
+    return choose_texts(model, texts, most, limit)
+
+
+@pytest.mark.parametrize("name", ["bert", "gpt2", "llama"])
+def test_all_texts_are_chosen_where_they_fit(
+    name: str, model_of: ModelOf, oracle_of: OracleOf
+) -> None:
+    lengths = tuple(len(oracle_of(name).ids(text)) for text in SENTENCES)
+    chosen = choose_texts(model_of(name), SENTENCES, sum(lengths))
+    assert chosen.places == tuple(range(len(SENTENCES)))
+    assert chosen.lengths == lengths
+    assert (chosen.tokens, chosen.of) == (sum(lengths), len(SENTENCES))
+    fewer = choose_texts(model_of(name), SENTENCES, sum(lengths) - 1)
+    assert len(fewer.places) < len(SENTENCES)
+    assert fewer.tokens < sum(lengths)
+
+
+@pytest.mark.parametrize("limit", [None, 7, 1000])
+def test_texts_that_the_model_would_cut_count_as_they_are_cut(
+    limit: int | None, model_of: ModelOf, oracle_of: OracleOf
+) -> None:
+    model = model_of("gpt2")
+    texts = [SENTENCES[0], " ".join(SENTENCES)]
+    whole = [len(oracle_of("gpt2").ids(text)) for text in texts]
+    assert whole[1] > model.max_tokens > whole[0] > 7
+    expected = tuple(min(length, model.max_tokens, limit or 10_000) for length in whole)
+    assert choose_texts(model, texts, 10_000, limit).lengths == expected
+
+
+@steady
+@given(
+    texts=st.lists(st.text("ab", min_size=1, max_size=12), min_size=1, max_size=40),
+    most=st.integers(0, 120),
+    limit=st.none() | st.integers(1, 8),
+)
+def test_a_choice_keeps_to_its_budget_and_is_as_large_as_its_order_allows(
+    texts: list[str], most: int, limit: int | None, tokenized: list[str]
+) -> None:
+    tokenized.clear()
+    chosen = by_characters(texts, most, limit)
+    assert chosen.of == len(texts)
+    assert list(chosen.places) == sorted(set(chosen.places))
+    assert set(chosen.places) <= set(range(len(texts)))
+    lengths = [min(len(text), limit or 99) for text in texts]
+    assert chosen.lengths == tuple(lengths[place] for place in chosen.places)
+    assert chosen.tokens == sum(chosen.lengths)
+    assert len(chosen.places) >= 1
+    assert chosen.tokens <= most or len(chosen.places) == 1
+    if sum(lengths) <= most:
+        assert len(chosen.places) == len(texts)
+    again = by_characters(texts, most, limit)
+    assert again == chosen
+    larger = by_characters(texts, most + 5, limit)  # the same order: nothing is given up for it
+    assert set(chosen.places) <= set(larger.places)
+
+
+def test_one_text_is_chosen_however_small_the_budget(tokenized: list[str]) -> None:
+    chosen = by_characters(["a" * 50, "b" * 60], 10)
+    assert len(chosen.places) == 1
+    assert chosen.tokens >= 50
+
+
+def test_of_no_text_none_is_chosen(tokenized: list[str]) -> None:
+    chosen = by_characters([], 100)
+    assert (chosen.places, chosen.lengths, chosen.tokens, chosen.of) == ((), (), 0, 0)
+
+
+def test_texts_are_drawn_from_the_whole_corpus(tokenized: list[str]) -> None:
+    chosen = by_characters(["aaaaa"] * 1000, 500)
+    assert len(chosen.places) == 100
+    thirds = [sum(place // 334 == third for place in chosen.places) for third in range(3)]
+    assert min(thirds) > 15
+
+
+def test_no_more_texts_are_tokenized_than_it_takes_to_know(tokenized: list[str]) -> None:
+    by_characters(MANY, 200)
+    assert len(tokenized) == budget._AT_ONCE < len(MANY)
+    assert len(set(tokenized)) == len(tokenized)
+    tokenized.clear()
+    everything = sum(map(len, MANY))
+    assert len(by_characters(MANY, everything // 2).places) > budget._AT_ONCE
+    assert len(tokenized) == 2 * budget._AT_ONCE
+    tokenized.clear()
+    assert by_characters(MANY, everything).tokens == everything
+    assert sorted(tokenized) == sorted(MANY)
