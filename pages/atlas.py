@@ -38,11 +38,12 @@ PARTS = {
 
 colours = palette(st.context.theme.type)
 source, budget = pick_source()
-if source == "saved":
-    file = saved_file()
-    shelf = atlas_from_file(file.getvalue(), file.name)
-else:
-    shelf = atlas_of_corpus(corpus_of(source), budget)
+with st.container():  # one place, however much it says: what moves down is drawn anew
+    if source == "saved":
+        file = saved_file()
+        shelf = atlas_from_file(file.getvalue(), file.name)
+    else:
+        shelf = atlas_of_corpus(corpus_of(source), budget)
 atlas = shelf.atlas
 part = pick_part(PARTS)
 projection, stage, colour, found = "PCA", "raw", "type", None
@@ -60,7 +61,8 @@ with st.container(horizontal=True, vertical_alignment="bottom"):
         colour = pick_colour(atlas)
         found = find.ask(atlas, stage)
 screen = Screen(shelf, atlas, layer, head, projection, stage, colour, found)
-find.tell(found, atlas)
+with st.container():
+    find.tell(found, atlas)
 
 if part == "heads":
     show_all_heads(screen, colours)

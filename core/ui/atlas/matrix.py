@@ -12,7 +12,7 @@ from core.components.atlas_matrix import AtlasMatrix, matrix_page, show_matrix
 from core.ui import address
 from core.ui.atlas.find import show_spread
 from core.ui.atlas.layouts import laid_out_tiles, tile_points, tile_tokens
-from core.ui.atlas.progress import LOOK_EVERY, ensure_layouts, tell_progress
+from core.ui.atlas.progress import LOOK_EVERY, ensure_layouts, follow, tell_progress
 from core.ui.atlas.screen import DRAWN, Screen, drawn, open_head
 from core.ui.atlas.wording import STAGE_WORDS, number
 
@@ -36,6 +36,7 @@ def show_all_heads(screen: Screen, colours: Palette) -> None:
 
 
 def _draw(screen: Screen) -> None:
+    follow("heads")
     slow = screen.projection != "PCA"
     if slow and not tell_progress(screen):
         st.rerun()  # all heads are there: nothing needs to be looked at again and again

@@ -26,11 +26,12 @@ def ensure_layouts(screen: Screen) -> LayoutJob:
 def tell_progress(screen: Screen) -> bool:
     """Where it is; False once, when it has just come to its end."""
     job = ensure_layouts(screen)
+    slot = st.container()  # always there: what moves up when it goes would be drawn anew
     if job.error:
-        st.warning(escape(f"{job.projection} stopped: {job.error}"))
+        slot.warning(escape(f"{job.projection} stopped: {job.error}"))
         return True
     if job.running:
-        st.progress(
+        slot.progress(
             job.done / job.total,
             text=f"{job.projection}: {job.done} of {job.total} heads; the others follow in the"
             " background while this page is open",
@@ -38,3 +39,9 @@ def tell_progress(screen: Screen) -> bool:
         st.session_state[_WAITING] = True
         return True
     return not st.session_state.pop(_WAITING, False)
+
+
+def follow(part: str) -> None:
+    """Run the whole page where a click in a fragment has left `part`, as opening a head does."""
+    if st.session_state["part"] != part:
+        st.rerun()

@@ -61,15 +61,16 @@ def pick_source() -> tuple[str, int]:
     address.restore_number("budget", LEAST_TOKENS, most, min(DEFAULT_TOKENS, most))
     st.session_state["budget"] = min(most, st.session_state["budget"] // STEP * STEP)
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
-        st.segmented_control(
-            "Corpus",
-            list(CORPORA),
-            key="corpus",
-            format_func=CORPORA.__getitem__,
-            required=True,
-            persist_state="session",
-            label_visibility="collapsed",
-        )
+        with st.container(width=400):  # wraps on a phone, which a free one does not
+            st.segmented_control(
+                "Corpus",
+                list(CORPORA),
+                key="corpus",
+                format_func=CORPORA.__getitem__,
+                required=True,
+                persist_state="session",
+                label_visibility="collapsed",
+            )
         if st.session_state["corpus"] != "saved" and most > LEAST_TOKENS:
             st.slider(
                 "Tokens at most",

@@ -12,7 +12,7 @@ from core.analysis.atlas.layouts import TOKENS_OF_ALL
 from core.figures.head_map import head_map
 from core.ui import address
 from core.ui.atlas.layouts import STAGES
-from core.ui.atlas.progress import LOOK_EVERY, ensure_layouts, tell_progress
+from core.ui.atlas.progress import LOOK_EVERY, ensure_layouts, follow, tell_progress
 from core.ui.atlas.screen import SHARED, open_head
 from core.ui.atlas.wording import STAGE_WORDS, number
 
@@ -52,6 +52,7 @@ def show_trust(screen: Screen, colours: Palette) -> None:
 
 
 def _draw(screen: Screen, colours: Palette) -> None:
+    follow("trust")
     measure = st.session_state["measure"]
     atlas = screen.atlas
     if screen.projection != "PCA" and not tell_progress(screen):

@@ -1,0 +1,300 @@
+"""The atlas page in Chromium: bring a corpus, cancel, search, open heads, save and open again."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+from playwright.sync_api import expect
+
+from core.analysis.sample_corpus import sample_sentences
+from tests.browser.conftest import settle
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from playwright.sync_api import FloatRect, Locator, Page
+
+HOSTILE = ["</script><img src=x onerror=alert(1)>", "$x$ :red[x] **b**", "😀 مرحبا שלום"]
+PARTS = {
+    "heads": "All heads",
+    "one": "One head",
+    "words": "Two words",
+    "positions": "By position",
+    "alike": "Map of heads",
+    "trust": "Can it be trusted?",
+}
+SMALL = "/atlas?budget=1000"
+CSV = "".join(
+    ["id,review,verdict\n"]
+    + [
+        f'{i},"{text.replace(chr(34), "")}",{"good" if i % 3 else "bad"}\n'
+        for i, text in enumerate(sample_sentences()[:40])
+    ]
+)
+
+
+def choose(page: Page, label: str, option: str) -> None:
+    page.get_by_label(label, exact=True).first.click()
+    page.get_by_role("option", name=option, exact=True).click()
+
+
+def matrix(page: Page) -> Locator:
+    return page.locator(".st-key-atlas_matrix .root")
+
+
+def cloud(page: Page) -> Locator:
+    return page.locator(".st-key-atlas_cloud .root")
+
+
+def box_of(canvas: Locator) -> FloatRect:
+    canvas.scroll_into_view_if_needed()
+    box = canvas.bounding_box()
+    assert box is not None
+    return box
+
+
+def find_point(page: Page, canvas: Locator) -> tuple[float, float]:
+    """Move the pointer from the middle to the left until it meets a point; its place."""
+    box = box_of(canvas)
+    for step in range(200):
+        x = box["x"] + box["width"] * (0.5 - 0.002 * step)
+        y = box["y"] + box["height"] * (0.5 + 0.0005 * step)
+        page.mouse.move(x, y)
+        if page.locator(".tip:visible").count():
+            return x, y
+    raise AssertionError("no point in the middle of the picture")
+
+
+def enlarge(page: Page) -> str:
+    """Press the matrix' button for that; how large it is then."""
+    matrix(page).get_by_role("button", name="Larger").click()
+    expect(matrix(page)).not_to_have_attribute("data-zoom", "1.00")
+    return matrix(page).get_attribute("data-zoom") or ""
+
+
+def give(page: Page, name: str, data: bytes) -> None:
+    page.locator('input[type="file"]').set_input_files(
+        {"name": name, "mimeType": "text/plain", "buffer": data}
+    )
+
+
+def test_a_table_is_brought_its_columns_chosen_and_its_labels_coloured(
+    goto: Callable[..., Page],
+) -> None:
+    page = goto("/atlas?corpus=file")
+    give(page, "reviews.csv", CSV.encode())
+    expect(page.get_by_label("Text", exact=True).last).to_have_value("review")
+    choose(page, "Label, for colours", "verdict")
+    expect(page.get_by_text(re.compile(r"all 40 texts.* will take about"))).to_be_visible()
+    page.get_by_role("button", name="Build the atlas").click()
+    expect(matrix(page)).to_have_attribute("data-painted", re.compile(r"\d"))
+    zoom = enlarge(page)
+    choose(page, "Colour by", "label")
+    expect(matrix(page).locator(".legend")).to_contain_text("good")
+    expect(matrix(page).locator(".legend")).to_contain_text("bad")
+    page.wait_for_url(re.compile("colour=label"))
+    settle(page)
+    expect(matrix(page)).to_have_attribute("data-zoom", zoom)  # nor was it drawn anew
+
+
+def test_a_cancel_keeps_what_was_done_and_the_rest_may_follow(goto: Callable[..., Page]) -> None:
+    page = goto("/atlas?corpus=file&budget=9000")
+    lines = "\n".join(f"{text} {i}" for i, text in enumerate(sample_sentences()))
+    give(page, "lines.txt", lines.encode())
+    page.get_by_role("button", name="Build the atlas").click()
+    expect(
+        page.get_by_text(re.compile(r"of [\d,]+ tokens · [\d,]+ tokens a second · about"))
+    ).to_be_visible()
+    page.get_by_role("button", name="Cancel").click()
+    expect(page.get_by_text("Stopped after")).to_be_visible()
+    use = page.get_by_role("button", name="Use these")
+    done = re.sub(r"\D", "", use.inner_text())
+    use.click()
+    told = page.get_by_text(re.compile("Cancelled: this atlas has"))
+    expect(told).to_be_visible()
+    used, whole = (
+        int(number.replace(",", "")) for number in re.findall(r"\d[\d,]*", told.inner_text())
+    )
+    assert int(done) <= used < whole  # a sentence more may have been under way
+    expect(matrix(page)).to_have_attribute("data-painted", re.compile(r"\d"))
+    page.get_by_role("button", name="Build all of it").click()
+    expect(page.get_by_text("Cancelled: this atlas")).to_have_count(0)
+    expect(page.get_by_text(re.compile(r"tokens of 392 texts"))).to_be_visible()
+    settle(page)
+
+
+def test_a_search_is_in_all_heads_at_once_and_finds_the_first_token_too(
+    goto: Callable[..., Page],
+) -> None:
+    page = goto(SMALL)
+    zoom = enlarge(page)
+    find = page.get_by_role("textbox", name="Find")
+    find.fill("she")
+    find.press("Enter")
+    told = page.get_by_text(re.compile("she: [0-9]+ match"))
+    expect(told).to_be_visible()
+    count = int(re.findall(r"(\d+) match", told.inner_text())[0])
+    expect(matrix(page)).to_have_attribute("data-matches", str(2 * count))
+    expect(matrix(page).locator(".legend")).to_contain_text("found")
+    expect(page.get_by_text("Where do they lie together?")).to_be_visible()
+    find.fill("[CLS]")
+    find.press("Enter")
+    told = page.get_by_text(re.compile(r"\[CLS\]: [0-9]+ match"))
+    expect(told).to_contain_text(re.compile(r"(\d+) matches in \1 of \1 sentences"))
+    page.wait_for_url(re.compile(r"find=%5BCLS%5D"))
+    settle(page)
+    expect(matrix(page)).to_have_attribute("data-zoom", zoom)
+
+
+def test_a_dot_is_named_its_head_opened_and_left_again(goto: Callable[..., Page]) -> None:
+    page = goto(SMALL)
+    canvas = matrix(page).locator("canvas.over")
+    x, y = find_point(page, canvas)
+    tip = page.locator(".tip:visible")
+    expect(tip).to_contain_text(re.compile(r"L\d H\d+"))
+    expect(tip).to_contain_text(re.compile(r"(query|key) of “.+”"))
+    name = re.findall(r"L\d H\d+", tip.inner_text())[0]
+    page.mouse.click(x, y)
+    expect(cloud(page).locator(".title")).to_have_text(name)
+    layer, head = re.findall(r"\d+", name)
+    page.wait_for_url(re.compile(f"part=one.*layer={layer}&head={head}&"))
+    page.get_by_role("radio", name="All heads").click()
+    expect(matrix(page)).to_have_attribute("data-painted", re.compile(r"\d"))
+    page.wait_for_url(re.compile("part=heads"))
+
+
+def test_a_click_shows_the_token_in_its_sentence_and_the_link_keeps_it(
+    goto: Callable[..., Page],
+) -> None:
+    page = goto(f"{SMALL}&part=one&layer=4&head=2")
+    x, y = find_point(page, cloud(page).locator("canvas.words"))
+    token = re.findall("“(.+)”", page.locator(".tip:visible").inner_text())[0]
+    page.mouse.click(x, y)
+    told = page.get_by_text(re.compile(r"^Token \d+, .+, of sentence"))
+    expect(told).to_contain_text(token)
+    expect(page.locator(".st-key-atlas_sentence")).to_contain_text(token)
+    page.wait_for_url(re.compile(r"token=[1-9]"))
+    settle(page)
+    said = told.inner_text()
+    at = cloud(page).get_attribute("data-at")
+    page.reload()
+    expect(told).to_have_text(said)
+    expect(cloud(page)).to_have_attribute("data-at", at or "")
+
+
+def test_a_lasso_says_what_is_in_it_in_every_head_until_the_cloud_is_left(
+    goto: Callable[..., Page],
+) -> None:
+    page = goto(f"{SMALL}&part=one&layer=4&head=2")
+    page.get_by_role("button", name="Lasso").click()
+    box = box_of(cloud(page).locator("canvas.words"))
+    corners = [(0.02, 0.02), (0.98, 0.02), (0.98, 0.98), (0.02, 0.98)]
+    places = [(box["x"] + a * box["width"], box["y"] + b * box["height"]) for a, b in corners]
+    page.mouse.move(*places[0])
+    page.mouse.down()
+    for place in (*places[1:], places[0]):
+        page.mouse.move(*place, steps=4)
+    page.mouse.up()
+    told = page.get_by_text(re.compile(r"In the lasso: [\d,]+ queries and [\d,]+ keys"))
+    expect(told).to_be_visible()
+    chosen = cloud(page).get_attribute("data-chosen")
+    assert chosen is not None
+    counted = re.findall(r"(\d+) (?:queries|keys)", told.inner_text().replace(",", ""))
+    assert sum(map(int, counted)) == int(chosen)
+    page.get_by_role("button", name="▶").click()
+    expect(cloud(page).locator(".title")).to_have_text("L4 H3")
+    expect(cloud(page)).to_have_attribute("data-chosen", chosen)
+    expect(told).to_be_visible()
+    page.get_by_role("radio", name="3-D").click()
+    expect(page.get_by_text("3 components keep")).to_be_visible()
+    page.wait_for_url(re.compile("dims=3"))
+    settle(page)
+    expect(told).to_be_visible()
+    page.get_by_role("radio", name="By position").click()
+    expect(cloud(page)).to_have_count(0)
+    settle(page)
+    page.get_by_role("radio", name="One head").click()
+    expect(cloud(page)).to_have_attribute("data-chosen", "0")
+    settle(page)
+    expect(told).to_have_count(0)
+
+
+def picture_of(page: Page, view: Locator, canvas: str) -> Any:
+    expect(view).to_have_attribute("data-painted", re.compile(r"\d"))
+    settle(page)
+    return view.locator(f"canvas.{canvas}").evaluate("(node) => node.toDataURL()")
+
+
+def test_a_saved_atlas_opens_as_the_same_picture(goto: Callable[..., Page], tmp_path: Path) -> None:
+    state = "layer=2&head=3&stage=normalized&colour=position&find=the"
+    page = goto(f"{SMALL}&{state}")
+    before = picture_of(page, matrix(page), "points")
+    with page.expect_download() as download:
+        page.get_by_role("button", name="Save the atlas").click()
+    path = tmp_path / "small.parquet"
+    download.value.save_as(path)
+    page.context.close()
+    page = goto(f"/atlas?corpus=saved&{state}")
+    page.locator('input[type="file"]').set_input_files(path)
+    expect(
+        page.get_by_text("opened from a file, which keeps components and no full vectors")
+    ).to_be_visible()
+    assert picture_of(page, matrix(page), "points") == before
+    page.get_by_role("radio", name="One head").click()
+    expect(cloud(page).locator(".title")).to_have_text("L2 H3")
+
+
+def test_saved_pictures_open_from_disk(
+    goto: Callable[..., Page], open_saved: Callable[..., Page]
+) -> None:
+    page = goto(f"{SMALL}&find=she")
+    matches = matrix(page).get_attribute("data-matches")
+    saved = open_saved(page)
+    expect(saved.locator(".root")).to_have_attribute("data-matches", matches or "")
+    expect(saved.get_by_text("bundled/minilm: ")).to_be_visible()
+    page.get_by_role("radio", name="One head").click()
+    expect(cloud(page)).to_have_attribute("data-matches", re.compile(r"[1-9]"))
+    settle(page)
+    saved = open_saved(page)
+    expect(saved.locator(".title")).to_have_text("L6 H1")
+    expect(saved.locator(".root")).to_have_attribute("data-painted", re.compile(r"\d"))
+
+
+TOO_WIDE = """() => [document.documentElement, ...document.querySelectorAll(
+  '[data-testid="stMain"] :is(canvas, p, button, .js-plotly-plot, [data-testid="stDataFrame"])'
+)].filter((node) => node.getBoundingClientRect().right > 391 && node.checkVisibility())
+  .map((node) => `${node.localName}.${node.className}: ${node.textContent.slice(0, 60)}`)"""
+
+
+def test_hostile_lines_stay_text_and_nothing_is_wider_than_a_phone(
+    goto: Callable[..., Page],
+) -> None:
+    page = goto("/atlas?corpus=lines&find=<&kind=substring", width=390, height=844, scheme="dark")
+    lines = page.get_by_role("textbox", name="One sentence a line")
+    lines.fill("\n".join([*HOSTILE, "a very long word " + "x" * 300]))
+    lines.press("Control+Enter")
+    page.get_by_role("button", name="Build the atlas").click()
+    expect(matrix(page)).to_have_attribute("data-matches", re.compile(r"[1-9]"))
+    for part, name in PARTS.items():
+        page.get_by_role("radio", name=name).click()
+        page.wait_for_url(re.compile(f"part={part}"))
+        settle(page)
+        assert page.locator("img[src=x]").count() == 0
+        assert page.evaluate("document.documentElement.scrollWidth") <= 390
+        assert page.evaluate(TOO_WIDE) == []
+
+
+def test_umap_comes_head_by_head_and_the_page_stays_usable(goto: Callable[..., Page]) -> None:
+    page = goto(f"{SMALL}&projection=UMAP&layer=1&head=1")
+    told = page.get_by_text(re.compile(r"UMAP: [1-9]\d* of 72 heads"))
+    expect(told).to_be_visible(timeout=60_000)
+    expect(matrix(page)).to_have_attribute("data-painted", re.compile(r"\d"))
+    canvas = matrix(page).locator("canvas.over")
+    canvas.focus()
+    canvas.press("ArrowRight")
+    canvas.press("Enter")
+    page.wait_for_url(re.compile("part=one&layer=1&head=1&"))  # before all heads are there
+    expect(page.get_by_text(re.compile(r"UMAP of all \d+ tokens"))).to_be_visible(timeout=60_000)
+    settle(page)
