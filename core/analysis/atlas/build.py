@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from core.analysis.atlas.blocks import blocks_of, sample_pairs
-from core.analysis.atlas.data import Atlas, Trust, token_columns
+from core.analysis.atlas.data import DIMENSIONS, Atlas, Trust, token_columns
 from core.analysis.atlas.gather import (
     Gathered,
     finish_comparison,
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from core.analysis.atlas.blocks import Block
-    from core.analysis.atlas.data import CorpusTokens
+    from core.analysis.atlas.data import CorpusTokens, CorpusVectors
     from core.analysis.atlas.trust import Kept
     from core.analysis.clouds import Stage
     from core.analysis.scaling import HeadScaling
@@ -95,9 +95,7 @@ def atlas_of(
     distances = finish_comparison(gathered)
     assert gathered.positions is not None  # noqa: S101 - there is a sentence
     vectors = take_vectors(gathered)
-    layers, heads = vectors.queries.shape[:2]
     blocks = blocks_of(columns, masks, gathered.causal, MOST_PAIRS)
-    found = every_head(layers, heads, lambda *at: picture_of(vectors.of_head, blocks, at))
     if sentences:
         kept, columns = kept_texts(columns, [sentences[place] for place in places])
     else:
@@ -113,7 +111,7 @@ def atlas_of(
         distances=distances,
         positions=gathered.positions,
         settings={"tokens_cut": gathered.dropped},
-        **of_all_heads(found, layers, blocks),  # type: ignore[arg-type]
+        **_all_heads(vectors, blocks),  # type: ignore[arg-type]
     )
 
 
@@ -136,21 +134,36 @@ def picture_of(of_head: OfHead, blocks: Sequence[Block], at: tuple[int, int]) ->
     return HeadPicture(points, shares, norms, scaling, dict(zip(STAGES, kept, strict=True)))
 
 
-def of_all_heads(
-    found: Sequence[HeadPicture], layers: int, blocks: Sequence[Block]
-) -> dict[str, object]:
-    """The fields of an atlas that are made of its heads, given layer after layer."""
-    return {
-        "points": {s: _stacked([head.points[s] for head in found], layers) for s in STAGES},
-        "norms": _stacked([head.norms for head in found], layers),
-        **figures_of_heads(found, layers, blocks),
+def _all_heads(vectors: CorpusVectors, blocks: Sequence[Block]) -> dict[str, object]:
+    """The fields of an atlas that are made of its heads.
+
+    What is large is put in its place as soon as it is made, so that it is never in memory twice.
+    """
+    layers, heads, size, _ = vectors.queries.shape
+    points = {
+        stage: np.empty((layers, heads, 2 * size, DIMENSIONS), dtype=np.float32) for stage in STAGES
     }
+    norms = np.empty((layers, heads, 2 * size), dtype=np.float32)
+
+    def picture(*at: int) -> HeadPicture:
+        layer, head = at
+        made = picture_of(vectors.of_head, blocks, (layer, head))
+        for stage in STAGES:
+            points[stage][layer, head] = made.points[stage]
+        norms[layer, head] = made.norms
+        return made._replace(points={}, norms=np.empty(0, dtype=np.float32))
+
+    found = every_head(layers, heads, picture)
+    return {"points": points, "norms": norms, **figures_of_heads(found, layers, blocks)}
 
 
 def figures_of_heads(
     found: Sequence[HeadPicture], layers: int, blocks: Sequence[Block]
 ) -> dict[str, object]:
-    """The same but for points and norms, which are not looked at."""
+    """The fields of an atlas that are made of its heads, given layer after layer.
+
+    Their points and norms are not looked at.
+    """
     trust = {
         stage: Trust(
             *(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import ctypes
 from copy import copy
 from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING
@@ -24,6 +26,7 @@ if TYPE_CHECKING:
 
 MOST_POSITIONS = 32  # of the view by position: what comes later in a sentence is not averaged
 COMPARED_EVERY = 5  # tokens: heads are compared on every fifth
+_LET_GO_BYTES = 2**26  # of sentences' vectors, after which memory is given back
 _ROWS_AT_ONCE = 64  # rows of attention that are compared together
 
 
@@ -128,6 +131,7 @@ def _wider(rows: Array, keys: int) -> Array:
 
 def _joined(parts: dict[int, Array]) -> Array:
     """Along the tokens. Each part is let go as it is copied, so that both are never in memory."""
+    freed = 0
     first = next(iter(parts.values()))
     total = sum(part.shape[2] for part in parts.values())
     whole = np.empty((*first.shape[:2], total, first.shape[3]), dtype=np.float32)
@@ -136,5 +140,16 @@ def _joined(parts: dict[int, Array]) -> Array:
         part = parts.pop(place)
         whole[:, :, at : at + part.shape[2]] = part
         at += part.shape[2]
+        freed += part.nbytes
+        if freed > _LET_GO_BYTES:
+            del part
+            _give_back()
+            freed = 0
     whole.setflags(write=False)
     return whole
+
+
+def _give_back() -> None:
+    """Freed memory to the system, where the allocator is one that keeps it for itself (glibc)."""
+    with contextlib.suppress(OSError, AttributeError, TypeError):
+        ctypes.CDLL(None).malloc_trim(0)
