@@ -296,5 +296,4 @@ def test_umap_comes_head_by_head_and_the_page_stays_usable(goto: Callable[..., P
     canvas.press("ArrowRight")
     canvas.press("Enter")
     page.wait_for_url(re.compile("part=one&layer=1&head=1&"))  # before all heads are there
-    expect(page.get_by_text(re.compile(r"UMAP of all \d+ tokens"))).to_be_visible(timeout=60_000)
-    settle(page)
+    expect(page.get_by_text(re.compile(r"UMAP of (L1 H1|all)"))).to_be_visible()
