@@ -40,8 +40,7 @@ colours = palette(st.context.theme.type)
 source, budget = pick_source()
 with st.container():  # one place, however much it says: what moves down is drawn anew
     if source == "saved":
-        file = saved_file()
-        shelf = atlas_from_file(file.getvalue(), file.name)
+        shelf = atlas_from_file(saved_file())
     else:
         shelf = atlas_of_corpus(corpus_of(source), budget)
 atlas = shelf.atlas

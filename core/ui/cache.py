@@ -172,7 +172,7 @@ class AtlasShelf:
     partial : the atlas of a part, after a Cancel.
     plan : which texts it is of, and the seconds a token took in a trial.
     layouts : by projection, stage, layer, head, dimensions and most tokens.
-    job : the thread that lays out all heads, if any.
+    jobs : the threads that lay out all heads, by projection and stage.
     """
 
     atlas: Atlas | None = None
@@ -181,7 +181,7 @@ class AtlasShelf:
     partial: AtlasShelf | None = None
     plan: tuple[Chosen, float] | None = None
     layouts: dict[tuple[str, str, int, int, int, int], Layout] = field(default_factory=dict)
-    job: LayoutJob | None = None
+    jobs: dict[tuple[str, str], LayoutJob] = field(default_factory=dict)
 
 
 @st.cache_resource(max_entries=ATLASES_KEPT, show_spinner=False)

@@ -26,8 +26,9 @@ PROJECTIONS: tuple[Projection, ...] = ("PCA", "UMAP", "t-SNE")
 STAGES: dict[Stage, str] = {"raw": "raw", "translated": "translated", "normalized": "normalized"}
 TILE_TOKENS = 1_500  # drawn in each tile of the matrix; the single view draws all
 MOST_MATCHES = 500  # of a search, added to them
-_FORGOTTEN_SECONDS = 90  # after which nobody looks at the page any more
+_FORGOTTEN_SECONDS = 20  # after which nobody looks at the page any more
 _SEED = 0
+_turn = threading.Lock()
 
 
 @dataclass(eq=False)
@@ -53,18 +54,16 @@ def ensure_job(
 ) -> LayoutJob:
     """The thread that lays out all heads this way, started if it is not there; `first` goes first.
 
-    It stops when another way is wanted, or nobody has looked for a while.
+    It stops when nobody has looked for a while, and goes on from there when somebody does.
     """
-    job = shelf.job
-    if job is not None and (job.projection, job.stage) == (projection, stage):
-        job.touched = time.monotonic()
-        if job.running or job.done == job.total or job.error:
-            return job
+    job = shelf.jobs.get((projection, stage))
     if job is not None:
-        job.stop.set()
+        job.touched = time.monotonic()
+        if not job.stop.is_set():
+            return job
     layers, heads, _ = atlas.shape
     job = LayoutJob(projection, stage, layers * heads, time.monotonic())
-    shelf.job = job
+    shelf.jobs[projection, stage] = job
     threading.Thread(target=_lay_out_all, args=(shelf, atlas, job, first), daemon=True).start()
     return job
 
@@ -79,10 +78,11 @@ def _lay_out_all(shelf: AtlasShelf, atlas: Atlas, job: LayoutJob, first: tuple[i
             return
         key = (job.projection, job.stage, layer, head, 2, TOKENS_OF_ALL)
         try:
-            if key not in shelf.layouts:
-                shelf.layouts[key] = lay_out_head(
-                    atlas, layer, head, job.stage, job.projection, most=TOKENS_OF_ALL
-                )
+            with _turn:  # of several jobs each gets a head in turn
+                if key not in shelf.layouts:
+                    shelf.layouts[key] = lay_out_head(
+                        atlas, layer, head, job.stage, job.projection, most=TOKENS_OF_ALL
+                    )
         except (UmapError, ValueError) as error:
             job.error = str(error)
             return

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import threading
 import time
 from dataclasses import dataclass
@@ -14,7 +15,7 @@ from core.analysis.atlas.file import AtlasFileError, read_atlas
 from core.model import Chosen, LoadedModel, ModelError, choose_texts, trace_by_length
 from core.model.memory import available_bytes
 from core.ui import cache
-from core.ui.atlas.source import sample_digest
+from core.ui.atlas.source import end_here, sample_digest
 from core.ui.current import current_model
 from core.ui.messages import escape, quote, show_model_error
 from core.ui.sidebar import show_model_facts
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from streamlit.delta_generator import DeltaGenerator
+    from streamlit.runtime.uploaded_file_manager import UploadedFile
 
     from core.model import Trace
     from core.ui.atlas.source import Corpus
@@ -35,7 +37,12 @@ _TOKEN_HEAD_SECONDS = 3e-6  # and what each token adds to it
 _TELL_SECONDS = 0.3  # between two steps of the progress bar
 _FREE_SHARE = 0.8  # of the memory that is free may be taken
 _BYTES_A_POINT = 3 * 3 * 4 + 4  # three stages of three components, and the norm
-_ASKED, _STOPPED, _USED = "_atlas_asked", "_atlas_stopped", "_atlas_used"
+_FILE, _ASKED, _STOPPED, _USED = (
+    "_atlas_file_digest",
+    "_atlas_asked",
+    "_atlas_stopped",
+    "_atlas_used",
+)
 _turn = threading.Lock()  # one atlas at a time: two would only share the processors, and the memory
 
 
@@ -47,20 +54,28 @@ class Cost:
     size: int
 
 
-def atlas_from_file(data: bytes, name: str) -> cache.AtlasShelf:
+def atlas_from_file(file: UploadedFile) -> cache.AtlasShelf:
     """The atlas in a file; ends the page with a message where it holds none."""
-    import hashlib
-    import io
-
-    shelf = cache.atlas_shelf("", hashlib.sha256(data).hexdigest())
+    shelf = cache.atlas_shelf("", _digest(file))
     if shelf.atlas is None:
         try:
             with st.spinner("Opening the atlas …"):
-                shelf.atlas = read_atlas(io.BytesIO(data))
+                file.seek(0)
+                shelf.atlas = read_atlas(file)
         except AtlasFileError as error:
-            st.error(f"{quote(name)}: {escape(str(error))}")
-            st.stop()
+            st.error(f"{quote(file.name)}: {escape(str(error))}")
+            end_here()
     return shelf
+
+
+def _digest(file: UploadedFile) -> str:
+    """Of what the file holds: the same for all who upload it, and taken once."""
+    kept = st.session_state.get(_FILE)
+    if kept is None or kept[0] != file.file_id:
+        file.seek(0)
+        kept = file.file_id, hashlib.file_digest(file, "sha256").hexdigest()
+        st.session_state[_FILE] = kept
+    return str(kept[1])
 
 
 def atlas_of_corpus(corpus: Corpus, budget: int) -> cache.AtlasShelf:
@@ -75,16 +90,16 @@ def atlas_of_corpus(corpus: Corpus, budget: int) -> cache.AtlasShelf:
     if st.session_state.get(_STOPPED) == (model.name, of):
         part = _after_cancel(shelf, corpus, chosen)
         if part is None:
-            st.stop()
+            end_here()
         return part
     if not _may_begin(corpus, chosen, cost, f"{model.name} {of}"):
-        st.stop()
+        end_here()
     try:
         _make(shelf, model, corpus, chosen, of)
     except ModelError as error:
         shelf.gathered = Gathered()
         show_model_error(error)
-        st.stop()
+        end_here()
     if chosen.tokens > LARGE:
         cache.atlas_shelf.clear()
         kept = cache.atlas_shelf(model.name, of)
@@ -106,10 +121,10 @@ def _plan(
             rate, run = min(_trial(model, trial) for _ in range(_TRIALS))
         except ModelError as error:
             show_model_error(error)
-            st.stop()
+            end_here()
         if not run:
             st.info("**No token is left** of this corpus but special ones: take other sentences.")
-            st.stop()
+            end_here()
         shelf.plan = chosen, rate
     chosen, rate = shelf.plan
     heads = model.layers * model.heads

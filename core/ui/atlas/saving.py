@@ -39,8 +39,14 @@ def _about(shelf: AtlasShelf, atlas: Atlas) -> str:
         f"Atlas of {quote(atlas.model)}: {layers} × {heads} heads, {tokens:,} tokens of"
         f" {len(atlas.sentences):,} texts"
     )
-    if shelf.plan is not None and len(atlas.sentences) < shelf.plan[0].of:
-        said += f" (the corpus has {shelf.plan[0].of:,}; a random sample within the budget)"
+    if shelf.plan is not None:
+        chosen = shelf.plan[0]
+        if tokens < chosen.tokens:
+            said += f" (the shortest of {len(chosen.places):,} that were chosen)"
+        elif len(chosen.places) < chosen.of:
+            said += f" (the corpus has {chosen.of:,}; a random sample within the budget)"
+    elif left := int(atlas.settings.get("sentences_left_out", 0)):
+        said += f" ({left:,} more were left out, at random)"
     cut = int(atlas.settings.get("tokens_cut", 0))
     if cut:
         said += f"; **{cut:,} tokens were cut** from texts longer than the model takes"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
 
 import streamlit as st
 
@@ -51,7 +51,7 @@ def most_tokens() -> int:
     """The largest budget, which a deployment may lower (ATTENTION_ATLAS_TOKENS)."""
     given = setting("ATTENTION_ATLAS_TOKENS") or ""
     wanted = int(given) if given.isdigit() else MOST_TOKENS
-    return max(LEAST_TOKENS, min(MOST_TOKENS, wanted))
+    return max(LEAST_TOKENS, min(MOST_TOKENS, wanted // STEP * STEP))
 
 
 def pick_source() -> tuple[str, int]:
@@ -86,13 +86,19 @@ def pick_source() -> tuple[str, int]:
     return st.session_state["corpus"], int(st.session_state["budget"])
 
 
+def end_here() -> NoReturn:
+    """End the page while there is no atlas; the address says what was chosen so far."""
+    address.publish("corpus", "budget")
+    st.stop()
+
+
 def corpus_of(source: str) -> Corpus:
     """The corpus; ends the page with a hint or a message where there is none."""
     if source == "sample":
         return _sample()
     texts = _pasted() if source == "lines" else _uploaded()
     if texts is None:
-        st.stop()
+        end_here()
     for note in texts.notes:
         st.caption(escape(note))
     return _corpus(CORPORA[source], texts)
@@ -111,7 +117,7 @@ def saved_file() -> UploadedFile:
             "Choose a **.parquet** file that this page or `python -m core.atlas_build` has"
             " written. It opens without the model."
         )
-        st.stop()
+        end_here()
     return file
 
 
