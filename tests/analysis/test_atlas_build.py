@@ -210,6 +210,15 @@ def test_sentences_that_left_no_trace_are_left_out_of_texts_and_labels() -> None
     assert atlas.tokens.of_sentence(1).tolist() == [3, 4, 5, 6]
 
 
+def test_masks_stay_with_their_sentence_where_others_left_no_trace() -> None:
+    traces = corpus("causal window", (2, 9, 6))
+    atlas = build_atlas([(4, traces[1]), (1, traces[0]), (7, traces[2])])
+    assert sorted(atlas.masks) == [1, 2]  # two tokens are too few for a window of three
+    for sentence, size in ((1, 9), (2, 6)):
+        (block,) = blocks_for(atlas.tokens, np.array([sentence]), atlas.masks, causal=True)
+        assert (block.allowed(1, 0)[0] == window_mask(size, causal=True, window=3)).all()
+
+
 def test_what_was_cut_is_counted(model_of: Callable[[str], LoadedModel]) -> None:
     model = model_of("gpt2")
     atlas = build_atlas(trace_by_length(model, SENTENCES[3:], max_tokens=6), SENTENCES[3:])

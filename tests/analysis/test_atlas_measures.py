@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 from sklearn.decomposition import PCA
 
 from core.analysis.atlas import Atlas, Gathered, build_atlas, gather_trace
+from core.analysis.atlas import dispersion as dispersion_module
 from core.analysis.atlas.blocks import blocks_for, blocks_of, sample_pairs
 from core.analysis.atlas.colours import (
     COLOURINGS,
@@ -156,12 +157,21 @@ def test_size_and_direction_of_a_picture_change_nothing(factor: float) -> None:
     np.testing.assert_allclose(dispersion(turned, matches), dispersion(points, matches), rtol=1e-3)
 
 
-def test_more_matches_than_are_looked_at_are_sampled() -> None:
+def test_more_matches_than_are_looked_at_are_sampled(monkeypatch: pytest.MonkeyPatch) -> None:
+    looked_at = set()
+
+    def watched(clouds: Array, clusters: int) -> Floats:
+        looked_at.add(clouds.shape[1])
+        return original(clouds, clusters)
+
+    original = dispersion_module._spread
+    monkeypatch.setattr(dispersion_module, "_spread", watched)
     matches = some(9, 3 * MOST_MATCHES, 2000)
     points = cloud(9, 2000)
     assert (np.abs(dispersion(points, matches) - 1) < 0.15).all()
     tight = gathered_at(points, matches, (-2.0, 0.0, 2.0))
     assert (dispersion(tight, matches) < 0.1).all()
+    assert looked_at == {MOST_MATCHES}
 
 
 # Where two words meet --------------------------------------------------------------------------
@@ -241,7 +251,8 @@ def test_no_attention_goes_to_a_later_word_of_a_causal_model() -> None:
     assert (meeting.weights[1] > 0).all()
     assert meeting.even[1] == pytest.approx(np.full((2, 4), 2 / 5))
     np.testing.assert_array_equal(meeting.mean, meeting.weights[1])
-    assert [sentence for sentence, _ in meeting.best_sentences(0, 0, 5)] == [1]
+    for count in (1, 5):
+        assert [sentence for sentence, _ in meeting.best_sentences(0, 0, count)] == [1]
     never = meet_words([(0, traces[0])], {0: early}, {0: late})
     assert np.isnan(never.mean).all()
     assert never.best_sentences(1, 3, 5) == []
@@ -260,6 +271,8 @@ def test_the_best_sentences_come_first() -> None:
 
 @steady
 @given(st.sets(st.integers(0, 400)), st.sets(st.integers(0, 400)))
+@example(set(range(95)), set(range(400)))
+@example(set(range(400)), set(range(3, 53)))
 def test_sentences_with_both_words_are_thinned_evenly(first: set[int], second: set[int]) -> None:
     one, other = (dict.fromkeys(each, np.array([0])) for each in (first, second))
     both = [sentence for sentence in range(401) if sentence in first and sentence in second]
@@ -360,6 +373,24 @@ def test_norms_run_along_the_ramp_within_each_head() -> None:
         assert numbers[layer, head][[order[0], order[-1]]].tolist() == [0, 1]
 
 
+def test_one_long_vector_does_not_take_the_ramp_from_all_others() -> None:
+    atlas = coloured()
+    norms = np.tile(np.linspace(1, 2, 200, dtype=np.float32), (2, 4, 1))
+    norms[:, :, 150] = 1e6
+    numbers = point_tones(replace(atlas, norms=norms), "norm").numbers
+    assert np.abs(numbers[:, :, 100] - 0.5).max() < 0.05
+    assert (numbers[:, :, 150] == 1).all()
+
+
+def test_special_tokens_are_no_punctuation() -> None:
+    atlas = coloured()
+    special = replace(
+        atlas.tokens, special=np.array([text in {"[CLS]", ","} for text in atlas.tokens.texts])
+    )
+    numbers = point_tones(replace(atlas, tokens=special), "punctuation").numbers
+    assert np.flatnonzero(numbers[:SIZE]).tolist() == [8]
+
+
 def test_norms_that_are_all_the_same_have_a_colour() -> None:
     atlas = coloured()
     alike = replace(atlas, norms=np.ones_like(atlas.norms))
@@ -429,7 +460,7 @@ def test_places_among_those_chosen_are_of_the_same_tokens() -> None:
         assert among.masks == block.masks
 
 
-@pytest.mark.parametrize("most", [0, 1, 4, 60, 110, 10_000])
+@pytest.mark.parametrize("most", [0, 1, 4, 60, 110, 184, 10_000])
 def test_a_sample_of_sentences_keeps_to_its_pairs_and_has_one_at_least(most: int) -> None:
     atlas = build_atlas(corpus_of(LENGTHS))
     blocks = blocks_of(atlas.tokens, {}, causal=False, most_pairs=most)

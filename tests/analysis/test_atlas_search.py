@@ -121,6 +121,15 @@ def test_marks_are_marks(atlas: Atlas) -> None:
     assert found(atlas, ".", "token") == {0: ".", 1: ".", 2: ". . .", 3: "."}
 
 
+def test_special_tokens_are_in_no_text_even_if_they_were_typed() -> None:
+    plain = written("[SEP] a [SEP]")
+    special = np.array([True, True, False, True])
+    typed = replace(plain, tokens=replace(plain.tokens, special=special))
+    assert found(typed, "[SEP]", "token") == {0: "[SEP] [SEP]"}
+    assert found(typed, "[SEP]", "phrase") == {}
+    assert found(typed, "SEP. a", "regex") == {0: "a"}
+
+
 WORDS = st.text("aAbßéİ#Ġ😀א.", min_size=1, max_size=4)
 
 
