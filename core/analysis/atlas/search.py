@@ -125,11 +125,12 @@ def _pattern(query: str) -> Callable[[str], Spans]:
         pattern = regex.compile(query, regex.IGNORECASE)
     except (regex.error, OverflowError, RecursionError, MemoryError) as error:
         raise SearchError(f"This is no regular expression: {error}.") from None
-    ends = time.monotonic() + TIME_LIMIT
+    left = TIME_LIMIT
 
     def spans(text: str) -> Spans:
+        nonlocal left
+        began = time.monotonic()
         try:
-            left = ends - time.monotonic()
             if left <= 0:
                 raise TimeoutError
             for found in pattern.finditer(text, timeout=left, concurrent=True):
@@ -139,6 +140,8 @@ def _pattern(query: str) -> Callable[[str], Spans]:
                 f"This expression was stopped after {TIME_LIMIT} seconds: it may never end. Make"
                 " repetitions inside of repetitions simpler."
             ) from None
+        finally:
+            left -= time.monotonic() - began
 
     return spans
 
