@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 Kind = Literal["token", "substring", "phrase", "regex"]
 KINDS: tuple[Kind, ...] = ("token", "substring", "phrase", "regex")
 LONGEST_QUERY = 200  # characters
-TIME_LIMIT = 0.4  # seconds a regular expression may take over the whole corpus
+TIME_LIMIT = 0.8  # seconds a regular expression may take over the whole corpus
 MOST_WRITTEN_OUT = 200_000  # characters of one with its counted repetitions written out: 50 MB
 _COUNT = re.compile(r"\{([^,}]*)")  # of a repetition, at least
 
