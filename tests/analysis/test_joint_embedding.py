@@ -10,11 +10,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
+from scipy.spatial.distance import cdist
 from sklearn.decomposition import PCA
 from sklearn.manifold import trustworthiness
 from sklearn.preprocessing import normalize
 
 from core.analysis.joint_embedding import Embedding, Metric, Projection, biplot, embed
+from core.analysis.umap_process import nearest_rows
 
 Floats = NDArray[np.float64]
 SEEDS = st.integers(0, 2**32 - 1)
@@ -263,3 +265,13 @@ def test_a_key_of_no_length_has_a_place_under_cosine_distance() -> None:
         found = embed(queries, keys, projection, metric="cosine")
         assert np.isfinite(found.queries).all()
         assert np.isfinite(found.keys).all()
+
+
+@pytest.mark.parametrize("metric", ["euclidean", "cosine"])
+def test_nearest_rows_are_those_of_a_plain_search(metric: str) -> None:
+    rows = np.random.default_rng(0).normal(size=(40, 5)).astype(np.float32)
+    indices, distances = nearest_rows(rows, 6, metric)
+    exact = cdist(rows, rows, metric)
+    np.testing.assert_array_equal(indices, np.argsort(exact, axis=1)[:, :6])
+    np.testing.assert_allclose(distances, np.sort(exact, axis=1)[:, :6], atol=1e-3)
+    np.testing.assert_array_equal(indices[:, 0], np.arange(40))

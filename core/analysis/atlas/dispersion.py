@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
 CLUSTERS = 3
 FEWEST = 2 * CLUSTERS  # matches; fewer are taken as one cluster
-MOST_MATCHES = 250  # more are sampled
-DRAWS = 4  # of random tokens, to compare with
+MOST_MATCHES = 150  # more are sampled
+DRAWS = 3  # of random tokens, to compare with
 _ROUNDS = 12  # of moving the centres; they hardly move after six
 _SEED = 0
 

@@ -103,8 +103,8 @@ $\langle q, k\rangle$, and the share of queries whose most attended key is also 
 random points reach the mean of $1/m$ for $m$ permitted keys.
 
 **Dispersion** of a search: mean distance of the matches to the nearest of three k-means centres,
-divided by the same for as many random tokens (mean of four draws), for queries and keys apart, then
-averaged.
+divided by the same for as many random tokens (mean of three draws), for queries and keys apart,
+then averaged; of many matches 150 are drawn.
 
 **Where two words meet**: $\operatorname{mean}_{i \in A} \sum_{j \in B} \alpha_{ij}$ over the tokens
 of both words, averaged over sentences.
