@@ -25,6 +25,7 @@ from core.model import (
     trace_repeated,
     trace_text,
 )
+from core.model.memory import return_freed_memory
 
 if TYPE_CHECKING:
     import numpy as np
@@ -76,6 +77,7 @@ CORPORA_KEPT = 2
 @st.cache_resource(max_entries=MODELS_KEPT, show_spinner="Loading the model and checking it …")
 def model(name: str) -> LoadedModel:
     """The model, loaded and probed; refuses one that is not on this machine."""
+    return_freed_memory()
     return load(name, download=False)
 
 
