@@ -335,6 +335,17 @@ def test_a_table_has_a_text_and_a_label_column(open_app: Callable[..., AppTest])
     assert (app.selectbox(key="colour").value, app.query_params["colour"]) == ("type", "type")
 
 
+def test_a_label_and_a_press_that_arrive_together_make_the_labelled_atlas(
+    open_app: Callable[..., AppTest],
+) -> None:
+    others = f"{CSV}4,Of these no atlas is kept.,good\n"
+    app = upload(open_app("atlas", corpus="file"), "others.csv", others.encode())
+    app.selectbox(key="atlas_label_column").set_value("stars")
+    app.button(key="atlas_build").click().run()
+    assert "tokens of 4 texts" in said(app)
+    assert "label" in app.selectbox(key="colour").options
+
+
 @pytest.mark.parametrize(
     ("name", "data"),
     [

@@ -37,8 +37,9 @@ _TOKEN_HEAD_SECONDS = 3e-6  # and what each token adds to it
 _TELL_SECONDS = 0.3  # between two steps of the progress bar
 _FREE_SHARE = 0.8  # of the memory that is free may be taken
 _BYTES_A_POINT = 3 * 3 * 4 + 4  # three stages of three components, and the norm
-_FILE, _ASKED, _STOPPED, _USED = (
+_FILE, _PRESSED, _ASKED, _STOPPED, _USED = (
     "_atlas_file_digest",
+    "_atlas_pressed",
     "_atlas_asked",
     "_atlas_stopped",
     "_atlas_used",
@@ -83,6 +84,8 @@ def atlas_of_corpus(corpus: Corpus, budget: int) -> cache.AtlasShelf:
     model = current_model()
     show_model_facts(model)
     of = f"{corpus.digest} {budget}"
+    if st.session_state.pop(_PRESSED, False):
+        st.session_state[_ASKED] = f"{model.name} {of}"
     shelf = cache.atlas_shelf(model.name, of)
     if shelf.atlas is not None:
         return shelf
@@ -164,7 +167,8 @@ def _may_begin(corpus: Corpus, chosen: Chosen, cost: Cost, of: str) -> bool:
         type="primary",
         key="atlas_build",
         on_click=st.session_state.update,
-        kwargs={_ASKED: of},
+        # not what is asked for: a label chosen just before the press would not be part of it
+        kwargs={_PRESSED: True},
     )
     return False
 
