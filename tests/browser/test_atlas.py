@@ -235,7 +235,7 @@ def test_a_saved_atlas_opens_as_the_same_picture(goto: Callable[..., Page], tmp_
         page.get_by_role("button", name="Save the atlas").click()
     path = tmp_path / "small.parquet"
     download.value.save_as(path)
-    page.context.close()
+    page.close()
     page = goto(f"/atlas?corpus=saved&{state}")
     page.locator('input[type="file"]').set_input_files(path)
     expect(

@@ -48,7 +48,7 @@ def test_a_cold_server_opens_every_page_by_its_own_link(
             expect(page.get_by_text("attention reproduced to")).to_be_visible()
             expect(page.get_by_role("gridcell").first).to_be_visible()
         log = (tmp_path / "log.txt").read_text()
-        page.context.close()
+        page.close()
     assert "Traceback" not in log
     assert "Warning" not in log
     assert troubles == []
@@ -171,7 +171,7 @@ def test_a_hub_that_does_not_answer_is_told_and_not_waited_for(
             # Five seconds are wanted, and 3.5 usual; the hub client's own retries take 23.
             assert time.monotonic() - started < 12
             expect(page.get_by_role("grid")).to_be_visible()
-            page.context.close()
+            page.close()
 
 
 def test_the_server_says_nothing(log: Path, app: str) -> None:
