@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import plotly.graph_objects as go
@@ -70,24 +70,35 @@ def head_map(
             "line": {"width": 1, "color": colours.line},
             "colorbar": bar,
         },
-        selected={"marker": {"opacity": 1}},
-        unselected={"marker": {"opacity": 1}},
+        **steady(),
         hovertemplate=(
             f"L%{{y}} H%{{x}}: {literal(name)} %{{customdata:.3f}}"
             "<br>click to open this head<extra></extra>"
         ),
     )
+    lay_out_heads(figure, layers, heads)
+    figure.update_layout(height=max(240, 110 + (size + 6) * layers), showlegend=False)
+    return figure
+
+
+def lay_out_heads(figure: go.Figure, layers: int, heads: int) -> None:
+    """Axes of a map of heads, numbered from 1, of which a point can be clicked."""
     axis = {"showgrid": False, "zeroline": False, "dtick": 1, "fixedrange": True}
     figure.update_xaxes(title_text="head", range=[0.4, heads + 0.6], **axis)
     figure.update_yaxes(title_text="layer", range=[layers + 0.6, 0.4], **axis)
     figure.update_layout(
-        height=max(240, 110 + (size + 6) * layers),
         margin={"l": 8, "r": 8, "t": 8, "b": 8},
         clickmode="event+select",
         dragmode=False,
-        showlegend=False,
     )
-    return figure
+
+
+def steady(text: str | None = None) -> dict[str, Any]:
+    """Arguments of a trace whose points do not fade when one is clicked; `text`: their colour."""
+    same: dict[str, Any] = {"marker": {"opacity": 1}}
+    if text is not None:
+        same["textfont"] = {"color": text}
+    return {"selected": same, "unselected": same}
 
 
 def _add_unknown(

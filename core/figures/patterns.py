@@ -1,4 +1,4 @@
-"""Patterns of heads in pictures: a map of classes, a head's scores beside chance, heads alike."""
+"""Patterns of heads in pictures: a map of classes, and a head's scores beside chance."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import plotly.graph_objects as go
 
-from core.figures.head_map import square_size
+from core.figures.head_map import lay_out_heads, square_size, steady
 from core.figures.labels import literal
 from core.figures.palette import Palette, lch_to_hex
 
@@ -92,22 +92,17 @@ def class_map(
                 "color": shades[kind],
                 "line": {"width": 1, "color": colours.line},
             },
-            selected={"marker": {"opacity": 1}, "textfont": {"color": colours.paper}},
-            unselected={"marker": {"opacity": 1}, "textfont": {"color": colours.paper}},
+            **steady(colours.paper),
             hovertemplate=f"L%{{y}} H%{{x}}: {name}{surely}<extra></extra>",
         )
-    axis = {"showgrid": False, "zeroline": False, "dtick": 1, "fixedrange": True}
-    figure.update_xaxes(title_text="head", range=[0.4, heads + 0.6], **axis)
-    figure.update_yaxes(title_text="layer", range=[layers + 0.6, 0.4], **axis)
+    lay_out_heads(figure, layers, heads)
+    drawn = (square_size(heads) + _GAP) * layers  # pixels
     figure.update_layout(
-        height=max(270, 160 + (square_size(heads) + _GAP) * layers),
-        margin={"l": 8, "r": 8, "t": 8, "b": 8},
-        clickmode="event+select",
-        dragmode=False,
+        height=max(270, 160 + drawn),
         showlegend=True,
         legend={
             "orientation": "h",
-            "y": -_UNDER_MAP / ((square_size(heads) + _GAP) * layers),
+            "y": -_UNDER_MAP / drawn,
             "yanchor": "top",
             "itemclick": False,
             "itemdoubleclick": False,
@@ -128,8 +123,7 @@ def ring(figure: go.Figure, layer: int, head: int, heads: int, colours: Palette)
             "color": colours.alert,
             "line": {"width": 3},
         },
-        selected={"marker": {"opacity": 1}},
-        unselected={"marker": {"opacity": 1}},
+        **steady(),
         hoverinfo="skip",
         showlegend=False,
     )
@@ -196,85 +190,6 @@ def score_bars(bars: Sequence[Bar], colours: Palette) -> go.Figure:
         margin={"l": 8, "r": 8, "t": 8, "b": 8},
         bargap=0.35,
         legend={"orientation": "h", "y": -0.08, "yanchor": "top"},
-    )
-    return figure
-
-
-def similarity_figure(
-    points: Floats,
-    labels: Sequence[str],
-    classes: Sequence[str],
-    chosen: int,
-    names: Mapping[str, str],
-    shades: Mapping[str, str],
-    colours: Palette,
-) -> go.Figure:
-    """Heads as points, near where they attend alike; a clicked point's customdata is its number.
-
-    Parameters
-    ----------
-    points : (head, 2).
-    labels : a name a head.
-    classes : a class a head.
-    chosen : the head that is ringed and named.
-    """
-    figure = go.Figure()
-    kinds = np.asarray(classes)
-    for kind, name in names.items():
-        (found,) = np.nonzero(kinds == kind)
-        if not found.size:
-            continue
-        figure.add_scatter(
-            x=points[found, 0],
-            y=points[found, 1],
-            customdata=[[index, labels[index]] for index in found.tolist()],
-            name=f"{name} ({found.size})",
-            mode="markers+text",
-            text=[LETTERS[kind]] * found.size,
-            textfont={"size": 10, "color": colours.paper, "weight": 700},
-            marker={
-                "size": 17 if kind != "none" else 11,
-                "color": shades[kind],
-                "line": {"width": 1, "color": colours.paper if kind != "none" else colours.ink},
-            },
-            selected={"marker": {"opacity": 1}, "textfont": {"color": colours.paper}},
-            unselected={"marker": {"opacity": 1}, "textfont": {"color": colours.paper}},
-            hovertemplate=f"%{{customdata[1]}}: {name}<extra></extra>",
-        )
-    figure.add_scatter(
-        x=points[[chosen], 0],
-        y=points[[chosen], 1],
-        mode="markers",
-        marker={
-            "symbol": "circle-open",
-            "size": 25,
-            "color": colours.alert,
-            "line": {"width": 3},
-        },
-        selected={"marker": {"opacity": 1}},
-        unselected={"marker": {"opacity": 1}},
-        hoverinfo="skip",
-        showlegend=False,
-    )
-    figure.add_annotation(
-        x=points[chosen, 0],
-        y=points[chosen, 1],
-        yshift=24,
-        text=f"<b>{literal(labels[chosen])}</b>",
-        showarrow=False,
-        font={"size": 13, "color": colours.ink},
-        bgcolor=colours.paper,
-        borderpad=1,
-    )
-    axis = {"showgrid": False, "zeroline": False, "showticklabels": False, "fixedrange": True}
-    figure.update_xaxes(**axis, constrain="domain")
-    figure.update_yaxes(**axis, scaleanchor="x", scaleratio=1)
-    figure.update_layout(
-        height=480,
-        margin={"l": 8, "r": 8, "t": 8, "b": 8},
-        clickmode="event+select",
-        dragmode=False,
-        legend={"orientation": "h", "y": -0.02, "yanchor": "top"},
     )
     return figure
 

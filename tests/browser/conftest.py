@@ -65,22 +65,6 @@ def browser(_playwright: Playwright, _chromium: str) -> Iterator[Browser]:
 
 
 @pytest.fixture(scope="session")
-def _profile(
-    _playwright: Playwright, _chromium: str, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[BrowserContext]:
-    """A browser that keeps Streamlit's scripts, compiled: pages open in two thirds of the time."""
-    context = _playwright.chromium.launch_persistent_context(
-        tmp_path_factory.mktemp("profile"),
-        executable_path=_chromium,
-        args=ARGUMENTS,
-        permissions=["clipboard-read", "clipboard-write"],
-    )
-    context.set_default_timeout(30_000)
-    yield context
-    context.close()
-
-
-@pytest.fixture(scope="session")
 def log(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("server") / "log.txt"
 
@@ -90,6 +74,23 @@ def app(log: Path) -> Iterator[str]:
     """Address of one app for all tests that do not need a cold one; no hub can be reached."""
     with running_app(log, HF_ENDPOINT="http://127.0.0.1:9") as address:
         yield address
+
+
+@pytest.fixture(scope="session")
+def _profile(
+    _playwright: Playwright, _chromium: str, app: str, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[BrowserContext]:
+    """A browser that keeps Streamlit's scripts and one process: pages open in half the time."""
+    context = _playwright.chromium.launch_persistent_context(
+        tmp_path_factory.mktemp("profile"),
+        executable_path=_chromium,
+        args=[*ARGUMENTS, "--process-per-site"],
+        permissions=["clipboard-read", "clipboard-write"],
+    )
+    context.set_default_timeout(30_000)
+    context.new_page().goto(f"{app}/_stcore/health")  # the process ends with its last page
+    yield context
+    context.close()
 
 
 @pytest.fixture

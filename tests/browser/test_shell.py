@@ -28,8 +28,8 @@ HOSTILE = (
 )
 
 
-@pytest.mark.parametrize("name", [page.name for page in PAGES])
-def test_a_cold_server_opens_every_page_by_its_own_link(
+@pytest.mark.parametrize("name", ["home", "heatmap", "atlas"])  # all others: test_cold_imports
+def test_a_cold_server_opens_a_page_by_its_own_link(
     open_context: Callable[..., BrowserContext], tmp_path: Path, name: str
 ) -> None:
     """Title, menu and text are there before torch is; one page is waited for to the end."""

@@ -14,7 +14,6 @@ from core.figures.patterns import (
     class_map,
     ring,
     score_bars,
-    similarity_figure,
 )
 
 NAMES = {name: f"<{name}>" for name in (*CLASSES, NONE)}
@@ -65,21 +64,3 @@ def test_a_score_that_is_not_defined_is_a_dash_and_no_bar() -> None:
     assert (chance.x[0], limit.x[0]) == (0.1, 0.5)
     assert list(bar.error_x.array) == pytest.approx([0.1, 0])
     assert list(bar.error_x.arrayminus) == pytest.approx([0.05, 0])
-
-
-def test_a_point_carries_its_heads_number() -> None:
-    points = np.array([[0.0, 0.0], [1.0, 0.5], [0.2, 0.9]])
-    colours = palette("dark")
-    figure = similarity_figure(
-        points,
-        ["L1 H1", "L1 H2", "L1 H3"],
-        ["none", "first", "none"],
-        1,
-        NAMES,
-        class_colours("dark", colours),
-        colours,
-    )
-    numbers = sorted(int(data[0]) for trace in figure.data[:-1] for data in trace.customdata)
-    assert numbers == [0, 1, 2]
-    assert [figure.data[-1].x[0], figure.data[-1].y[0]] == [1.0, 0.5]
-    assert figure.layout.annotations[0].text == "<b>L1 H2</b>"

@@ -9,7 +9,7 @@ import pandas as pd
 import streamlit as st
 
 from core.analysis.head_similarity import map_heads, nearest_heads
-from core.figures.atlas import heads_figure
+from core.figures.alike import alike_by_layer
 from core.ui import address
 from core.ui.atlas.screen import SHARED, open_head
 from core.ui.atlas.wording import number
@@ -38,7 +38,7 @@ def show_head_map(screen: Screen, colours: Palette) -> None:
     left, right = st.columns([3, 2], gap="medium")
     with left:
         st.plotly_chart(
-            heads_figure(drawn.points, heads, chosen, colours),
+            alike_by_layer(drawn.points, heads, chosen, colours),
             key="atlas_heads",
             on_select=lambda: _open_clicked(heads),
             selection_mode="points",

@@ -8,7 +8,8 @@ import pandas as pd
 import streamlit as st
 
 from core.analysis.head_similarity import Distances, HeadMap, map_heads, nearest_heads
-from core.figures.patterns import class_colours, similarity_figure
+from core.figures.alike import alike_by_class
+from core.figures.patterns import class_colours
 from core.ui import address, cache
 from core.ui.patterns.found import THRESHOLD_KEYS
 from core.ui.patterns.overview import choose_head
@@ -32,7 +33,7 @@ def show_alike(found: Found, colours: Palette, theme: str | None) -> None:
     classes = [str(kind) for kind in found.table["class"]]
     left, right = st.columns([3, 2], gap="medium")
     with left:
-        figure = similarity_figure(
+        figure = alike_by_class(
             drawn.points,
             labels,
             classes,

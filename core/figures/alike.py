@@ -1,0 +1,148 @@
+"""Heads as points of a plane, near where they attend alike; a click gives the number of one."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import plotly.graph_objects as go
+
+from core.figures.head_map import steady
+from core.figures.labels import literal
+from core.figures.palette import scale
+from core.figures.patterns import LETTERS
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    from core.figures.palette import Palette
+
+    Floats = NDArray[np.float64]
+
+_FEW_HEADS = 160  # more points than these have no room for their names
+
+
+def alike_by_class(
+    points: Floats,
+    labels: Sequence[str],
+    classes: Sequence[str],
+    chosen: int,
+    names: Mapping[str, str],
+    shades: Mapping[str, str],
+    colours: Palette,
+) -> go.Figure:
+    """Heads coloured by class, with its letter; a clicked point's customdata is (number, label).
+
+    Parameters
+    ----------
+    points : (head of all layers, 2).
+    labels, classes : one a head.
+    chosen : the head that is ringed and named.
+    names : of the classes as people read them; the legend keeps their order.
+    shades : a colour a class.
+    """
+    figure = go.Figure()
+    kinds = np.asarray(classes)
+    for kind, name in names.items():
+        (found,) = np.nonzero(kinds == kind)
+        if not found.size:
+            continue
+        plain = kind == "none"
+        figure.add_scatter(
+            x=points[found, 0],
+            y=points[found, 1],
+            customdata=[[index, labels[index]] for index in found.tolist()],
+            name=f"{name} ({found.size})",
+            mode="markers+text",
+            text=[LETTERS[kind]] * found.size,
+            textfont={"size": 10, "color": colours.paper, "weight": 700},
+            marker={
+                "size": 11 if plain else 17,
+                "color": shades[kind],
+                "line": {"width": 1, "color": colours.ink if plain else colours.paper},
+            },
+            **steady(colours.paper),
+            hovertemplate=f"%{{customdata[1]}}: {name}<extra></extra>",
+        )
+    _ring(figure, points[chosen], colours)
+    figure.add_annotation(
+        x=points[chosen, 0],
+        y=points[chosen, 1],
+        yshift=24,
+        text=f"<b>{literal(labels[chosen])}</b>",
+        showarrow=False,
+        font={"size": 13, "color": colours.ink},
+        bgcolor=colours.paper,
+        borderpad=1,
+    )
+    _lay_out(figure)
+    figure.update_layout(legend={"orientation": "h", "y": -0.02, "yanchor": "top"})
+    return figure
+
+
+def alike_by_layer(points: Floats, heads: int, chosen: int, colours: Palette) -> go.Figure:
+    """Heads coloured by layer, with their names; a clicked point's customdata is (number, name).
+
+    Parameters
+    ----------
+    points : (head of all layers, 2).
+    heads : in a layer.
+    chosen : the head that is ringed.
+    """
+    index = np.arange(len(points))
+    layers, numbers = np.divmod(index, heads)
+    names = [f"L{layer + 1} H{head + 1}" for layer, head in zip(layers, numbers, strict=True)]
+    last = int(layers.max())
+    figure = go.Figure()
+    _ring(figure, points[chosen], colours)
+    figure.add_scatter(
+        x=points[:, 0],
+        y=points[:, 1],
+        customdata=[[i, name] for i, name in zip(index.tolist(), names, strict=True)],
+        mode="markers+text" if len(points) <= _FEW_HEADS else "markers",
+        text=names,
+        textposition="top center",
+        textfont={"size": 10, "color": colours.ink},
+        marker={
+            "size": 12,
+            "color": layers + 1,
+            "colorscale": scale(colours.sequential[2:]),
+            "cmin": 1,
+            "cmax": max(2, last + 1),
+            "line": {"width": 1, "color": colours.ink},
+            "colorbar": {"title": {"text": "layer"}, "thickness": 12, "dtick": max(1, last // 6)},
+        },
+        **steady(colours.ink),
+        hovertemplate="%{customdata[1]}<br>click to choose<extra></extra>",
+    )
+    _lay_out(figure)
+    figure.update_layout(showlegend=False)
+    return figure
+
+
+def _ring(figure: go.Figure, point: Floats, colours: Palette) -> None:
+    """Around the chosen head."""
+    figure.add_scatter(
+        x=point[[0]],
+        y=point[[1]],
+        mode="markers",
+        marker={"symbol": "circle-open", "size": 25, "color": colours.alert, "line": {"width": 3}},
+        **steady(),
+        hoverinfo="skip",
+        showlegend=False,
+    )
+
+
+def _lay_out(figure: go.Figure) -> None:
+    """Equal axes without numbers, which mean nothing here."""
+    axis = {"showgrid": False, "zeroline": False, "showticklabels": False, "fixedrange": True}
+    figure.update_xaxes(**axis, constrain="domain")
+    figure.update_yaxes(**axis, scaleanchor="x", scaleratio=1)
+    figure.update_layout(
+        height=500,
+        margin={"l": 8, "r": 8, "t": 8, "b": 8},
+        clickmode="event+select",
+        dragmode=False,
+    )

@@ -1,0 +1,41 @@
+"""Heads as points: which is which, and which is ringed."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from core.analysis.head_classes import CLASSES, NONE
+from core.figures.alike import alike_by_class, alike_by_layer
+from core.figures.palette import palette
+from core.figures.patterns import class_colours
+
+POINTS = np.array([[0.0, 0.0], [1.0, 0.5], [0.2, 0.9]])
+
+
+def test_by_class_a_point_carries_its_heads_number() -> None:
+    colours = palette("dark")
+    figure = alike_by_class(
+        POINTS,
+        ["L1 H1", "L1 H2", "L1 H3"],
+        ["none", "first", "none"],
+        1,
+        {name: f"<{name}>" for name in (*CLASSES, NONE)},
+        class_colours("dark", colours),
+        colours,
+    )
+    numbers = sorted(int(data[0]) for trace in figure.data[:-1] for data in trace.customdata)
+    assert numbers == [0, 1, 2]
+    assert [figure.data[-1].x[0], figure.data[-1].y[0]] == [1.0, 0.5]
+    assert figure.layout.annotations[0].text == "<b>L1 H2</b>"
+
+
+def test_by_layer_a_point_carries_its_heads_number_and_name() -> None:
+    ringed, heads = alike_by_layer(np.vstack([POINTS, -POINTS]), 3, 4, palette("light")).data
+    assert [list(data) for data in heads.customdata[2:4]] == [[2, "L1 H3"], [3, "L2 H1"]]
+    assert list(heads.marker.color) == [1, 1, 1, 2, 2, 2]
+    assert (ringed.x[0], ringed.y[0]) == (-1.0, -0.5)
+
+
+def test_many_heads_have_no_names_on_the_picture() -> None:
+    _, heads = alike_by_layer(np.zeros((336, 2)), 14, 0, palette("light")).data
+    assert heads.mode == "markers"
