@@ -16,7 +16,6 @@ import numpy as np
 from core.analysis.attention_table import renormalise_rows
 from core.analysis.pairs import permitted_pairs
 from core.analysis.pattern_measure import mean_relative_entropy
-from core.model.trace import softmax
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -71,7 +70,7 @@ def columns(trace: Trace, transformed: Array | None = None) -> Columns:
     # Matrices this small gain nothing from threads, which wait for each other on a busy server.
     with threadpool_limits(1, user_api="blas"):
         for layer in range(trace.shape[0]):
-            weights = softmax(trace.scores(layer))
+            weights = trace.attention(layer)
             allowed = permitted_pairs(trace, layer)
             even = (allowed / allowed.sum(axis=-1, keepdims=True)).mean(axis=1)
             rows.append(
@@ -106,7 +105,7 @@ def moved(weights: Array, norms: Floats) -> Array:
     """
     carried = weights * norms[..., None, :].astype(np.float32)
     mean = carried.sum(axis=(-1, -2), keepdims=True, dtype=np.float64) / weights.shape[-1]
-    return np.divide(carried, mean, out=np.zeros_like(carried), where=mean > 0, casting="same_kind")
+    return np.divide(carried, mean, out=carried, where=mean > 0, casting="same_kind")
 
 
 def null_score(attention: Floats, norms: Floats) -> Floats:
@@ -149,7 +148,7 @@ def stable_rank(weights: Array) -> Floats:
             break
         vectors = weights.swapaxes(-1, -2) @ forward
         vectors /= np.linalg.norm(vectors, axis=-2, keepdims=True)
-    return np.asarray(np.square(weights, dtype=np.float64).sum(axis=(-1, -2)) / largest)
+    return np.asarray(np.einsum("hij,hij->h", weights, weights, dtype=np.float64) / largest)
 
 
 def without_first(weights: Array) -> Array:

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from core.analysis.head_patterns import head_scores
-from core.model.trace import softmax
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -37,7 +36,7 @@ def order_heads(trace: Trace, by: Order) -> NDArray[np.int64]:
 
     step = token_step(trace)
     with threadpool_limits(1, user_api="blas"):
-        rows = [_by_likeness(softmax(trace.scores(layer)), step) for layer in range(layers)]
+        rows = [_by_likeness(trace.attention(layer), step) for layer in range(layers)]
     return np.stack(rows)
 
 

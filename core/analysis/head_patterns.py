@@ -26,7 +26,7 @@ from core.analysis.pattern_pairs import (
     word_pairs,
 )
 from core.analysis.pattern_table import make_table
-from core.model.trace import Trace, softmax
+from core.model.trace import Trace
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -122,7 +122,7 @@ def head_scores(trace: Trace) -> Scores:
 
     One layer's attention, 4 bytes x heads x tokens squared, is in memory at a time.
     """
-    return _measure(trace, lambda layer: softmax(trace.scores(layer)))
+    return _measure(trace, trace.attention)
 
 
 def uniform_scores(trace: Trace) -> Scores:
@@ -145,7 +145,7 @@ def attention_at_offset(trace: Trace, offset: int) -> Array:
     if abs(offset) >= tokens:
         return np.zeros((layers, heads), dtype=np.float32)
     rows = [
-        np.diagonal(softmax(trace.scores(layer)), offset, axis1=1, axis2=2).mean(axis=1)
+        np.diagonal(trace.attention(layer), offset, axis1=1, axis2=2).mean(axis=1)
         for layer in range(layers)
     ]
     return np.stack(rows)

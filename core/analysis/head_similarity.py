@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from core.analysis.head_order import head_distances
-from core.model.trace import softmax
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -64,7 +63,7 @@ def compare_heads(trace: Trace, most_logarithms: int = MOST_LOGARITHMS) -> Dista
     each = layers * heads * (layers * heads - 1) // 2 * tokens
     step = min(tokens, max(1, -(-each * tokens // most_logarithms)))
     with threadpool_limits(1, user_api="blas"):
-        rows = np.concatenate([softmax(trace.scores(layer))[:, ::step] for layer in range(layers)])
+        rows = np.concatenate([trace.attention(layer)[:, ::step] for layer in range(layers)])
     compared = rows.shape[1]
     return Distances(head_distances(rows) * compared, compared, tokens)
 

@@ -9,7 +9,6 @@ import numpy as np
 
 from core.analysis.pairs import permitted_pairs
 from core.analysis.pattern_measure import even_attention
-from core.model.trace import softmax
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -65,7 +64,7 @@ def _of_text(trace: Trace) -> tuple[Floats, Floats]:
     scores, even = [], []
     for layer in range(trace.shape[0]):
         chance = even_attention(permitted_pairs(trace, layer))
-        scores.append(_mean_at(softmax(trace.scores(layer)), rows, columns))
+        scores.append(_mean_at(trace.attention(layer), rows, columns))
         even.append(np.broadcast_to(_mean_at(chance, rows, columns), heads))
     return np.stack(scores), np.stack(even)
 

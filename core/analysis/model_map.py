@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from core.analysis.pairs import permitted_pairs
-from core.model.trace import softmax
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -82,7 +81,7 @@ def model_map(
     # Matrices this small gain nothing from threads, which wait for each other on a busy server.
     with threadpool_limits(1, user_api="blas"):
         for layer in range(layers):
-            shown = _shown(softmax(trace.scores(layer)), rows, columns)
+            shown = _shown(trace.attention(layer), rows, columns)
             shown = _rows_of_one(shown) if renormalise else shown
             tiles.append(to_bytes(largest_of_blocks(shown, block)))
             allowed = permitted_pairs(trace, layer)[:, rows]

@@ -15,7 +15,6 @@ from core.analysis.vectors import (
     principal_components,
     vector_projection,
 )
-from core.model.trace import softmax
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -76,7 +75,7 @@ def project_pair(trace: Trace, a: int, b: int) -> PairProjection:
         centred = rows - rows.mean(axis=0)
         centred[np.linalg.norm(centred, axis=1) <= ROUNDING * np.linalg.norm(rows)] = 0
         in_full.append(signed_length(unit(centred[row_a]), unit(centred[row_b])))
-        weights = softmax(trace.scores(layer))  # (head, token, token)
+        weights = trace.attention(layer)  # (head, token, token)
         a_to_b.append(weights[:, a, b])
         b_to_a.append(weights[:, b, a])
     return PairProjection(
@@ -132,7 +131,7 @@ def _most_mutual(trace: Trace, candidates: list[Token]) -> tuple[int, int] | Non
     different = (names[:, None] != names[None, :]) & (words[:, None] != words[None, :])
     best, found = -1.0, None
     for layer in range(trace.shape[0]):
-        weights = softmax(trace.scores(layer))[:, positions][:, :, positions]
+        weights = trace.attention(layer)[:, positions][:, :, positions]
         mutual = np.where(different, weights + weights.swapaxes(1, 2), -1.0)
         head, i, j = np.unravel_index(int(mutual.argmax()), mutual.shape)
         if mutual[head, i, j] > best:

@@ -12,7 +12,6 @@ import numpy as np
 
 from core.analysis.pairs import permitted_pairs
 from core.analysis.pattern_pairs import table_pairs
-from core.model.trace import softmax
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -75,7 +74,7 @@ def measure_text(trace: Trace) -> Measured:
             mask = id(trace.layers[layer].mask)
             if mask not in even:
                 even[mask] = (ruler.sums(even_attention(allowed), allowed), ruler.counts(allowed))
-            found.append((ruler.sums(softmax(trace.scores(layer)), allowed), *even[mask]))
+            found.append((ruler.sums(trace.attention(layer), allowed), *even[mask]))
     sums, evens, counts = (
         np.stack([np.broadcast_to(part, (len(MEASURED), heads)) for part in parts], axis=1)
         for parts in zip(*found, strict=True)

@@ -8,7 +8,6 @@ import numpy as np
 
 from core.analysis.pairs import permitted_pairs
 from core.analysis.pattern_measure import even_attention
-from core.model.trace import softmax
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -24,7 +23,7 @@ def overall_attention(trace: Trace, kind: Overall) -> Array:
     - ``mean``: over all heads of all layers.
     - ``rollout``: :func:`rollout` of the layers' means over heads.
     """
-    layers = (softmax(trace.scores(layer)).mean(axis=0) for layer in range(trace.shape[0]))
+    layers = (trace.attention(layer).mean(axis=0) for layer in range(trace.shape[0]))
     return _join(layers, kind)
 
 

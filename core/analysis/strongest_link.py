@@ -7,8 +7,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from core.model.trace import softmax
-
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
@@ -42,7 +40,7 @@ def strongest_link(
         return None
     best: Link | None = None
     for layer in range(trace.shape[0]) if layers is None else layers:
-        weights = np.where(pairs, softmax(trace.scores(layer)), 0.0)  # (head, token, token)
+        weights = np.where(pairs, trace.attention(layer), 0.0)  # (head, token, token)
         head, query, key = np.unravel_index(int(weights.argmax()), weights.shape)
         weight = float(weights[head, query, key])
         if best is None or weight > best.weight:
@@ -82,7 +80,7 @@ def arcs_around(trace: Trace, link: Link, most: int = 26) -> Arcs:
         half = most // 2
         gap = half - 1
         shown = [*ordinary[first : first + half], *ordinary[last - half + 1 : last + 1]]
-    values = softmax(trace.scores(link.layer, link.head))[np.ix_(shown, shown)]
+    values = trace.attention(link.layer, link.head)[np.ix_(shown, shown)]
     others = np.where(np.eye(len(shown), dtype=bool), -1.0, values)
     best = others.argmax(axis=1)
     best[shown.index(link.query)] = shown.index(link.key)

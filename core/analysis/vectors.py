@@ -13,8 +13,6 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 import pandas as pd
 
-from core.model.trace import softmax
-
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -188,7 +186,7 @@ def layer_rows(
 ) -> NDArray[np.float64]:
     """The vectors of one layer before they are reduced, float64 (token, length)."""
     if source == "attention":
-        stack = softmax(trace.scores(layer)).astype(np.float64)
+        stack = trace.attention(layer).astype(np.float64)
         return summarise_heads(stack, summary)[np.ix_(positions, positions)]
     if source == "hidden states":
         if trace.hidden_states is None:

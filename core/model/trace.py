@@ -138,9 +138,10 @@ class Trace:
         Returns float32 (layer, head, token, token), without the axes that are given. All layers
         and heads of a long text are large: 4 bytes x layers x heads x tokens squared.
         """
-        if layer is not None:
-            return softmax(self.scores(layer, head))
-        return np.stack([softmax(self.scores(each, head)) for each in range(len(self.layers))])
+        if layer is None:
+            return np.stack([self.attention(each, head) for each in range(len(self.layers))])
+        scores = self.scores(layer, head)
+        return softmax(scores, out=scores)
 
     def _per_query_head(self, array: Array) -> Array:
         if self.group == 1:
@@ -157,9 +158,12 @@ class Trace:
             raise IndexError(f"head {head} of a model with heads 0 to {heads - 1}")
 
 
-def softmax(scores: Array) -> Array:
-    """Softmax over the last axis; ``-inf`` becomes exactly 0. Same shape and type as `scores`."""
-    shifted = scores - scores.max(axis=-1, keepdims=True)
+def softmax(scores: Array, out: Array | None = None) -> Array:
+    """Softmax over the last axis; ``-inf`` becomes exactly 0. Same shape and type as `scores`.
+
+    `out` takes the result, and may be `scores`: those of a long text are large.
+    """
+    shifted: Array = np.subtract(scores, scores.max(axis=-1, keepdims=True), out=out)
     np.exp(shifted, out=shifted)
     shifted /= shifted.sum(axis=-1, keepdims=True)
     return shifted
