@@ -21,7 +21,9 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-_FEW_HEADS = 160  # more points than these have no room for their names
+# Room of a name, in pixels, on a picture whose longer side has at least this many.
+_NAME = 40.0, 13.0
+_SIDE = 480.0
 
 
 def alike_by_class(
@@ -83,7 +85,7 @@ def alike_by_class(
 
 
 def alike_by_layer(points: Floats, heads: int, chosen: int, colours: Palette) -> go.Figure:
-    """Heads coloured by layer, with their names; a clicked point's customdata is (number, name).
+    """Heads coloured by layer, named where there is room; a clicked customdata is (number, name).
 
     Parameters
     ----------
@@ -94,6 +96,7 @@ def alike_by_layer(points: Floats, heads: int, chosen: int, colours: Palette) ->
     index = np.arange(len(points))
     layers, numbers = np.divmod(index, heads)
     names = [f"L{layer + 1} H{head + 1}" for layer, head in zip(layers, numbers, strict=True)]
+    named = _with_room(points, chosen)
     last = int(layers.max())
     figure = go.Figure()
     _ring(figure, points[chosen], colours)
@@ -101,8 +104,8 @@ def alike_by_layer(points: Floats, heads: int, chosen: int, colours: Palette) ->
         x=points[:, 0],
         y=points[:, 1],
         customdata=[[i, name] for i, name in zip(index.tolist(), names, strict=True)],
-        mode="markers+text" if len(points) <= _FEW_HEADS else "markers",
-        text=names,
+        mode="markers+text",
+        text=[name if i in named else "" for i, name in enumerate(names)],
         textposition="top center",
         textfont={"size": 10, "color": colours.ink},
         marker={
@@ -120,6 +123,17 @@ def alike_by_layer(points: Floats, heads: int, chosen: int, colours: Palette) ->
     _lay_out(figure)
     figure.update_layout(showlegend=False)
     return figure
+
+
+def _with_room(points: Floats, chosen: int) -> set[int]:
+    """Points whose names do not overlap, the chosen one first."""
+    longest = float(np.ptp(points, axis=0).max())
+    pixels = points * (_SIDE / longest if longest > 0 else 0.0)
+    named = [chosen]
+    for i, point in enumerate(pixels):
+        if not (np.abs(pixels[named] - point) < _NAME).all(axis=1).any():
+            named.append(i)
+    return set(named)
 
 
 def _ring(figure: go.Figure, point: Floats, colours: Palette) -> None:

@@ -36,6 +36,19 @@ def test_by_layer_a_point_carries_its_heads_number_and_name() -> None:
     assert (ringed.x[0], ringed.y[0]) == (-1.0, -0.5)
 
 
-def test_many_heads_have_no_names_on_the_picture() -> None:
-    _, heads = alike_by_layer(np.zeros((336, 2)), 14, 0, palette("light")).data
-    assert heads.mode == "markers"
+def test_names_do_not_overlap_and_the_chosen_head_has_one() -> None:
+    crowd = np.random.default_rng(5).normal(size=(336, 2))
+    _, heads = alike_by_layer(crowd, 14, 200, palette("light")).data
+    named = [i for i, text in enumerate(heads.text) if text]
+    assert 200 in named
+    assert 10 < len(named) < 200
+    across, down = np.abs(crowd[named, None] - crowd[None, named]).transpose(2, 0, 1)
+    pixels = 480 / np.ptp(crowd, axis=0).max()
+    apart = (across * pixels >= 40) | (down * pixels >= 13)
+    assert (apart | np.eye(len(named), dtype=bool)).all()
+    assert len(heads.customdata) == 336
+
+
+def test_heads_in_one_place_share_a_name() -> None:
+    _, heads = alike_by_layer(np.zeros((6, 2)), 3, 4, palette("light")).data
+    assert list(heads.text) == ["", "", "", "", "L2 H2", ""]

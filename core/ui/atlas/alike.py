@@ -49,7 +49,7 @@ def show_head_map(screen: Screen, colours: Palette) -> None:
             "Each point is a head; near means that they attend alike, whatever their queries and"
             f" keys are. Compared on {distances.compared:,} of {distances.tokens:,} tokens. A plane"
             f" cannot hold all distances: stress {number(drawn.stress)} (0 is exact; above 0.2"
-            " trust the list more). Click a point to choose it."
+            " trust the list more). Point at a head for its name; click to choose it."
         )
     with right:
         st.markdown(f"**Nearest to {screen.name}**")
