@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 # Room of a name, in pixels, on a picture whose longer side has at least this many.
 _NAME = 40.0, 13.0
+_ABOVE = 0.0, 14.0  # from the middle of a point to that of its name
+_NEAR = 25.0, 12.0  # a name whose middle is as near to another point as this covers it
 _SIDE = 480.0
 
 
@@ -68,17 +70,7 @@ def alike_by_class(
             **steady(colours.paper),
             hovertemplate=f"%{{customdata[1]}}: {name}<extra></extra>",
         )
-    _ring(figure, points[chosen], colours)
-    figure.add_annotation(
-        x=points[chosen, 0],
-        y=points[chosen, 1],
-        yshift=24,
-        text=f"<b>{literal(labels[chosen])}</b>",
-        showarrow=False,
-        font={"size": 13, "color": colours.ink},
-        bgcolor=colours.paper,
-        borderpad=1,
-    )
+    _ring(figure, points[chosen], labels[chosen], colours)
     _lay_out(figure)
     figure.update_layout(legend={"orientation": "h", "y": -0.02, "yanchor": "top"})
     return figure
@@ -99,7 +91,7 @@ def alike_by_layer(points: Floats, heads: int, chosen: int, colours: Palette) ->
     named = _with_room(points, chosen)
     last = int(layers.max())
     figure = go.Figure()
-    _ring(figure, points[chosen], colours)
+    _ring(figure, points[chosen], names[chosen], colours)
     figure.add_scatter(
         x=points[:, 0],
         y=points[:, 1],
@@ -126,18 +118,20 @@ def alike_by_layer(points: Floats, heads: int, chosen: int, colours: Palette) ->
 
 
 def _with_room(points: Floats, chosen: int) -> set[int]:
-    """Points whose names do not overlap, the chosen one first."""
+    """Points whose names cover neither another name, the chosen one's first, nor a point."""
     longest = float(np.ptp(points, axis=0).max())
     pixels = points * (_SIDE / longest if longest > 0 else 0.0)
     named = [chosen]
     for i, point in enumerate(pixels):
-        if not (np.abs(pixels[named] - point) < _NAME).all(axis=1).any():
+        names = (np.abs(pixels[named] - point) < _NAME).all(axis=1)
+        points_there = (np.abs(pixels - point - _ABOVE) < _NEAR).all(axis=1)
+        if not names.any() and not points_there.any():
             named.append(i)
-    return set(named)
+    return set(named[1:])
 
 
-def _ring(figure: go.Figure, point: Floats, colours: Palette) -> None:
-    """Around the chosen head."""
+def _ring(figure: go.Figure, point: Floats, name: str, colours: Palette) -> None:
+    """Around the chosen head, with its name."""
     figure.add_scatter(
         x=point[[0]],
         y=point[[1]],
@@ -146,6 +140,16 @@ def _ring(figure: go.Figure, point: Floats, colours: Palette) -> None:
         **steady(),
         hoverinfo="skip",
         showlegend=False,
+    )
+    figure.add_annotation(
+        x=point[0],
+        y=point[1],
+        yshift=24,
+        text=f"<b>{literal(name)}</b>",
+        showarrow=False,
+        font={"size": 13, "color": colours.ink},
+        bgcolor=colours.paper,
+        borderpad=1,
     )
 
 
