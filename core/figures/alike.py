@@ -21,11 +21,11 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-# Room of a name, in pixels, on a picture whose longer side has at least this many.
+# Room of a name, in pixels, on a picture whose points span at least this many: those of a phone.
 _NAME = 40.0, 13.0
 _ABOVE = 0.0, 14.0  # from the middle of a point to that of its name
 _NEAR = 25.0, 12.0  # a name whose middle is as near to another point as this covers it
-_SIDE = 480.0
+_SIDE = 250.0
 
 
 def alike_by_class(

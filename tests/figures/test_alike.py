@@ -37,17 +37,17 @@ def test_by_layer_a_point_carries_its_heads_number_and_name() -> None:
 
 
 def test_names_cover_neither_names_nor_points() -> None:
-    crowd = np.random.default_rng(5).normal(size=(336, 2))
-    figure = alike_by_layer(crowd, 14, 200, palette("light"))
+    crowd = np.random.default_rng(5).normal(size=(72, 2))
+    figure = alike_by_layer(crowd, 12, 40, palette("light"))
     heads = figure.data[1]
     named = [i for i, text in enumerate(heads.text) if text]
-    assert 10 < len(named) < 200
-    pixels = crowd * 480 / np.ptp(crowd, axis=0).max()
+    assert 10 < len(named) < 60
+    pixels = crowd * 250 / np.ptp(crowd, axis=0).max()
     for i in named:
         others = np.delete(pixels[named], named.index(i), axis=0)
         assert not (np.abs(others - pixels[i]) < (40, 13)).all(axis=1).any()
         assert not (np.abs(pixels - pixels[i] - (0, 14)) < (25, 12)).all(axis=1).any()
-    assert len(heads.customdata) == 336
+    assert len(heads.customdata) == 72
 
 
 def test_heads_in_one_place_have_the_chosen_ones_name() -> None:
