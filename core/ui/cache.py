@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 TextKey = tuple[str, str, str | None]  # model, text, second text: what a trace is cached by
 
 # Two models: the one on screen and the one before. The bundled model takes about 90 MB, BERT base
-# 440 MB; a small deployment restricts the list (ATTENTION_ATLAS_MODELS) and stays under 1 GB.
+# 440 MB; a small deployment restricts the list (HEADSCOPE_MODELS) and stays under 1 GB.
 MODELS_KEPT = 2
 # A trace of 512 tokens of the bundled model takes 20 MB, one of a sentence 0.5 MB.
 TRACES_KEPT = 8

@@ -29,7 +29,7 @@ _DEVICES = {"cuda": "graphics card (CUDA)", "mps": "graphics processor (MPS)", "
 
 def offered_models() -> tuple[str, ...] | None:
     """Names this deployment is restricted to, from the environment or the secrets; None if free."""
-    return offered(setting("ATTENTION_ATLAS_MODELS"))
+    return offered(setting("MODELS"))
 
 
 def default_model() -> str:

@@ -48,8 +48,8 @@ class Corpus:
 
 
 def most_tokens() -> int:
-    """The largest budget, which a deployment may lower (ATTENTION_ATLAS_TOKENS)."""
-    given = setting("ATTENTION_ATLAS_TOKENS") or ""
+    """The largest budget, which a deployment may lower (HEADSCOPE_TOKENS)."""
+    given = setting("TOKENS") or ""
     wanted = int(given) if given.isdigit() else MOST_TOKENS
     return max(LEAST_TOKENS, min(MOST_TOKENS, wanted // STEP * STEP))
 
