@@ -2,8 +2,9 @@
 
 import streamlit as st
 
-from core.ui import address, navigation, sidebar
+from core.ui import address, navigation, outside, sidebar
 
+outside.ask_nothing()
 st.set_page_config(page_title="Attention Atlas", layout="wide")
 address.open_link()
 page = navigation.register_pages()

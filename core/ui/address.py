@@ -5,6 +5,10 @@ state of a widget; what is not possible is told and replaced. State lives in ``s
 under the name of the link parameter, which is also the widget's key. Streamlit's own
 ``bind="query-params"`` leaves values out that equal a default and drops impossible ones in
 silence; a link handed out in a class should neither depend on a default nor fail silently.
+
+Texts that would make the address too long travel in one parameter, `packed`, in a short form.
+Whoever deploys the app can switch links off (``HEADSCOPE_LINKS=0``): then nothing is written into
+the address, so that no log of a proxy holds what visitors type; links from elsewhere still open.
 """
 
 from __future__ import annotations
@@ -15,13 +19,20 @@ from urllib.parse import urlencode
 import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
+from core.ui.deployment import setting
+from core.ui.link_text import pack, unpack
 from core.ui.messages import notice, quote, start_notices
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
 MAX_TEXT = 10_000  # characters of a text; about four times what the longest page can show
-MAX_LINK = 30_000  # bytes of an address; servers refuse longer ones, most at about 64,000
+# Bytes of a whole address. Proxies take a first line of 8,192 in all, with the method and the
+# protocol around the address (nginx: large_client_header_buffers; Apache: LimitRequestLine).
+MAX_ADDRESS = 7_500
+_MAX_SITE = 200  # bytes of a site's own address where it is not known
+_MAX_UNPACKED = 2 * 12 * MAX_TEXT  # bytes: two texts, each character escaped as JSON may have it
+_TEXTS = ("text", "pair")
 _LINK, _OPTIONAL = "_link", "_optional_parameters"
 
 
@@ -32,7 +43,7 @@ def open_link() -> None:
     moved = context is not None and getattr(context, "is_history_navigation", False)
     if _LINK in st.session_state and not moved:
         return
-    written = {key: value for key, value in st.query_params.to_dict().items() if value}
+    written = _unpacked({key: value for key, value in st.query_params.to_dict().items() if value})
     # What an address leaves out is off: back and forward must switch it off again.
     off = dict.fromkeys(st.session_state.setdefault(_OPTIONAL, set()), "")
     st.session_state[_LINK] = off | written
@@ -123,20 +134,60 @@ def restore_number(key: str, low: float, high: float, default: float) -> None:
     st.session_state.setdefault(key, default)
 
 
+def links_are_on() -> bool:
+    """Whether the address holds the state: not with ``HEADSCOPE_LINKS`` 0, off, no or false."""
+    return (setting("LINKS") or "").strip().lower() not in {"0", "off", "no", "false"}
+
+
 def publish(*keys: str) -> None:
     """Write the state into the address: model and texts, and the page's own keys.
 
-    A text too long for a link is left out, and said.
+    Texts too long for an address are packed; where even that is too long they are left out, and
+    so is the page's own longest value, and that is said.
     """
-    shared = ("model", "text", "pair") if st.session_state.get("two") else ("model", "text")
-    written = {key: _written(st.session_state.get(key)) for key in (*shared, *keys)}
-    state = {key: value for key, value in written.items() if value is not None}
-    if len(urlencode(state)) > MAX_LINK:
-        state.pop("text", None)
-        state.pop("pair", None)
-        st.sidebar.caption("The text is too long for a link: the link will not carry it.")
+    state = _shortened(_state(keys)) if links_are_on() else {}
     if st.query_params.to_dict() != state:
         st.query_params.from_dict(state)
+
+
+def _state(keys: Sequence[str]) -> dict[str, str]:
+    shared = ("model", "text", "pair") if st.session_state.get("two") else ("model", "text")
+    written = {key: _written(st.session_state.get(key)) for key in (*shared, *keys)}
+    return {key: value for key, value in written.items() if value is not None}
+
+
+def _shortened(state: dict[str, str]) -> dict[str, str]:
+    """The state with an address of at most `MAX_ADDRESS` bytes; what that costs is said."""
+    if _fits(state):
+        return state
+    texts = {key: state[key] for key in _TEXTS if key in state}
+    others = {key: value for key, value in state.items() if key not in _TEXTS}
+    packed = others | {"packed": pack(texts)}
+    if _fits(packed):
+        return packed
+    st.sidebar.caption("The text is too long for a link: the link will not carry it.")
+    while not _fits(others):
+        longest = max(others, key=lambda key: len(urlencode({key: others[key]})))
+        others = {key: value for key, value in others.items() if key != longest}
+        st.sidebar.caption(f"The link will not carry {quote(longest)} either: it is too long.")
+    return others
+
+
+def _fits(state: dict[str, str]) -> bool:
+    site = len(st.context.url or "") or _MAX_SITE
+    return site + len("?") + len(urlencode(state)) <= MAX_ADDRESS
+
+
+def _unpacked(written: dict[str, str]) -> dict[str, str]:
+    """The parameters of a link with `packed` taken apart; what is written out goes before it."""
+    packed = written.pop("packed", None)
+    if packed is None:
+        return written
+    texts = unpack(packed, _MAX_UNPACKED)
+    if texts is None:
+        notice("The text of this link cannot be read: the link is damaged or was cut.")
+        return written
+    return {key: texts[key] for key in _TEXTS if texts.get(key)} | written
 
 
 def _written(value: object) -> str | None:

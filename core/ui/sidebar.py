@@ -72,7 +72,7 @@ def draw() -> None:
         )
         _draw_model_choice()
         st.session_state[_FACTS] = st.container()
-        show_copy_link(key="copy_link")
+        show_copy_link(key="copy_link", offered=address.links_are_on())
 
 
 def show_model_facts(model: LoadedModel) -> None:

@@ -104,11 +104,3 @@ def test_an_address_states_the_texts_and_the_model(open_app: Callable[..., AppTe
         "text": "leaves fall",
         "pair": "in autumn",
     }
-
-
-def test_a_text_too_long_for_a_link_stays_out_of_it_and_that_is_said(
-    open_app: Callable[..., AppTest],
-) -> None:
-    app = open_app("home", text="😀" * 9000)
-    assert "text" not in app.query_params
-    assert any("too long for a link" in caption.value for caption in app.sidebar.caption)

@@ -7,9 +7,14 @@ from core.components.registry import register
 _copy_link = register("copy_link")
 
 
-def show_copy_link(*, key: str) -> None:
+def show_copy_link(*, key: str, offered: bool = True) -> None:
     """Draw the button. The address bar holds the whole state, so the address is the link.
 
-    Asks for a rerun when the theme is switched, so that figures follow.
+    Asks for a rerun when the theme is switched, so that figures follow; without a button, where a
+    link is not `offered`, that is all it does.
     """
-    _copy_link(key=key, data={"label": "Copy link to this view"}, on_theme_change=lambda: None)
+    _copy_link(
+        key=key,
+        data={"label": "Copy link to this view", "offered": offered},
+        on_theme_change=lambda: None,
+    )

@@ -16,6 +16,7 @@ export default function (component) {
     parentElement.append(button)
   }
   button.textContent = data.label
+  button.hidden = !data.offered
   parentElement.querySelector("input")?.remove() // it would show the address of the view before
   const paper = getComputedStyle(button).getPropertyValue("--st-background-color").trim()
   if (papers.has(parentElement) && papers.get(parentElement) !== paper) setTriggerValue("theme", paper)
