@@ -1,0 +1,61 @@
+"""What an installation brings is pinned to the last package."""
+
+from __future__ import annotations
+
+import re
+from importlib.metadata import distribution
+from pathlib import Path
+
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+
+ROOT = Path(__file__).parents[1]
+# PyTorch's metadata pins these itself, and which of them there are depends on its build.
+OF_TORCH = re.compile(r"nvidia-|cuda-|triton")
+
+
+def lines(name: str) -> list[str]:
+    """A requirements file without comments and options."""
+    stripped = (line.split("#")[0].strip() for line in (ROOT / name).read_text().splitlines())
+    return [line for line in stripped if line and not line.startswith("-")]
+
+
+def closure(wanted: list[Requirement]) -> dict[str, str]:
+    """Name -> version, of all that these requirements bring on this machine."""
+    versions: dict[str, str] = {}
+    seen = set()
+    while wanted:
+        requirement = wanted.pop()
+        key = (canonicalize_name(requirement.name), *sorted(requirement.extras))
+        if key in seen:
+            continue
+        seen.add(key)
+        package = distribution(requirement.name)
+        versions[key[0]] = package.version.split("+")[0]  # of a build, such as "+cpu"
+        for text in package.requires or ():
+            needed = Requirement(text)
+            extras = ["", *requirement.extras]
+            if needed.marker is None or any(needed.marker.evaluate({"extra": e}) for e in extras):
+                wanted.append(needed)
+    return versions
+
+
+def test_every_package_an_installation_brings_is_pinned_to_the_version_that_was_tested() -> None:
+    pins = dict(
+        line.split("==") for line in [*lines("requirements.txt"), *lines("constraints.txt")]
+    )
+    pinned = {canonicalize_name(name): version for name, version in pins.items()}
+    installed = closure([Requirement(line) for line in lines("requirements.txt")])
+    assert {
+        name: version
+        for name, version in installed.items()
+        if pinned.get(name) != version and not OF_TORCH.match(name)
+    } == {}
+
+
+def test_no_package_of_one_graphics_card_is_forced_on_anybody() -> None:
+    assert [line for line in lines("constraints.txt") if OF_TORCH.match(line)] == []
+
+
+def test_the_requirements_name_the_constraints() -> None:
+    assert "-c constraints.txt" in (ROOT / "requirements.txt").read_text().splitlines()
