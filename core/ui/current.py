@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import streamlit as st
 
-from core.model import LoadedModel, ModelError, Trace, load
-from core.model.errors import (
-    HubUnreachableError,
-    NotDownloadedError,
-    NotOfferedError,
-    OutOfMemoryError,
-)
+from core.model import LoadedModel, ModelError, Trace
+from core.model.downloads import too_large
+from core.model.errors import HubUnreachableError, NotDownloadedError, OutOfMemoryError
 from core.ui import address, cache, sidebar
+from core.ui.access import default_model, most_download_mb, resolve
+from core.ui.fetching import fetch_model
 from core.ui.messages import quote, show_model_error, show_trace_limits
 
 _LAST_GOOD = "_last_good_model"
@@ -54,30 +52,45 @@ def current_model() -> LoadedModel:
         model = _load(name)
     except ModelError as error:
         st.session_state[_FAILED] = (name, error)
-        show_model_error(error)
-        fallback = st.session_state.get(_LAST_GOOD, sidebar.default_model())
-        with st.container(horizontal=True, vertical_alignment="center"):
-            _offer_way_out(name, error)
-            if fallback == name:
-                st.stop()
-            st.markdown(f"Until then the page shows {quote(fallback)}.")
-        return cache.model(fallback)
+        sidebar.note_stand_in(stands_in=True)
+        return _stand_in(name, error)
     st.session_state[_LAST_GOOD] = name
     st.session_state.pop(_FAILED, None)  # to come back to a model that failed is to try it again
+    sidebar.note_stand_in(stands_in=False)
     return model
 
 
 def _load(name: str) -> LoadedModel:
-    """The cached model; a failure is remembered, so that the hub is not asked at every click."""
-    allowed = sidebar.offered_models()
-    if allowed is not None and name not in allowed:
-        raise NotOfferedError(
-            name, "This site does not offer {name}.", f"It offers: {', '.join(allowed)}."
-        )
+    """The cached model, if this visitor may use it.
+
+    A failure is remembered, so that the hub is not asked at every click.
+    """
     failed_name, error = st.session_state.get(_FAILED, (None, None))
     if failed_name == name and error is not None:
         raise error
-    return cache.model(name)
+    try:
+        return cache.model(resolve(name))
+    except NotDownloadedError as missing:
+        most = most_download_mb()
+        if most is not None and missing.size_mb > most:  # no button that would only refuse
+            raise too_large(name, missing.size_mb, most) from missing
+        raise
+
+
+def _stand_in(name: str, error: ModelError) -> LoadedModel:
+    """The message, the way out, and the model that is shown until then."""
+    show_model_error(error)
+    fallback = st.session_state.get(_LAST_GOOD, default_model())
+    try:
+        key = resolve(fallback)  # what was good may be asked for from elsewhere now
+    except ModelError:
+        key = fallback = default_model()
+    with st.container(horizontal=True, vertical_alignment="center"):
+        _offer_way_out(name, error)
+        if fallback == name:
+            st.stop()
+        st.markdown(f"Until then the page shows {quote(fallback)}.")
+    return cache.model(key)
 
 
 def _offer_way_out(name: str, error: ModelError) -> None:
@@ -94,7 +107,6 @@ def _offer_way_out(name: str, error: ModelError) -> None:
 
 def _download(name: str) -> None:
     try:
-        with st.spinner("Downloading the model; this takes a few minutes …"):
-            load(name, download=True)
+        fetch_model(name)
     except ModelError as error:
         st.session_state[_FAILED] = (name, error)
