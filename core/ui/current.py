@@ -14,6 +14,7 @@ from core.ui.messages import quote, show_model_error, show_trace_limits
 
 _LAST_GOOD = "_last_good_model"
 _FAILED = "_failed_model"
+_WANTED = "_wanted_model"  # a name whose download was asked for with the button
 
 
 def current_trace() -> Trace:
@@ -55,7 +56,7 @@ def current_model() -> LoadedModel:
         sidebar.note_stand_in(stands_in=True)
         return _stand_in(name, error)
     st.session_state[_LAST_GOOD] = name
-    st.session_state.pop(_FAILED, None)  # to come back to a model that failed is to try it again
+    _forget_failure()  # to come back to a model that failed is to try it again
     sidebar.note_stand_in(stands_in=False)
     return model
 
@@ -94,15 +95,24 @@ def _stand_in(name: str, error: ModelError) -> LoadedModel:
 
 
 def _offer_way_out(name: str, error: ModelError) -> None:
-    """A button, where pressing one can help."""
-    if not isinstance(error, NotDownloadedError | HubUnreachableError | OutOfMemoryError):
-        return
-    missing = isinstance(error, NotDownloadedError)
-    if st.button("Download" if missing else "Try again", key="model_way_out", type="primary"):
-        st.session_state.pop(_FAILED, None)
-        if missing:
+    """A button, where pressing one can help, and what it starts."""
+    if isinstance(error, HubUnreachableError | OutOfMemoryError):
+        st.button("Try again", key="model_way_out", type="primary", on_click=_forget_failure)
+    if isinstance(error, NotDownloadedError):
+        st.button(
+            "Download", key="model_way_out", type="primary", on_click=_want_download, args=(name,)
+        )
+        if st.session_state.pop(_WANTED, None) == name:  # once: a click elsewhere ends it
             _download(name)
-        st.rerun()
+            st.rerun()
+
+
+def _forget_failure() -> None:
+    st.session_state.pop(_FAILED, None)
+
+
+def _want_download(name: str) -> None:
+    st.session_state[_WANTED] = name
 
 
 def _download(name: str) -> None:
@@ -110,3 +120,5 @@ def _download(name: str) -> None:
         fetch_model(name)
     except ModelError as error:
         st.session_state[_FAILED] = (name, error)
+    else:
+        _forget_failure()
