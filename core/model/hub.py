@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
+_MOST_FILES = 300  # of one model; the largest models come in about 200
 _PUBLIC_KEPT = 256  # ids that were found to be public
 _COMMIT = re.compile("[0-9a-f]{40}")  # it becomes the name of a folder
 ASK_SECONDS = 3.0  # a person waits at most this long to hear that the hub is out of reach
@@ -161,6 +162,10 @@ def _read_info(repo: str, info: ModelInfo) -> HubModel:
             repo,
             "{name} has no weights in the safetensors format, and other formats can run code.",
             "Pick another model, or convert its weights with save_pretrained and open the folder.",
+        )
+    if len(sizes) > _MOST_FILES:
+        raise DownloadRefusedError(
+            repo, f"{{name}} comes in {len(sizes):,} files.", "Pick another model."
         )
     files = tuple((name, size) for name, size in sizes.items() if isinstance(size, int))
     known = len(files) == len(sizes) and all(size >= 0 for _, size in files)

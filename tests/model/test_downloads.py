@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import shutil
+import subprocess
+import sys
 import time
 from types import SimpleNamespace
 from typing import TYPE_CHECKING
@@ -12,6 +15,7 @@ import pytest
 from core.model import downloads, hub, load
 from core.model.catalog import bundled_folder, find
 from core.model.errors import DownloadRefusedError, HubUnreachableError
+from tests.server import ROOT
 from tests.stand_in_hub import StandInHub, running_hub
 
 if TYPE_CHECKING:
@@ -258,3 +262,31 @@ def test_the_line_has_an_end(stand_in: StandInHub, monkeypatch: pytest.MonkeyPat
         downloads.join(zeros(stand_in, f"some/model{number}", 1_000_000, 0))
     with pytest.raises(DownloadRefusedError, match="8 other models"):
         downloads.join(zeros(stand_in, "one/more", 1_000_000, 0))
+
+
+def test_a_server_that_is_killed_takes_its_download_along(
+    stand_in: StandInHub, cache: Path
+) -> None:
+    stand_in.pause = 0.03
+    model = zeros(stand_in, "slow/model", 50_000_000, 50_000_000)
+    server = subprocess.Popen(
+        [sys.executable, "-c", _SERVER, stand_in.address, str(cache), json.dumps(model.files)],
+        cwd=ROOT,
+    )
+    try:
+        wait_for(lambda: any(cache.rglob("*.incomplete")))
+    finally:
+        server.kill()
+        server.wait()
+    wait_for(lambda: not any(cache.rglob("*.incomplete")))
+
+
+_SERVER = """
+import json, sys
+from huggingface_hub import constants
+from core.model import downloads, hub
+address, constants.HF_HUB_CACHE, files = sys.argv[1:]
+hub.endpoint = lambda: address
+files = tuple(tuple(each) for each in json.loads(files))
+downloads.fetch(hub.HubModel("slow/model", "a" * 40, files))
+"""

@@ -13,6 +13,7 @@ from core.model import CATALOG, downloads, hub
 from core.model.catalog import bundled_folder
 from core.model.errors import DownloadRefusedError
 from core.ui import cache, fetching
+from core.ui.messages import quote
 from tests.pages import conftest
 from tests.stand_in_hub import StandInHub, running_hub
 
@@ -174,16 +175,23 @@ def test_from_elsewhere_a_folder_is_answered_alike_whether_it_is_there_or_not(
 ) -> None:
     if words is not None:
         monkeypatch.setenv("HEADSCOPE_MODELS", words)
+    present, missing = str(tmp_path / "present"), str(tmp_path / "missing")
+    Path(present).mkdir()
     connect(STRANGER)
-    (tmp_path / "here").mkdir()
+    looked_at.clear()
     answers = []
-    for name in ("here", "gone"):
-        app = open_app("home", model=str(tmp_path / name))
+    for folder in (present, missing):
+        app = open_app("home", model=folder)
         assert not app.exception
-        answers.append(alerts(app).replace(name, ""))
-    assert answers[0] == answers[1] != ""
+        answers.append(alerts(app).replace(quote(folder), "it"))
+    assert answers[0] == answers[1]
+    assert " it" in f" {answers[0]}"
     assert set(loaded) == {"bundled/minilm"}
-    assert [path for path in looked_at if path.startswith(str(tmp_path))] == []
+    assert not {present, missing} & set(looked_at)
+    if words is None:
+        connect("127.0.0.1")
+        open_app("home", model=missing)
+        assert missing in looked_at  # what is not looked at here would be seen
 
 
 @pytest.mark.parametrize(
