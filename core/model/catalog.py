@@ -110,10 +110,39 @@ def find(name: str) -> ModelSpec | None:
     return next((spec for spec in CATALOG if name == spec.name or name in spec.repos), None)
 
 
-def offered(restriction: str | None) -> tuple[str, ...] | None:
-    """Names a deployment offers, from a comma-separated list; None when anything may be loaded."""
-    names = tuple(dict.fromkeys(part.strip() for part in (restriction or "").split(",")))
-    return tuple(name for name in names if name) or None
+@dataclass(frozen=True)
+class Offer:
+    """What a deployment offers by its own words.
+
+    Attributes
+    ----------
+    names : the models to choose from, in the order given: catalogue names, hub ids, folders.
+    any_hub_id : whether any other model of the hub may be named as well.
+    """
+
+    names: tuple[str, ...]
+    any_hub_id: bool = False
+
+
+BUNDLED = Offer(tuple(spec.name for spec in CATALOG if spec.bundled))
+
+
+def offered(words: str | None) -> Offer | None:
+    """What a comma-separated list offers; None where it says nothing.
+
+    ``catalogue`` stands for all models of the catalogue, ``any`` for those and any id of the hub;
+    both may stand among names, and are read in capitals too. Everything else is a name.
+    """
+    names: list[str] = []
+    any_hub_id = False
+    for part in (words or "").split(","):
+        word = part.strip()
+        any_hub_id |= word.lower() == "any"
+        if word.lower() in {"any", "catalogue", "catalog"}:
+            names += [spec.name for spec in CATALOG]
+        elif word:
+            names.append(word)
+    return Offer(tuple(dict.fromkeys(names)), any_hub_id) if names else None
 
 
 def bundled_folder(spec: ModelSpec = CATALOG[0]) -> Path:

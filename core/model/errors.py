@@ -31,7 +31,15 @@ class NotOfferedError(ModelError):
 
 
 class NotDownloadedError(ModelError):
-    """The model exists, but its weights are not on this machine yet."""
+    """The model exists, but its weights are not on this machine yet: `size_mb` are to come."""
+
+    def __init__(self, name: str, found: str, way_out: str, size_mb: int = 0) -> None:
+        self.size_mb = size_mb
+        super().__init__(name, found, way_out)
+
+
+class DownloadRefusedError(ModelError):
+    """A download is too large, has no room, is not what was announced, or nobody waits for it."""
 
 
 class HubUnreachableError(ModelError):

@@ -1,13 +1,17 @@
-"""The model hub: ask it first, with a short time-out, then download. No retries, no surprises."""
+"""The model hub: what it says of a model, asked with a short time-out and no retries."""
 
 from __future__ import annotations
 
+import re
 import threading
 from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from core.model.errors import (
+    DownloadRefusedError,
     HubUnreachableError,
     ModelError,
     NoWeightsError,
@@ -21,17 +25,38 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
+_MOST_FILES = 300  # of one model; the largest models come in about 200
+_PUBLIC_KEPT = 256  # ids that were found to be public
+_COMMIT = re.compile("[0-9a-f]{40}")  # it becomes the name of a folder
 ASK_SECONDS = 3.0  # a person waits at most this long to hear that the hub is out of reach
 _WANTED = ("*.json", "*.txt", "*.model", "*.safetensors")  # never pickle, never code
-_LOCAL_WAY_OUT = "Pick a bundled model, a model downloaded before, or a local folder."
+LOCAL_WAY_OUT = "Pick a bundled model, or one that was downloaded before."
 
 
 @dataclass(frozen=True)
 class HubModel:
-    """What the hub says of a model: its id and the size of its safetensors weights in MB."""
+    """What the hub says of a model.
+
+    Attributes
+    ----------
+    repo, revision : its id, and the commit that the files are of.
+    files : name and size in bytes of every file that is wanted: settings, tokenizer and safetensors
+        weights of the top level. Subfolders hold other formats of the same weights.
+    """
 
     repo: str
-    size_mb: int
+    revision: str
+    files: tuple[tuple[str, int], ...]
+
+    @property
+    def size(self) -> int:
+        """Bytes of all wanted files."""
+        return sum(size for _, size in self.files)
+
+    @property
+    def size_mb(self) -> int:
+        """The size in MB, rounded."""
+        return round(self.size / 1e6)
 
 
 def cached_folder(repo: str) -> Path | None:
@@ -49,8 +74,12 @@ def cached_folder(repo: str) -> Path | None:
     return folder if any(folder.glob("*.safetensors")) else None
 
 
-def ask(repo: str) -> HubModel:
+def ask(repo: str, token: bool | None = None) -> HubModel:
     """Ask the hub about a model.
+
+    Parameters
+    ----------
+    token : False sends nobody's token, None the one of this machine, if there is one.
 
     Raises
     ------
@@ -58,48 +87,37 @@ def ask(repo: str) -> HubModel:
         No such id, or it is private or gated.
     NoWeightsError
         The model has no safetensors weights.
+    DownloadRefusedError
+        The hub does not say how large it is.
     HubUnreachableError
         No answer within `ASK_SECONDS`.
     """
-    answer = _within(ASK_SECONDS, lambda: _model_info(repo))
+    answer = _within(ASK_SECONDS, lambda: _model_info(repo, token))
     if answer is None:
         raise HubUnreachableError(
             repo,
             f"The model hub did not answer within {ASK_SECONDS:.0f} seconds about {{name}}.",
-            f"Check the internet connection and try again. {_LOCAL_WAY_OUT}",
+            f"Check the internet connection and try again. {LOCAL_WAY_OUT}",
         )
     if isinstance(answer, ModelError):
         raise answer
+    if token is False and answer.gated:
+        raise _unknown(repo)
     return _read_info(repo, answer)
 
 
-def download(repo: str) -> Path:
-    """Download settings, tokenizer and safetensors weights into the local cache.
-
-    Raises
-    ------
-    HubUnreachableError
-        When the connection breaks off.
-    """
-    from huggingface_hub import snapshot_download
-    from huggingface_hub.errors import HfHubHTTPError
-
-    try:
-        return Path(snapshot_download(repo, allow_patterns=list(_WANTED)))
-    except (HfHubHTTPError, OSError) as error:
-        raise HubUnreachableError(
-            repo,
-            f"The download of {{name}} broke off ({type(error).__name__}).",
-            f"Try again: what has arrived is kept. {_LOCAL_WAY_OUT}",
-        ) from error
+@lru_cache(maxsize=_PUBLIC_KEPT)  # a failure is not kept
+def check_public(repo: str) -> None:
+    """Raise what :func:`ask` raises without a token: the cache may hold a private model."""
+    ask(repo, token=False)
 
 
-def _endpoint() -> str | None:
+def endpoint() -> str | None:
     """Address of the hub; None for the client's own default (``HF_ENDPOINT``)."""
     return None
 
 
-def _model_info(repo: str) -> ModelInfo | ModelError:
+def _model_info(repo: str, token: bool | None) -> ModelInfo | ModelError:
     """The hub's model record, or the error to raise in the asking thread."""
     from huggingface_hub import HfApi
     from huggingface_hub.errors import (
@@ -110,44 +128,56 @@ def _model_info(repo: str) -> ModelInfo | ModelError:
     )
 
     try:
-        return HfApi(endpoint=_endpoint()).model_info(
+        return HfApi(endpoint=endpoint(), token=token).model_info(
             repo, timeout=ASK_SECONDS, files_metadata=True
         )
     except (RepositoryNotFoundError, GatedRepoError, HFValidationError):
-        return UnknownModelError(
-            repo,
-            "There is no public model called {name}, neither as a folder here nor on the hub.",
-            "Check the spelling (owner/name), or pick a model from the list.",
-        )
+        return _unknown(repo)
     except OfflineModeIsEnabled:
         return HubUnreachableError(
             repo,
             "{name} is not on this machine, and the hub client is set to offline mode.",
-            _LOCAL_WAY_OUT,
+            LOCAL_WAY_OUT,
         )
     except Exception as error:  # noqa: BLE001 - every way a network can fail is the same to a person
         return HubUnreachableError(
             repo,
             f"The model hub could not be reached about {{name}} ({type(error).__name__}).",
-            f"Check the internet connection and try again. {_LOCAL_WAY_OUT}",
+            f"Check the internet connection and try again. {LOCAL_WAY_OUT}",
         )
 
 
+def _unknown(repo: str) -> UnknownModelError:
+    return UnknownModelError(
+        repo,
+        "There is no public model called {name} on the hub.",
+        "Check the spelling (owner/name), or pick a model from the list.",
+    )
+
+
 def _read_info(repo: str, info: ModelInfo) -> HubModel:
-    files = {file.rfilename: file.size or 0 for file in info.siblings or ()}
-    # Top level only: subfolders hold other formats of the same weights.
-    weights = {
-        name: size
-        for name, size in files.items()
-        if name.endswith(".safetensors") and "/" not in name
-    }
-    if not weights:
+    sizes = {file.rfilename: file.size for file in info.siblings or () if _wanted(file.rfilename)}
+    if not any(name.endswith(".safetensors") for name in sizes):
         raise NoWeightsError(
             repo,
             "{name} has no weights in the safetensors format, and other formats can run code.",
             "Pick another model, or convert its weights with save_pretrained and open the folder.",
         )
-    return HubModel(repo, round(sum(weights.values()) / 1e6))
+    if len(sizes) > _MOST_FILES:
+        raise DownloadRefusedError(
+            repo, f"{{name}} comes in {len(sizes):,} files.", "Pick another model."
+        )
+    files = tuple((name, size) for name, size in sizes.items() if isinstance(size, int))
+    known = len(files) == len(sizes) and all(size >= 0 for _, size in files)
+    if not known or _COMMIT.fullmatch(info.sha or "") is None:
+        raise DownloadRefusedError(
+            repo, "The hub does not say how large the files of {name} are.", "Pick another model."
+        )
+    return HubModel(repo, info.sha, files)
+
+
+def _wanted(name: str) -> bool:
+    return not set(name) & set("/\\") and any(fnmatchcase(name, each) for each in _WANTED)
 
 
 def _within(seconds: float, work: Callable[[], T]) -> T | None:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from core.model import catalog, hub, memory
+from core.model import catalog, downloads, hub, memory
 from core.model.errors import (
     ModelError,
     NotDownloadedError,
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 _LOAD_LOCK = threading.Lock()  # one load at a time: loading needs the most memory
 _VOCABULARIES = ("tokenizer.json", "vocab.txt", "vocab.json", "tokenizer.model", "spiece.model")
+_ELSEWHERE = ("//", "\\\\")  # to look there can log in to another machine
 _PICK_ANOTHER = "Pick a model from the list, for example bundled/minilm."
 
 
@@ -61,20 +62,24 @@ class LoadedModel:
     tokenizer_lock: threading.Lock = field(default_factory=threading.Lock, repr=False)
 
 
-def load(name: str, download: bool = True) -> LoadedModel:
+def load(
+    name: str, download: bool = True, *, folders: bool = True, token: bool | None = None
+) -> LoadedModel:
     """Load a model and prove that its attention can be recomputed from what is recorded.
 
     Parameters
     ----------
     name : a catalogue name, a Hugging Face id, or a local folder.
     download : fetch the weights when they are not on this machine; otherwise refuse.
+    folders : whether `name` may be a folder; without, the disk is not looked at for one.
+    token : False asks the hub without anybody's token, None with the one of this machine, if any.
 
     Raises
     ------
     ModelError
         One of its subclasses, with what was found and the way out.
     """
-    folder = _locate(name.strip(), download)
+    folder = _locate(name.strip(), download, folders, token)
     with _LOAD_LOCK, _quiet():
         config = _read_config(name, folder)
         _check_weights(name, folder)
@@ -92,32 +97,33 @@ def load(name: str, download: bool = True) -> LoadedModel:
             raise
 
 
-def _locate(name: str, download: bool) -> Path:
+def _locate(name: str, download: bool, folders: bool, token: bool | None) -> Path:
     """The folder with the model's files, fetched first where that is allowed."""
     spec = catalog.find(name)
     if spec is not None and spec.bundled:
         return catalog.bundled_folder(spec)
-    if spec is None and (path := _as_folder(name)) is not None:
+    if folders and spec is None and (path := as_folder(name)) is not None:
         return path
     repos = spec.repos if spec is not None else (name,)
     for repo in repos:
         if (folder := hub.cached_folder(repo)) is not None:
             return folder
-    found = hub.ask(repos[0])
+    found = hub.ask(repos[0], token)
     if not download:
         raise NotDownloadedError(
             name,
             f"{{name}} is not on this machine yet: {found.size_mb} MB must be downloaded.",
             "Download it, or pick a model that is here.",
+            size_mb=found.size_mb,
         )
-    return hub.download(found.repo)
+    return downloads.fetch(found, token)
 
 
-def _as_folder(name: str) -> Path | None:
+def as_folder(name: str) -> Path | None:
     """`name` as a local folder; None when it reads like a hub id."""
     try:
         path = Path(name).expanduser()
-        if name and path.is_dir():
+        if name and not name.startswith(_ELSEWHERE) and path.is_dir():
             return path
     except (OSError, ValueError, RuntimeError):
         pass  # too long, a NUL byte, no such user: no folder either

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import streamlit as st
@@ -26,6 +27,7 @@ from core.model import (
     trace_text,
 )
 from core.model.memory import return_freed_memory
+from core.ui import access
 
 if TYPE_CHECKING:
     import numpy as np
@@ -76,9 +78,14 @@ CORPORA_KEPT = 2
 
 @st.cache_resource(max_entries=MODELS_KEPT, show_spinner="Loading the model and checking it …")
 def model(name: str) -> LoadedModel:
-    """The model, loaded and probed; refuses one that is not on this machine."""
+    """The model, loaded and probed; refuses one that is not on this machine.
+
+    `name` is what :func:`core.ui.access.resolve` gives: only there is it known that the visitor may
+    use it, and no name but an absolute path is a folder. The token does not change what is loaded,
+    only whether the hub says more than that the model is not here.
+    """
     return_freed_memory()
-    return load(name, download=False)
+    return load(name, download=False, folders=Path(name).is_absolute(), token=access.hub_token())
 
 
 @st.cache_resource(max_entries=TRACES_KEPT, show_spinner="Running the text through the model …")

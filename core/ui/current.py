@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import streamlit as st
 
-from core.model import LoadedModel, ModelError, Trace, load
-from core.model.errors import (
-    HubUnreachableError,
-    NotDownloadedError,
-    NotOfferedError,
-    OutOfMemoryError,
-)
+from core.model import LoadedModel, ModelError, Trace
+from core.model.downloads import too_large
+from core.model.errors import HubUnreachableError, NotDownloadedError, OutOfMemoryError
 from core.ui import address, cache, sidebar
+from core.ui.access import default_model, most_download_mb, resolve
+from core.ui.fetching import fetch_model
 from core.ui.messages import quote, show_model_error, show_trace_limits
 
 _LAST_GOOD = "_last_good_model"
 _FAILED = "_failed_model"
+_WANTED = "_wanted_model"  # a name whose download was asked for with the button
 
 
 def current_trace() -> Trace:
@@ -54,47 +53,72 @@ def current_model() -> LoadedModel:
         model = _load(name)
     except ModelError as error:
         st.session_state[_FAILED] = (name, error)
-        show_model_error(error)
-        fallback = st.session_state.get(_LAST_GOOD, sidebar.default_model())
-        with st.container(horizontal=True, vertical_alignment="center"):
-            _offer_way_out(name, error)
-            if fallback == name:
-                st.stop()
-            st.markdown(f"Until then the page shows {quote(fallback)}.")
-        return cache.model(fallback)
+        sidebar.note_stand_in(stands_in=True)
+        return _stand_in(name, error)
     st.session_state[_LAST_GOOD] = name
-    st.session_state.pop(_FAILED, None)  # to come back to a model that failed is to try it again
+    _forget_failure()  # to come back to a model that failed is to try it again
+    sidebar.note_stand_in(stands_in=False)
     return model
 
 
 def _load(name: str) -> LoadedModel:
-    """The cached model; a failure is remembered, so that the hub is not asked at every click."""
-    allowed = sidebar.offered_models()
-    if allowed is not None and name not in allowed:
-        raise NotOfferedError(
-            name, "This site does not offer {name}.", f"It offers: {', '.join(allowed)}."
-        )
+    """The cached model, if this visitor may use it.
+
+    A failure is remembered, so that the hub is not asked at every click.
+    """
     failed_name, error = st.session_state.get(_FAILED, (None, None))
     if failed_name == name and error is not None:
         raise error
-    return cache.model(name)
+    try:
+        return cache.model(resolve(name))
+    except NotDownloadedError as missing:
+        most = most_download_mb()
+        if most is not None and missing.size_mb > most:  # no button that would only refuse
+            raise too_large(name, missing.size_mb, most) from missing
+        raise
+
+
+def _stand_in(name: str, error: ModelError) -> LoadedModel:
+    """The message, the way out, and the model that is shown until then."""
+    show_model_error(error)
+    fallback = st.session_state.get(_LAST_GOOD, default_model())
+    try:
+        key = resolve(fallback)  # what was good may be asked for from elsewhere now
+    except ModelError:
+        key = fallback = default_model()
+    with st.container(horizontal=True, vertical_alignment="center"):
+        _offer_way_out(name, error)
+        if fallback == name:
+            st.stop()
+        st.markdown(f"Until then the page shows {quote(fallback)}.")
+    return cache.model(key)
 
 
 def _offer_way_out(name: str, error: ModelError) -> None:
-    """A button, where pressing one can help."""
-    if not isinstance(error, NotDownloadedError | HubUnreachableError | OutOfMemoryError):
-        return
-    missing = isinstance(error, NotDownloadedError)
-    if st.button("Download" if missing else "Try again", key="model_way_out", type="primary"):
-        st.session_state.pop(_FAILED, None)
-        if missing:
+    """A button, where pressing one can help, and what it starts."""
+    if isinstance(error, HubUnreachableError | OutOfMemoryError):
+        st.button("Try again", key="model_way_out", type="primary", on_click=_forget_failure)
+    if isinstance(error, NotDownloadedError):
+        st.button(
+            "Download", key="model_way_out", type="primary", on_click=_want_download, args=(name,)
+        )
+        if st.session_state.pop(_WANTED, None) == name:  # once: a click elsewhere ends it
             _download(name)
-        st.rerun()
+            st.rerun()
+
+
+def _forget_failure() -> None:
+    st.session_state.pop(_FAILED, None)
+
+
+def _want_download(name: str) -> None:
+    st.session_state[_WANTED] = name
 
 
 def _download(name: str) -> None:
     try:
-        with st.spinner("Downloading the model; this takes a few minutes …"):
-            load(name, download=True)
+        fetch_model(name)
     except ModelError as error:
         st.session_state[_FAILED] = (name, error)
+    else:
+        _forget_failure()

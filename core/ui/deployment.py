@@ -1,4 +1,9 @@
-"""What whoever deploys the app has decided, from the environment or the secrets."""
+"""What whoever deploys the app has decided, from the environment or the secrets.
+
+``MODELS``: what visitors may use; ``FOLDERS``: folders whose models they may open; ``HUB_TOKEN``:
+"1" lets their requests to the model hub carry the operator's token; ``DOWNLOAD_MB``: the largest
+model they may have downloaded; ``TOKENS``: the largest atlas.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +12,7 @@ import os
 import streamlit as st
 
 _PREFIXES = ("HEADSCOPE_", "ATTENTION_ATLAS_")  # the name to come first, then the present one
+_YES = frozenset({"1", "true", "yes", "on"})
 
 
 def setting(name: str) -> str | None:
@@ -22,3 +28,17 @@ def setting(name: str) -> str | None:
         return next((str(st.secrets[full]) for full in names if full in st.secrets), None)
     except FileNotFoundError:
         return None
+
+
+def is_on(name: str) -> bool:
+    """Whether a switch such as ``HUB_TOKEN`` is set to 1, true, yes or on."""
+    return (setting(name) or "").strip().lower() in _YES
+
+
+def megabytes(name: str, default: float) -> float:
+    """A size in MB such as ``DOWNLOAD_MB``; the default where it is not set or no number."""
+    try:
+        size = float((setting(name) or "").replace(",", ""))
+    except ValueError:
+        return default
+    return size if size >= 0 else default

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from core.components.copy_link import show_copy_link
-from core.model import CATALOG, DEFAULT_MODEL
-from core.model.catalog import find, is_here, offered
+from core.model.catalog import find, is_here
 from core.ui import address
-from core.ui.deployment import setting
+from core.ui.access import access, box_help, default_model
 from core.ui.messages import quote
 
 if TYPE_CHECKING:
     from core.model import LoadedModel
+    from core.ui.access import Access
 
 EXAMPLES: tuple[tuple[str, str | None], ...] = (
     ("Oh, this book? I've enjoyed it.", None),
@@ -23,30 +23,19 @@ EXAMPLES: tuple[tuple[str, str | None], ...] = (
     ("leaves fall in autumn", "autumn is marked by colorful foliage"),
     ("astronomers discovered a new planet", None),
 )
-_FACTS = "_model_facts"
+_FACTS, _STANDS_IN = "_model_facts", "_model_stands_in"
 _DEVICES = {"cuda": "graphics card (CUDA)", "mps": "graphics processor (MPS)", "cpu": "processor"}
-
-
-def offered_models() -> tuple[str, ...] | None:
-    """Names this deployment is restricted to, from the environment or the secrets; None if free."""
-    return offered(setting("MODELS"))
-
-
-def default_model() -> str:
-    """The model shown when a link names none."""
-    allowed = offered_models()
-    return DEFAULT_MODEL if allowed is None or DEFAULT_MODEL in allowed else allowed[0]
 
 
 def draw() -> None:
     """Draw the controls that all pages share. Nothing here needs the model to be loaded."""
     address.restore_text("text", EXAMPLES[0][0])
     address.restore_text("pair", "")
-    allowed = offered_models()
-    if allowed is None:
+    granted = access()
+    if granted.free_text:
         address.restore_text("model", default_model())
     else:
-        address.restore_choice("model", allowed, default_model(), "This site offers")
+        address.restore_choice("model", granted.names, default_model(), "This site offers")
     st.session_state.setdefault("two", False)
     with st.sidebar:
         st.text_area(
@@ -70,9 +59,14 @@ def draw() -> None:
             on_click=_use_example,
             width="stretch",
         )
-        _draw_model_choice()
+        _draw_model_choice(granted)
         st.session_state[_FACTS] = st.container()
         show_copy_link(key="copy_link", offered=address.links_are_on())
+
+
+def note_stand_in(stands_in: bool) -> None:
+    """Remember whether the model on screen stands in for the one that is picked."""
+    st.session_state[_STANDS_IN] = stands_in
 
 
 def show_model_facts(model: LoadedModel) -> None:
@@ -80,7 +74,7 @@ def show_model_facts(model: LoadedModel) -> None:
     spec = find(model.name)
     shared = f" ({model.kv_heads} key heads)" if model.kv_heads != model.heads else ""
     with st.session_state[_FACTS]:
-        if model.name != st.session_state["model"].strip():
+        if st.session_state.get(_STANDS_IN, False):
             st.caption(f"Shown instead: {quote(model.name)}")
         if spec is not None:
             st.caption(f"**{spec.title}.** {spec.good_for}")
@@ -96,20 +90,16 @@ def show_model_facts(model: LoadedModel) -> None:
         )
 
 
-def _draw_model_choice() -> None:
-    allowed = offered_models()
-    names = allowed if allowed is not None else tuple(spec.name for spec in CATALOG)
-    typed = st.session_state["model"]
+def _draw_model_choice(granted: Access) -> None:
+    names, typed = granted.names, st.session_state["model"]
     st.selectbox(
         "Model",
-        names if allowed is not None or typed in names else (*names, typed),
+        names if not granted.free_text or typed in names else (*names, typed),
         key="model",
         format_func=_model_label,
-        accept_new_options=allowed is None,
+        accept_new_options=granted.free_text,
         persist_state="session",
-        help=None
-        if allowed is not None
-        else "Pick one, or type any Hugging Face id (owner/name) or a local folder.",
+        help=box_help(granted),
     )
 
 

@@ -2,65 +2,33 @@
 
 from __future__ import annotations
 
-import json
-import threading
 import time
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 import pytest
 
 from core.model import CATALOG, DEFAULT_MODEL, hub, load
-from core.model.catalog import bundled_folder, find, is_here, offered
+from core.model.catalog import Offer, bundled_folder, find, is_here, offered
 from core.model.errors import (
+    DownloadRefusedError,
     HubUnreachableError,
     NotDownloadedError,
     NoWeightsError,
     UnknownModelError,
 )
+from tests.stand_in_hub import COMMIT, StandInHub, running_hub
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-
-
-class _Hub(BaseHTTPRequestHandler):
-    """A stand-in for the hub on this machine: model records by id."""
-
-    records: ClassVar[dict[str, tuple[int, object]]] = {}
-    seconds: ClassVar[float] = 0.0
-
-    def do_GET(self) -> None:
-        time.sleep(self.seconds)
-        repo = self.path.split("?")[0].removeprefix("/api/models/")
-        status, record = self.records.get(repo, (404, {"error": "Repository not found"}))
-        body = json.dumps(record).encode()
-        self.send_response(status)
-        if status == 404:
-            self.send_header("X-Error-Code", "RepoNotFound")
-        self.send_header("Content-Length", str(len(body)))
-        self.end_headers()
-        self.wfile.write(body)
-
-    def log_message(self, *_: object) -> None:
-        pass
-
-
-def record(repo: str, *files: tuple[str, int]) -> tuple[int, object]:
-    siblings = [{"rfilename": name, "size": size} for name, size in files]
-    return 200, {"_id": "0", "id": repo, "private": False, "siblings": siblings, "tags": []}
+    from pathlib import Path
 
 
 @pytest.fixture(autouse=True)
-def stand_in(monkeypatch: pytest.MonkeyPatch) -> Iterator[type[_Hub]]:
-    server = ThreadingHTTPServer(("127.0.0.1", 0), _Hub)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    address = f"http://127.0.0.1:{server.server_port}"
-    monkeypatch.setattr(hub, "_endpoint", lambda: address)
-    monkeypatch.setattr(_Hub, "records", {})
-    monkeypatch.setattr(_Hub, "seconds", 0.0)
-    yield _Hub
-    server.shutdown()
-    server.server_close()
+def stand_in(monkeypatch: pytest.MonkeyPatch) -> Iterator[StandInHub]:
+    with running_hub() as known:
+        monkeypatch.setattr(hub, "endpoint", lambda: known.address)
+        hub.check_public.cache_clear()
+        yield known
 
 
 def test_the_default_model_is_bundled_and_here() -> None:
@@ -95,33 +63,114 @@ def test_what_is_not_bundled_has_no_folder_here() -> None:
         bundled_folder(spec)
 
 
+CATALOGUE = tuple(spec.name for spec in CATALOG)
+
+
 @pytest.mark.parametrize(
-    ("restriction", "names"),
+    ("words", "offer"),
     [
         (None, None),
         ("", None),
         (" , ", None),
-        ("bundled/minilm", ("bundled/minilm",)),
-        (" gpt2, bundled/minilm ,gpt2", ("gpt2", "bundled/minilm")),
+        ("bundled/minilm", Offer(("bundled/minilm",))),
+        (" gpt2, bundled/minilm ,gpt2", Offer(("gpt2", "bundled/minilm"))),
+        ("catalogue", Offer(CATALOGUE)),
+        (" Catalogue ", Offer(CATALOGUE)),
+        ("ANY", Offer(CATALOGUE, any_hub_id=True)),
+        ("my/model, catalogue", Offer(("my/model", *CATALOGUE))),
+        ("my/model,any", Offer(("my/model", *CATALOGUE), any_hub_id=True)),
+        ("anything", Offer(("anything",))),
     ],
 )
-def test_a_deployment_may_name_its_models(
-    restriction: str | None, names: tuple[str, ...] | None
-) -> None:
-    assert offered(restriction) == names
+def test_a_deployment_may_say_what_it_offers(words: str | None, offer: Offer | None) -> None:
+    assert offered(words) == offer
 
 
-def test_the_hub_says_how_much_must_be_downloaded(stand_in: type[_Hub]) -> None:
-    stand_in.records["some/model"] = record(
+FILES = (("config.json", 600), ("model.safetensors", 440_000_000))
+
+
+def test_the_hub_says_how_much_must_be_downloaded(stand_in: StandInHub) -> None:
+    stand_in.offer(
         "some/model",
-        ("config.json", 600),
-        ("model.safetensors", 440_000_000),
+        *FILES,
+        ("vocab.txt", 3_000_000),
         ("onnx/model.safetensors", 10**10),
+        ("sub/config.json", 10**10),
         ("pytorch_model.bin", 10**9),
+        ("modeling.py", 10**9),
+        ("README.md", 10**9),
     )
-    assert hub.ask("some/model") == hub.HubModel("some/model", 440)
-    with pytest.raises(NotDownloadedError, match="440 MB must be downloaded"):
+    model = hub.ask("some/model")
+    assert model == hub.HubModel("some/model", COMMIT, (*FILES, ("vocab.txt", 3_000_000)))
+    assert model.size == 443_000_600
+    with pytest.raises(NotDownloadedError, match="443 MB must be downloaded") as refused:
         load("some/model", download=False)
+    assert refused.value.size_mb == 443
+
+
+@pytest.mark.parametrize("size", [None, -1])
+def test_a_file_without_a_size_is_not_downloaded(stand_in: StandInHub, size: int | None) -> None:
+    stand_in.offer("some/model", *FILES, ("tokenizer.json", size))
+    with pytest.raises(DownloadRefusedError, match="how large"):
+        hub.ask("some/model")
+
+
+@pytest.mark.parametrize("commit", [None, "main", "../../../etc", "A" * 40])
+def test_a_commit_that_is_none_is_not_downloaded(stand_in: StandInHub, commit: object) -> None:
+    stand_in.offer("some/model", *FILES, sha=commit)
+    with pytest.raises(DownloadRefusedError):
+        hub.ask("some/model")
+
+
+@pytest.fixture(params=["environment", "file"])
+def own_token(
+    request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> str:
+    """A token of this machine, in one of the places where the hub client looks for it."""
+    if request.param == "environment":
+        monkeypatch.setenv("HF_TOKEN", "hf_secret")
+    else:
+        monkeypatch.delenv("HF_TOKEN", raising=False)
+        (tmp_path / "token").write_text("hf_secret")
+        monkeypatch.setattr("huggingface_hub.constants.HF_TOKEN_PATH", str(tmp_path / "token"))
+    return "Bearer hf_secret"
+
+
+def test_a_request_without_a_token_sends_none(stand_in: StandInHub, own_token: str) -> None:
+    stand_in.offer("some/model", *FILES)
+    hub.ask("some/model", token=False)
+    with pytest.raises(NotDownloadedError):
+        load("some/model", download=False, token=False)
+    assert stand_in.tokens == {None}
+    hub.ask("some/model")
+    assert stand_in.tokens == {None, own_token}
+
+
+def test_without_a_token_a_gated_model_is_none(stand_in: StandInHub) -> None:
+    stand_in.offer("gated/model", *FILES, gated="manual")
+    with pytest.raises(UnknownModelError):
+        hub.ask("gated/model", token=False)
+    assert hub.ask("gated/model").size_mb == 440
+
+
+def test_an_id_that_is_a_folder_too_is_an_id_where_folders_are_not_opened(
+    stand_in: StandInHub, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    (tmp_path / "core" / "model").mkdir(parents=True)
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(UnknownModelError, match="no public model"):
+        load("core/model", download=False, folders=False)
+    with pytest.raises(UnknownModelError, match="holds no model"):
+        load("core/model", download=False)
+
+
+@pytest.mark.parametrize("name", ["//other/share", "\\\\other\\share"])
+def test_a_folder_of_another_machine_is_not_looked_at(
+    monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    monkeypatch.setattr("pathlib.Path.is_dir", lambda _: pytest.fail("looked"))
+    with pytest.raises(UnknownModelError, match="no folder"):
+        load(name)
 
 
 def test_an_id_that_does_not_exist_is_named() -> None:
@@ -138,17 +187,15 @@ def test_an_impossible_id_is_refused_without_asking(name: str) -> None:
 
 
 def test_weights_only_in_pickle_form_are_refused_before_any_download(
-    stand_in: type[_Hub],
+    stand_in: StandInHub,
 ) -> None:
-    stand_in.records["old/model"] = record(
-        "old/model", ("config.json", 600), ("pytorch_model.bin", 10**8)
-    )
+    stand_in.offer("old/model", ("config.json", 600), ("pytorch_model.bin", 10**8))
     with pytest.raises(NoWeightsError, match="safetensors"):
         load("old/model")
 
 
 def test_a_hub_that_answers_late_is_given_up(
-    stand_in: type[_Hub], monkeypatch: pytest.MonkeyPatch
+    stand_in: StandInHub, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(hub, "ASK_SECONDS", 0.3)
     stand_in.seconds = 6.0
@@ -159,6 +206,6 @@ def test_a_hub_that_answers_late_is_given_up(
 
 
 def test_a_hub_that_cannot_be_reached_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(hub, "_endpoint", lambda: "http://127.0.0.1:9")
+    monkeypatch.setattr(hub, "endpoint", lambda: "http://127.0.0.1:9")
     with pytest.raises(HubUnreachableError, match=r"could not be reached|did not answer"):
         load("some/model")

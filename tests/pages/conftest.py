@@ -11,6 +11,8 @@ import pytest
 from streamlit.components.v2 import manifest_scanner
 from streamlit.testing.v1 import AppTest
 
+from core.ui import visitor
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
@@ -30,8 +32,22 @@ def _components_are_looked_for_once() -> Iterator[None]:
 def _no_hub(monkeypatch: pytest.MonkeyPatch) -> None:
     """No test asks a hub outside this machine: the hub never answers."""
     monkeypatch.setattr("core.model.hub.ASK_SECONDS", 0.2)
-    monkeypatch.setattr("core.model.hub._model_info", lambda _repo: time.sleep(1))
-    monkeypatch.delenv("ATTENTION_ATLAS_MODELS", raising=False)
+    monkeypatch.setattr("core.model.hub._model_info", lambda _repo, _token: time.sleep(1))
+
+
+@pytest.fixture(autouse=True)
+def connect(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
+    """Say where the visitor sits; without, at this machine. Nothing is set by an operator."""
+    for name in ("MODELS", "FOLDERS", "HUB_TOKEN", "DOWNLOAD_MB"):
+        for prefix in ("HEADSCOPE_", "ATTENTION_ATLAS_"):
+            monkeypatch.delenv(prefix + name, raising=False)
+
+    def come(ip: str, **headers: str) -> None:
+        sent = tuple({"Host": "localhost:8501", **headers}.items())
+        monkeypatch.setattr(visitor, "connection", lambda: visitor.Connection(ip, sent))
+
+    come("127.0.0.1")
+    return come
 
 
 @pytest.fixture

@@ -6,10 +6,13 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from core.model import hub
+from core.model import CATALOG, downloads, hub
+from core.model.catalog import bundled_folder
 from core.model.errors import NotDownloadedError, OutOfMemoryError
 from core.ui import cache
 from tests.pages.conftest import alerts
+
+NOVELS = bundled_folder(CATALOG[1])
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -40,8 +43,9 @@ def test_a_hub_out_of_reach_is_told_and_the_picture_stays(
 def test_a_model_that_must_be_downloaded_is_not_fetched_by_a_link(
     open_app: Callable[..., AppTest], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(hub, "ask", lambda repo: hub.HubModel(repo, 440))
-    monkeypatch.setattr(hub, "download", lambda _repo: pytest.fail("a link started a download"))
+    files = (("model.safetensors", 440_000_000),)
+    monkeypatch.setattr(hub, "ask", lambda repo, _token: hub.HubModel(repo, "a" * 40, files))
+    monkeypatch.setattr(downloads, "join", lambda *_: pytest.fail("a link started a download"))
     app = open_app("heatmap", model="bert-base-uncased")
     if not app.error:
         pytest.skip("bert-base-uncased is in the local cache")
@@ -109,3 +113,13 @@ def test_a_restricted_site_opens_no_folder(
     app = open_app("home", model="/etc")
     assert not app.exception
     assert set(opened) == {"bundled/minilm"}
+
+
+def test_a_folder_that_is_opened_is_not_said_to_stand_in_for_itself(
+    open_app: Callable[..., AppTest], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(NOVELS.parent)
+    app = open_app("heatmap", model=NOVELS.name)
+    assert not app.error
+    assert "4 layers × 4 heads" in shown_model(app)
+    assert "Shown instead" not in shown_model(app)

@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from core.model import ModelError
-from core.ui import cache, sidebar
+from core.model.errors import NotOfferedError
+from core.ui import cache
+from core.ui.access import resolve
 from core.ui.messages import quote, show_model_error
 
 if TYPE_CHECKING:
@@ -17,15 +19,14 @@ if TYPE_CHECKING:
 
 def model_of(atlas: Atlas) -> LoadedModel | None:
     """The model, or None with a message: a saved atlas names whatever its writer liked."""
-    allowed = sidebar.offered_models()
-    if allowed is not None and atlas.model not in allowed:
+    try:
+        model = cache.model(resolve(atlas.model))
+    except NotOfferedError:
         st.caption(
             f"Attention between tokens needs the model {quote(atlas.model)}, which this site does"
             " not offer."
         )
         return None
-    try:
-        model = cache.model(atlas.model)
     except ModelError as error:
         st.caption("Attention between tokens needs the model of this atlas:")
         show_model_error(error)

@@ -35,10 +35,11 @@ def show_sentence(screen: Screen, token: int) -> None:
         f" {sentence + 1}{label}:"
     )
     st.text(text)
-    if model_of(screen.atlas) is None:
+    model = model_of(screen.atlas)
+    if model is None:
         return
     try:
-        trace = cache.trace(screen.atlas.model, text, None)
+        trace = cache.trace(model.name, text, None)
     except ModelError as error:
         show_model_error(error)
         return

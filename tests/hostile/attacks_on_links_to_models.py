@@ -1,0 +1,69 @@
+"""What a stranger's link may name as a model: each attack, in a process with little memory."""
+
+from __future__ import annotations
+
+import contextlib
+import tempfile
+from pathlib import Path
+
+from core.model import downloads, hub, load
+from core.model.errors import DownloadRefusedError, ModelError
+from tests.stand_in_hub import running_hub
+
+MANY = 100_000  # files of a repository: the most that the hub advises
+HUGE = 50_000_000_000  # bytes
+
+
+def prepare() -> None:
+    """What a server has in memory before: the hub client, once used."""
+    with running_hub() as known, contextlib.suppress(ModelError):
+        hub.endpoint = lambda: known.address
+        hub.ask("no/model", token=False)
+
+
+def repository_of_very_many_files() -> None:
+    """A model record that lists more files than anybody needs."""
+    with running_hub() as known:
+        hub.endpoint = lambda: known.address
+        hub.ASK_SECONDS = 60.0  # the attack is on memory: let it be answered
+        files = [(f"weights-{number:06d}-of-100000.safetensors", 1) for number in range(MANY)]
+        known.offer("many/files", *files)
+        try:
+            load("many/files", download=False, folders=False, token=False)
+        except DownloadRefusedError as error:
+            assert "100,000 files" in str(error)  # noqa: PT017 - no pytest in this process
+        else:
+            raise AssertionError("it was taken")
+
+
+def file_without_an_end() -> None:
+    """Weights that are small in the hub's list and never end when they come."""
+    with running_hub() as known, tempfile.TemporaryDirectory() as cache:
+        from huggingface_hub import constants
+
+        constants.HF_HUB_CACHE = cache
+        hub.endpoint = lambda: known.address
+        known.offer("endless/model", ("config.json", 2), ("model.safetensors", 1_000))
+        known.files |= {"endless/model/config.json": b"{}", "endless/model/model.safetensors": HUGE}
+        model = hub.ask("endless/model", token=False)
+        try:
+            downloads.fetch(model, token=False)
+        except ModelError as error:
+            assert "announced" in str(error)  # noqa: PT017 - no pytest in this process
+        else:
+            raise AssertionError("it ended")
+        left = sum(path.stat().st_size for path in Path(cache).rglob("*") if path.is_file())
+        assert left < 1_000_000
+
+
+def model_larger_than_any_disk() -> None:
+    """Weights of 50 GB by a link: refused by their announced size, before a byte is fetched."""
+    with running_hub() as known:
+        hub.endpoint = lambda: known.address
+        known.offer("huge/model", ("config.json", 2), ("model.safetensors", HUGE))
+        try:
+            downloads.join(hub.ask("huge/model", token=False), token=False, most_mb=2_500)
+        except DownloadRefusedError:
+            assert known.fetched == []
+        else:
+            raise AssertionError("it was taken")

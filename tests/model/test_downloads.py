@@ -1,0 +1,292 @@
+"""Downloads: what was announced and no more, one at a time, and only while somebody waits."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import sys
+import time
+from types import SimpleNamespace
+from typing import TYPE_CHECKING
+
+import pytest
+
+from core.model import downloads, hub, load
+from core.model.catalog import bundled_folder, find
+from core.model.errors import DownloadRefusedError, HubUnreachableError
+from tests.server import ROOT
+from tests.stand_in_hub import StandInHub, running_hub
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+NOVELS = find("bundled/gpt2-novels")
+WANTED = ["config.json", "model.safetensors", "tokenizer.json", "tokenizer_config.json"]
+
+
+@pytest.fixture
+def cache(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path))
+    return tmp_path
+
+
+@pytest.fixture(autouse=True)
+def stand_in(monkeypatch: pytest.MonkeyPatch, cache: Path) -> Iterator[StandInHub]:
+    monkeypatch.setattr(downloads, "_line", [])
+    with running_hub() as known:
+        monkeypatch.setattr(hub, "endpoint", lambda: known.address)
+        yield known
+
+
+@pytest.fixture
+def novels(stand_in: StandInHub) -> hub.HubModel:
+    """A real model of 2.9 MB on the hub, beside files that nobody wants."""
+    assert NOVELS is not None
+    stand_in.publish("some/novels", bundled_folder(NOVELS))
+    return hub.ask("some/novels")
+
+
+def zeros(stand_in: StandInHub, repo: str, announced: int, sent: int) -> hub.HubModel:
+    """A model whose weights have one size in the hub's list and another when they come."""
+    stand_in.offer(repo, ("config.json", 2), ("model.safetensors", announced))
+    stand_in.files |= {f"{repo}/config.json": b"{}", f"{repo}/model.safetensors": sent}
+    return hub.ask(repo)
+
+
+def left_on_disk(cache: Path) -> int:
+    return sum(path.stat().st_size for path in cache.rglob("*") if path.is_file())
+
+
+def wait_for(happens: Callable[[], bool], seconds: float = 60) -> None:
+    end = time.monotonic() + seconds
+    while not happens():
+        assert time.monotonic() < end
+        time.sleep(0.05)
+
+
+def test_a_model_that_was_downloaded_loads_and_nothing_else_came(
+    novels: hub.HubModel, stand_in: StandInHub
+) -> None:
+    model = load("some/novels")
+    assert (model.layers, model.heads) == (4, 4)
+    assert sorted(stand_in.fetched) == WANTED  # no README.md
+    assert load("some/novels", download=False).name == "some/novels"
+
+
+def test_what_lies_in_subfolders_is_not_fetched(stand_in: StandInHub) -> None:
+    assert NOVELS is not None
+    stand_in.publish("some/model", bundled_folder(NOVELS))
+    record = stand_in.records["some/model"][1]
+    assert isinstance(record, dict)
+    record["siblings"] += [
+        {"rfilename": "onnx/config.json", "size": 10},
+        {"rfilename": "old/model.safetensors", "size": 10},
+        {"rfilename": "pytorch_model.bin", "size": 10},
+        {"rfilename": "modeling.py", "size": 10},
+    ]
+    stand_in.files |= {
+        f"some/model/{each['rfilename']}": b"0" * 10 for each in record["siblings"][-4:]
+    }
+    downloads.fetch(hub.ask("some/model"))
+    assert sorted(stand_in.fetched) == WANTED
+
+
+@pytest.mark.parametrize("place", ["environment", "file"])
+def test_a_download_without_a_token_sends_none(
+    novels: hub.HubModel,
+    stand_in: StandInHub,
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+    place: str,
+) -> None:
+    if place == "environment":
+        monkeypatch.setenv("HF_TOKEN", "hf_secret")
+    else:
+        (tmp_path / "token").write_text("hf_secret")
+        monkeypatch.setenv("HF_TOKEN_PATH", str(tmp_path / "token"))
+    stand_in.asked.clear()
+    downloads.fetch(novels, token=False)
+    assert stand_in.tokens == {None}
+    assert sorted(stand_in.fetched) == WANTED
+
+
+@pytest.mark.parametrize("place", ["environment", "file"])
+def test_a_download_with_the_token_of_this_machine_sends_it(
+    novels: hub.HubModel,
+    stand_in: StandInHub,
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+    place: str,
+) -> None:
+    monkeypatch.delenv("HF_TOKEN", raising=False)
+    if place == "environment":
+        monkeypatch.setenv("HF_TOKEN", "hf_own")
+    else:
+        (tmp_path / "token").write_text("hf_own")
+        monkeypatch.setenv("HF_TOKEN_PATH", str(tmp_path / "token"))
+    stand_in.asked.clear()
+    downloads.fetch(novels)
+    assert stand_in.tokens == {"Bearer hf_own"}
+
+
+def test_a_model_larger_than_the_site_takes_is_refused_before_anything_is_fetched(
+    stand_in: StandInHub,
+) -> None:
+    model = zeros(stand_in, "large/model", 3_000_000_000, 0)
+    with pytest.raises(DownloadRefusedError, match=r"3,000 MB .* 2,500 MB at most"):
+        downloads.join(model, most_mb=2_500)
+    assert stand_in.fetched == []
+
+
+@pytest.mark.parametrize("sent", [60_000_000, 10_000_000])
+def test_a_file_larger_than_announced_is_stopped_and_leaves_nothing(
+    stand_in: StandInHub, cache: Path, sent: int
+) -> None:
+    model = zeros(stand_in, "liar/model", 1_000_000, sent)
+    with pytest.raises((DownloadRefusedError, HubUnreachableError), match="announced"):
+        downloads.fetch(model)
+    assert hub.cached_folder("liar/model") is None
+    assert left_on_disk(cache) < 100_000
+
+
+def test_a_file_smaller_than_announced_is_not_taken_for_a_model(
+    stand_in: StandInHub, cache: Path
+) -> None:
+    model = zeros(stand_in, "short/model", 1_000_000, 900_000)
+    with pytest.raises(HubUnreachableError, match="not of the size that was announced"):
+        downloads.fetch(model)
+    assert hub.cached_folder("short/model") is None
+    assert left_on_disk(cache) < 100_000
+
+
+def test_a_file_that_does_not_come_leaves_no_model(
+    novels: hub.HubModel, stand_in: StandInHub
+) -> None:
+    del stand_in.files["some/novels/model.safetensors"]
+    with pytest.raises(HubUnreachableError, match="broke off"):
+        downloads.fetch(novels)
+    assert hub.cached_folder("some/novels") is None
+
+
+def test_a_full_disk_is_told_before_it_is_full(
+    novels: hub.HubModel, stand_in: StandInHub, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    disk = SimpleNamespace(total=100 * 10**9, free=2_001_000_000)
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: disk)
+    with pytest.raises(DownloadRefusedError, match="2,001 MB are free, and 2,000 MB"):
+        downloads.fetch(novels)
+    assert stand_in.fetched == []
+
+
+def test_a_disk_that_fills_up_meanwhile_stops_the_download(
+    stand_in: StandInHub, monkeypatch: pytest.MonkeyPatch, cache: Path
+) -> None:
+    disk = SimpleNamespace(total=100 * 10**9, free=50 * 10**9)
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: disk)
+    stand_in.pause = 0.1
+    download = downloads.join(zeros(stand_in, "slow/model", 50_000_000, 50_000_000))
+    download.wait(0)
+    wait_for(lambda: "model.safetensors" in stand_in.fetched)
+    disk.free = 10**9
+    with pytest.raises(DownloadRefusedError, match="no room"):
+        wait_for(lambda: download.wait(0.2) is not None)
+    assert left_on_disk(cache) < 100_000
+
+
+def test_a_download_that_nobody_waits_for_ends_and_leaves_no_part_of_a_file(
+    stand_in: StandInHub, monkeypatch: pytest.MonkeyPatch, cache: Path
+) -> None:
+    monkeypatch.setattr(downloads, "WAIT_SECONDS", 3.0)
+    stand_in.pause = 0.03
+    download = downloads.join(zeros(stand_in, "slow/model", 50_000_000, 50_000_000))
+    while not any(path.stat().st_size for path in cache.rglob("*.incomplete")):
+        assert download.wait(0.1) is None  # somebody waits
+    wait_for(lambda: download.is_over)
+    with pytest.raises(DownloadRefusedError, match="nobody waited"):
+        download.wait(0)
+    assert hub.cached_folder("slow/model") is None
+    assert not list(cache.rglob("*.incomplete"))
+
+
+def test_a_hub_that_falls_silent_is_given_up(
+    stand_in: StandInHub, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(downloads, "STALL_SECONDS", 3.0)
+    stand_in.pause = 600.0
+    model = zeros(stand_in, "silent/model", 50_000_000, 50_000_000)
+    with pytest.raises(HubUnreachableError, match="no byte in 3 seconds"):
+        downloads.fetch(model)
+
+
+def test_what_has_arrived_is_counted(stand_in: StandInHub) -> None:
+    stand_in.pause = 0.02
+    download = downloads.join(zeros(stand_in, "slow/model", 30_000_000, 30_000_000))
+    counts = []
+    while download.wait(0.05) is None:
+        counts.append(download.arrived)
+    assert counts == sorted(counts)
+    assert any(0 < count < 30_000_000 for count in counts)
+    assert download.arrived == 30_000_002
+
+
+def test_models_come_one_after_the_other(
+    stand_in: StandInHub, novels: hub.HubModel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stand_in.pause = 0.05
+    first = downloads.join(zeros(stand_in, "slow/model", 10_000_000, 10_000_000))
+    first.wait(0)
+    second = downloads.join(novels)
+    assert downloads.join(novels) is second  # who wants the same waits for the same
+    while first.wait(0.05) is None:
+        assert second.wait(0) is None
+        assert second.ahead is first
+        assert not any("novels" in path for _, path, _ in stand_in.asked if "/resolve/" in path)
+    wait_for(lambda: second.wait(0.1) is not None)
+    assert second.ahead is None
+
+
+def test_who_leaves_the_line_keeps_nobody_waiting(
+    stand_in: StandInHub, novels: hub.HubModel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    left = downloads.join(zeros(stand_in, "left/model", 10_000_000, 10_000_000))
+    second = downloads.join(novels)
+    monkeypatch.setattr(left, "_seen", time.monotonic() - 60)
+    wait_for(lambda: second.wait(0.1) is not None)
+    assert not any("left/model/resolve" in path for _, path, _ in stand_in.asked)
+
+
+def test_the_line_has_an_end(stand_in: StandInHub, monkeypatch: pytest.MonkeyPatch) -> None:
+    for number in range(downloads.LONGEST_LINE):
+        downloads.join(zeros(stand_in, f"some/model{number}", 1_000_000, 0))
+    with pytest.raises(DownloadRefusedError, match="8 other models"):
+        downloads.join(zeros(stand_in, "one/more", 1_000_000, 0))
+
+
+def test_a_server_that_is_killed_takes_its_download_along(
+    stand_in: StandInHub, cache: Path
+) -> None:
+    stand_in.pause = 0.03
+    model = zeros(stand_in, "slow/model", 50_000_000, 50_000_000)
+    server = subprocess.Popen(
+        [sys.executable, "-c", _SERVER, stand_in.address, str(cache), json.dumps(model.files)],
+        cwd=ROOT,
+    )
+    try:
+        wait_for(lambda: any(cache.rglob("*.incomplete")))
+    finally:
+        server.kill()
+        server.wait()
+    wait_for(lambda: not any(cache.rglob("*.incomplete")))
+
+
+_SERVER = """
+import json, sys
+from huggingface_hub import constants
+from core.model import downloads, hub
+address, constants.HF_HUB_CACHE, files = sys.argv[1:]
+hub.endpoint = lambda: address
+files = tuple(tuple(each) for each in json.loads(files))
+downloads.fetch(hub.HubModel("slow/model", "a" * 40, files))
+"""

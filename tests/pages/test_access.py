@@ -1,0 +1,411 @@
+"""Who may use which model, and at whose cost: visitors at the machine itself and from elsewhere."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from streamlit.runtime.scriptrunner import StopException
+
+from core.model import CATALOG, downloads, hub
+from core.model.catalog import bundled_folder
+from core.model.errors import DownloadRefusedError
+from core.ui import cache, fetching
+from core.ui.messages import quote
+from tests.pages import conftest
+from tests.stand_in_hub import StandInHub, running_hub
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from streamlit.testing.v1 import AppTest
+
+    Open = Callable[..., AppTest]
+    Connect = Callable[..., None]
+
+BUNDLED = ["bundled/minilm", "bundled/gpt2-novels"]
+NAMES = [spec.name for spec in CATALOG]
+NOVELS = bundled_folder(CATALOG[1])
+STRANGER = "192.0.2.7"
+_asked_for_real, _models = hub._model_info, cache.model
+
+
+@pytest.fixture
+def loaded(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Names that the cache of models was asked for."""
+    names: list[str] = []
+    working = cache.model
+
+    def noted(name: str) -> object:
+        names.append(name)
+        return working(name)
+
+    monkeypatch.setattr(cache, "model", noted)
+    return names
+
+
+@pytest.fixture
+def stand_in(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[StandInHub]:
+    """A hub with the model of the novels, and an empty cache for what is downloaded."""
+    monkeypatch.setattr(hub, "_model_info", _asked_for_real)
+    monkeypatch.setattr(hub, "ASK_SECONDS", 5.0)
+    monkeypatch.setattr(downloads, "_line", [])
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path / "hub"))
+    hub.check_public.cache_clear()
+    _models.clear()
+    with running_hub() as known:
+        monkeypatch.setattr(hub, "endpoint", lambda: known.address)
+        known.publish("some/novels", NOVELS)
+        yield known
+
+
+def alerts(app: AppTest) -> str:
+    """What is said in boxes, as a person reads it."""
+    return conftest.alerts(app).replace("\\", "")
+
+
+def box(app: AppTest) -> Any:
+    return app.sidebar.selectbox(key="model")
+
+
+def shown_model(app: AppTest) -> str:
+    return " ".join(caption.value for caption in app.sidebar.caption)
+
+
+# ---- what is offered --------------------------------------------------------------------------
+
+
+def test_at_the_machine_itself_everything_may_be_typed(open_app: Open) -> None:
+    app = open_app()
+    assert len(box(app).options) == len(NAMES)
+    assert box(app).proto.accept_new_options
+    assert "any Hugging Face id (owner/name) or a local folder" in box(app).help
+
+
+@pytest.mark.parametrize(
+    "visitor",
+    [
+        {"ip": STRANGER, "Host": "atlas.example.org"},
+        {"ip": STRANGER},
+        {"ip": "127.0.0.1", "X-Forwarded-For": STRANGER},
+        {"ip": "127.0.0.1", "Host": "127.0.0.1:8501", "Origin": "https://atlas.example.org"},
+        {"ip": "127.0.0.1", "Host": "evil.example:8501"},
+    ],
+)
+def test_from_elsewhere_a_site_that_says_nothing_offers_the_models_in_the_box(
+    open_app: Open, connect: Connect, loaded: list[str], visitor: dict[str, str]
+) -> None:
+    connect(**visitor)
+    app = open_app("home", model="gpt2")
+    assert [label.split(" ·")[0] for label in box(app).options] == BUNDLED
+    assert not box(app).proto.accept_new_options
+    assert "run the app on your own machine" in box(app).help
+    assert "asks for model `gpt2`. This site offers" in alerts(app)
+    assert loaded == ["bundled/minilm"]
+
+
+def test_without_a_connection_nobody_sits_at_the_machine(
+    open_app: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.undo()  # the tests' own connection; the app's own reading finds none
+    app = open_app()
+    assert [label.split(" ·")[0] for label in box(app).options] == BUNDLED
+
+
+@pytest.mark.parametrize(
+    ("words", "names", "free"),
+    [
+        ("catalogue", NAMES, False),
+        ("Catalogue", NAMES, False),
+        ("any", NAMES, True),
+        ("ANY", NAMES, True),
+        ("gpt2, bundled/minilm", ["gpt2", "bundled/minilm"], False),
+        ("my/model, catalogue", ["my/model", *NAMES], False),
+    ],
+)
+@pytest.mark.parametrize("ip", ["127.0.0.1", STRANGER])
+def test_what_the_operator_says_holds_for_all(
+    open_app: Open,
+    connect: Connect,
+    monkeypatch: pytest.MonkeyPatch,
+    words: str,
+    names: list[str],
+    free: bool,
+    ip: str,
+) -> None:
+    monkeypatch.setenv("HEADSCOPE_MODELS", words)
+    connect(ip)
+    app = open_app("home", model="bundled/minilm")
+    assert [label.split(" ·")[0] for label in box(app).options] == names
+    assert box(app).proto.accept_new_options is free
+    assert not app.exception
+
+
+# ---- folders ----------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def looked_at(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Paths whose existence was asked for."""
+    paths: list[str] = []
+
+    def noted(look: Callable[..., Any]) -> Callable[..., Any]:
+        def wrapped(path: Any, *rest: Any, **options: Any) -> Any:
+            paths.append(os.fspath(path) if not isinstance(path, int) else "")
+            return look(path, *rest, **options)
+
+        return wrapped
+
+    for name in ("stat", "lstat", "scandir", "listdir", "readlink", "access"):
+        monkeypatch.setattr(os, name, noted(getattr(os, name)))
+    return paths
+
+
+@pytest.mark.parametrize("words", ["any", None, "catalogue"])
+def test_from_elsewhere_a_folder_is_answered_alike_whether_it_is_there_or_not(
+    open_app: Open,
+    connect: Connect,
+    monkeypatch: pytest.MonkeyPatch,
+    loaded: list[str],
+    looked_at: list[str],
+    tmp_path: Path,
+    words: str | None,
+) -> None:
+    if words is not None:
+        monkeypatch.setenv("HEADSCOPE_MODELS", words)
+    present, missing = str(tmp_path / "present"), str(tmp_path / "missing")
+    Path(present).mkdir()
+    connect(STRANGER)
+    looked_at.clear()
+    answers = []
+    for folder in (present, missing):
+        app = open_app("home", model=folder)
+        assert not app.exception
+        answers.append(alerts(app).replace(quote(folder), "it"))
+    assert answers[0] == answers[1]
+    assert " it" in f" {answers[0]}"
+    assert set(loaded) == {"bundled/minilm"}
+    assert not {present, missing} & set(looked_at)
+    if words is None:
+        connect("127.0.0.1")
+        open_app("home", model=missing)
+        assert missing in looked_at  # what is not looked at here would be seen
+
+
+@pytest.mark.parametrize(
+    "name", ["/etc", "~root", "..", "../core/model", "a/b/c", "\\\\host\\x", "C:\\x"]
+)
+def test_from_elsewhere_what_reads_like_a_folder_never_reaches_the_cache(
+    open_app: Open,
+    connect: Connect,
+    monkeypatch: pytest.MonkeyPatch,
+    loaded: list[str],
+    name: str,
+) -> None:
+    monkeypatch.setenv("HEADSCOPE_MODELS", "any")
+    connect(STRANGER)
+    app = open_app("home", model=name)
+    assert "is not a model id (owner/name), and this site opens no folder of that name" in alerts(
+        app
+    )
+    assert set(loaded) == {"bundled/minilm"}
+
+
+def test_an_id_that_is_a_folder_of_the_server_is_asked_of_the_hub(
+    open_app: Open,
+    connect: Connect,
+    monkeypatch: pytest.MonkeyPatch,
+    stand_in: StandInHub,
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "some").mkdir()
+    (tmp_path / "some" / "folder").symlink_to(NOVELS)
+    monkeypatch.chdir(tmp_path)
+    app = open_app("home", model="some/folder")
+    assert "4 layers × 4 heads" in shown_model(app)  # at the machine itself
+    monkeypatch.setenv("HEADSCOPE_MODELS", "any")
+    connect(STRANGER)
+    app = open_app("home", model="some/folder")
+    assert "There is no public model called `some/folder`" in alerts(app)
+    assert "6 layers × 12 heads" in shown_model(app)
+    assert any("/api/models/some/folder" in path for _, path, _ in stand_in.asked)
+
+
+@pytest.mark.parametrize("words", [None, "any", "catalogue", "bundled/minilm"])
+def test_below_a_folder_that_the_operator_names_models_open_for_all(
+    open_app: Open,
+    connect: Connect,
+    monkeypatch: pytest.MonkeyPatch,
+    loaded: list[str],
+    tmp_path: Path,
+    words: str | None,
+) -> None:
+    if words is not None:
+        monkeypatch.setenv("HEADSCOPE_MODELS", words)
+    connect(STRANGER)
+    opened, other = tmp_path / "opened", tmp_path / "other"
+    opened.mkdir()
+    other.mkdir()
+    (opened / "novels").symlink_to(NOVELS)
+    monkeypatch.setenv("HEADSCOPE_FOLDERS", os.pathsep.join([str(other), str(NOVELS.parent)]))
+    app = open_app("home", model=str(NOVELS))
+    assert "4 layers × 4 heads" in shown_model(app)
+    monkeypatch.setenv("HEADSCOPE_FOLDERS", str(opened))
+    loaded.clear()
+    for name in (
+        str(NOVELS),  # beside what is opened
+        str(opened / "novels"),  # a link that leads out of it
+        str(opened / ".." / "other"),
+        f"{opened}x",
+        "novels",
+        "opened/novels",
+    ):
+        app = open_app("home", model=name)
+        assert not app.exception
+        assert app.error
+    assert not [name for name in loaded if "novels" in name and Path(name).is_absolute()]
+
+
+def test_folders_that_the_operator_names_do_not_open_the_hub(
+    open_app: Open, connect: Connect, monkeypatch: pytest.MonkeyPatch, loaded: list[str]
+) -> None:
+    monkeypatch.setenv("HEADSCOPE_FOLDERS", str(NOVELS.parent))
+    connect(STRANGER)
+    app = open_app("home", model="some/model")
+    assert "This site does not offer `some/model`" in alerts(app)
+    assert "a folder that this site has opened to visitors" in box(app).help
+    assert loaded == ["bundled/minilm"]
+
+
+# ---- the hub ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("ip", "switch", "sent"),
+    [
+        (STRANGER, "", None),
+        (STRANGER, "0", None),
+        (STRANGER, "1", "Bearer hf_secret"),
+        ("127.0.0.1", "", "Bearer hf_secret"),
+    ],
+)
+def test_the_operators_token_goes_out_for_visitors_only_if_the_operator_says_so(
+    open_app: Open,
+    connect: Connect,
+    monkeypatch: pytest.MonkeyPatch,
+    stand_in: StandInHub,
+    ip: str,
+    switch: str,
+    sent: str | None,
+) -> None:
+    monkeypatch.setenv("HEADSCOPE_MODELS", "any")
+    monkeypatch.setenv("HEADSCOPE_HUB_TOKEN", switch)
+    monkeypatch.setenv("HF_TOKEN", "hf_secret")
+    connect(ip)
+    app = open_app("home", model="some/novels")
+    assert "3 MB must be downloaded" in alerts(app)
+    app.button(key="model_way_out").click().run()
+    assert "4 layers × 4 heads" in shown_model(app)
+    assert stand_in.tokens == {sent}
+
+
+def test_a_model_of_the_cache_that_the_hub_shows_to_its_owner_only_is_not_for_visitors(
+    open_app: Open,
+    connect: Connect,
+    monkeypatch: pytest.MonkeyPatch,
+    stand_in: StandInHub,
+    loaded: list[str],
+) -> None:
+    monkeypatch.setenv("HEADSCOPE_MODELS", "any")
+    known = hub.cached_folder
+    monkeypatch.setattr(
+        hub, "cached_folder", lambda repo: NOVELS if repo == "my/private" else known(repo)
+    )
+    connect(STRANGER)
+    app = open_app("home", model="my/private")
+    assert "There is no public model called `my/private`" in alerts(app)
+    assert "my/private" not in loaded
+    connect("127.0.0.1")
+    assert "4 layers × 4 heads" in shown_model(open_app("home", model="my/private"))
+
+
+def test_a_model_larger_than_visitors_may_download_has_no_button(
+    open_app: Open, connect: Connect, monkeypatch: pytest.MonkeyPatch, stand_in: StandInHub
+) -> None:
+    monkeypatch.setenv("HEADSCOPE_MODELS", "any")
+    monkeypatch.setenv("HEADSCOPE_DOWNLOAD_MB", "2")
+    connect(STRANGER)
+    app = open_app("home", model="some/novels")
+    assert "3 MB would have to be downloaded, and this site takes 2 MB at most" in alerts(app)
+    assert not [button for button in app.button if button.key == "model_way_out"]
+    connect("127.0.0.1")
+    app = open_app("home", model="some/novels")
+    assert app.button(key="model_way_out").label == "Download"
+    assert stand_in.fetched == []
+
+
+def test_a_download_that_breaks_off_is_told_under_the_name_it_was_asked_for(
+    open_app: Open, stand_in: StandInHub, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    del stand_in.files["some/novels/model.safetensors"]
+    app = open_app("home", model="some/novels")
+    app.button(key="model_way_out").click().run()
+    assert not app.exception
+    assert "The download of `some/novels` broke off" in alerts(app)
+    assert app.button(key="model_way_out").label == "Try again"
+
+
+def test_a_visitor_who_leaves_ends_the_download(
+    open_app: Open, stand_in: StandInHub, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stand_in.pause = 0.1  # 2.9 MB take three seconds
+    steps: list[str] = []
+
+    class Bar:
+        def progress(self, _share: float, text: str) -> None:
+            steps.append(text)
+            if len(steps) == 2:
+                raise StopException  # as Streamlit does at the next step of the bar
+
+    monkeypatch.setattr(downloads, "WAIT_SECONDS", 1.0)
+    monkeypatch.setattr(fetching.st, "progress", lambda *_, **__: Bar())
+    started: list[downloads.Download] = []
+    join = downloads.join
+
+    def noted(*rest: Any) -> downloads.Download:
+        started.append(join(*rest))
+        return started[0]
+
+    monkeypatch.setattr(downloads, "join", noted)
+    app = open_app("home", model="some/novels")
+    app.button(key="model_way_out").click().run()
+    assert all("of 2.9 MB" in step for step in steps)
+    with pytest.raises(DownloadRefusedError, match="nobody waited"):
+        started[0].wait(60)
+    assert hub.cached_folder("some/novels") is None
+
+
+def test_what_waits_for_its_turn_is_told_so(
+    open_app: Open, stand_in: StandInHub, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    words: list[str] = []
+    told = fetching._words
+
+    def noted(download: downloads.Download) -> str:
+        words.append(told(download))
+        first.wait(0)  # somebody waits for that one, too
+        return words[-1]
+
+    monkeypatch.setattr(fetching, "_words", noted)
+    stand_in.pause = 0.05
+    stand_in.offer("slow/model", ("config.json", 2), ("model.safetensors", 2_000_000))
+    stand_in.files |= {"slow/model/config.json": b"{}", "slow/model/model.safetensors": 2_000_000}
+    first = downloads.join(hub.ask("slow/model"))
+    first.wait(0)
+    app = open_app("home", model="some/novels")
+    app.button(key="model_way_out").click().run()
+    assert any("Another model is being downloaded" in each for each in words)
+    assert words[-1].startswith("Downloading: ")
+    assert "4 layers × 4 heads" in shown_model(app)
