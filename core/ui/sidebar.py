@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from core.components.copy_link import show_copy_link
-from core.model import CATALOG, DEFAULT_MODEL
-from core.model.catalog import find, is_here, offered
+from core.model import CATALOG
+from core.model.catalog import bundled_problem, find, is_here, offered
+from core.model.catalog import default_model as bundled_default
 from core.ui import address
 from core.ui.deployment import setting
-from core.ui.messages import quote
+from core.ui.messages import escape, notice, quote
 
 if TYPE_CHECKING:
     from core.model import LoadedModel
@@ -35,7 +36,8 @@ def offered_models() -> tuple[str, ...] | None:
 def default_model() -> str:
     """The model shown when a link names none."""
     allowed = offered_models()
-    return DEFAULT_MODEL if allowed is None or DEFAULT_MODEL in allowed else allowed[0]
+    first = bundled_default()
+    return first if allowed is None or first in allowed else allowed[0]
 
 
 def draw() -> None:
@@ -48,6 +50,7 @@ def draw() -> None:
     else:
         address.restore_choice("model", allowed, default_model(), "This site offers")
     st.session_state.setdefault("two", False)
+    _say_what_is_missing(allowed)
     with st.sidebar:
         st.text_area(
             "Text", key="text", height=88, max_chars=address.MAX_TEXT, persist_state="session"
@@ -73,6 +76,15 @@ def draw() -> None:
         _draw_model_choice()
         st.session_state[_FACTS] = st.container()
         show_copy_link(key="copy_link")
+
+
+def _say_what_is_missing(allowed: tuple[str, ...] | None) -> None:
+    """Why another model is shown first; where it was picked itself, its refusal says so."""
+    problem = bundled_problem(CATALOG[0])
+    offered_here = allowed is None or CATALOG[0].name in allowed
+    if problem is not None and offered_here and st.session_state["model"] != problem.name:
+        found = quote(problem.name).join(escape(part) for part in problem.found.split("{name}"))
+        notice(f"{found} {escape(problem.way_out)}")
 
 
 def show_model_facts(model: LoadedModel) -> None:
