@@ -62,6 +62,7 @@ _MOST_SINES = 2**23  # of tables that some families fill in Python: ten seconds 
 _LAYERS = ("num_hidden_layers", "n_layer", "n_layers", "num_layers")
 _HEADS = ("num_attention_heads", "n_head", "n_heads", "num_heads")
 _WIDTH = ("hidden_size", "n_embd", "dim", "d_model")
+_LONGEST_WRITTEN = 10**12  # larger numbers are written as a power of ten
 _DEEPEST = 32  # settings within settings
 
 
@@ -115,8 +116,8 @@ def _check_numbers(name: str, config: Settings) -> None:
         if bound is not None and not abs(number) <= bound.most:
             raise UnsupportedModelError(
                 name,
-                f"config.json of {{name}} asks for {number:,.0f} {bound.what} ({key[:60]});"
-                f" at most {bound.most:,} are read.",
+                f"config.json of {{name}} asks for {_readable(number)} {bound.what} ({key[:60]});"
+                f" this app takes at most {bound.most:,}.",
                 _PICK_ANOTHER,
             )
     for part in (config, config.get("text_config")):
@@ -167,7 +168,7 @@ def _check_products(name: str, config: Settings) -> None:
     if modules > _MOST_LAYER_EXPERTS or (has_sines and sines > _MOST_SINES):
         raise UnsupportedModelError(
             name,
-            "config.json of {name} asks for more parts than any network here has.",
+            "config.json of {name} asks for more layers, experts or positions than this app takes.",
             _PICK_ANOTHER,
         )
 
@@ -213,5 +214,12 @@ def _first(part: Settings, names: tuple[str, ...]) -> float | None:
 def _require_some(name: str, key: str, number: float) -> None:
     if not number >= 1:
         raise UnsupportedModelError(
-            name, f"config.json of {{name}} asks for {number:,.0f} ({key}).", _PICK_ANOTHER
+            name,
+            f"config.json of {{name}} sets {key} to {_readable(number)}; a network has 1 or more.",
+            _PICK_ANOTHER,
         )
+
+
+def _readable(number: float) -> str:
+    """12 as "12", 10^80 as "1e+80"."""
+    return f"{number:,.0f}" if abs(number) < _LONGEST_WRITTEN else f"{float(number):.0e}"

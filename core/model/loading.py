@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from transformers import PreTrainedConfig, PreTrainedModel, PreTrainedTokenizerFast
 
 _LOAD_LOCK = threading.Lock()  # one load at a time: loading needs the most memory
+_LEAST_TOKENS = 4  # [CLS], [SEP] and two of the text
 _PICK_ANOTHER = "Pick a model from the list, for example bundled/minilm."
 
 
@@ -173,6 +174,14 @@ def _assemble(
     device = pick_device()
     filled.to(device)  # type: ignore[arg-type]
     found = probe(name, filled, tokenizer)
+    max_tokens = _max_tokens(filled, config, tokenizer)
+    if max_tokens < _LEAST_TOKENS:
+        raise UnsupportedModelError(
+            name,
+            f"The settings of {{name}} allow texts of {max_tokens} tokens only, special ones"
+            " included.",
+            "Correct model_max_length in tokenizer_config.json, or pick another model.",
+        )
     return LoadedModel(
         name=name,
         tokenizer=tokenizer,
@@ -183,7 +192,7 @@ def _assemble(
         kv_heads=found.kv_heads,
         dim=found.dim,
         parameters=sum(weight.numel() for weight in filled.parameters()),
-        max_tokens=_max_tokens(filled, config, tokenizer),
+        max_tokens=max_tokens,
         causal=found.causal,
         probe_error=found.error,
     )

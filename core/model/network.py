@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import contextlib
 import copy
+import json
 from typing import TYPE_CHECKING
 
 from core.model.errors import NoWeightsError, UnsupportedModelError
+from core.model.folder_check import CONFIG
 from core.model.weights_check import read_weights
 
 if TYPE_CHECKING:
@@ -35,12 +37,7 @@ def read_config(name: str, folder: Path) -> PreTrainedConfig:
             folder, local_files_only=True, trust_remote_code=False
         )
     except Exception as error:
-        raise UnsupportedModelError(
-            name,
-            "The settings of {name} cannot be read without running code from its folder,"
-            f" which this app never does ({type(error).__name__}).",
-            _PICK_ANOTHER,
-        ) from error
+        raise UnsupportedModelError(name, _why_not(folder, error), _PICK_ANOTHER) from error
     if config.is_encoder_decoder:
         raise UnsupportedModelError(
             name,
@@ -49,6 +46,24 @@ def read_config(name: str, folder: Path) -> PreTrainedConfig:
             "Pick an encoder (BERT family) or a decoder (GPT family).",
         )
     return config
+
+
+def _why_not(folder: Path, error: Exception) -> str:
+    """Why transformers makes no settings of the checked config.json."""
+    from transformers.models.auto.configuration_auto import CONFIG_MAPPING
+
+    kind = json.loads((folder / CONFIG).read_text("utf-8"))["model_type"]
+    if kind not in CONFIG_MAPPING:
+        return (
+            f"{{name}} is a kind of network ({kind[:60]}) that cannot be read without running code"
+            " from its folder, which this app never does."
+        )
+    if isinstance(error, ImportError):
+        return f"{{name}} ({kind}) needs a Python package that is not installed here."
+    return (
+        f"config.json of {{name}} does not describe a network of its kind, {kind}"
+        f" ({type(error).__name__})."
+    )
 
 
 def build_empty(name: str, config: PreTrainedConfig) -> PreTrainedModel:
@@ -102,8 +117,8 @@ def check_share(name: str, on_disk: int, empty: PreTrainedModel) -> None:
     if on_disk < _LEAST_SHARE * wanted:
         raise NoWeightsError(
             name,
-            f"config.json of {{name}} describes a network of {wanted / 1e6:,.1f} M weights,"
-            f" and its files hold {on_disk / 1e6:,.1f} M.",
+            f"config.json of {{name}} describes a network of {wanted:,} weights,"
+            f" and its files hold {on_disk:,}.",
             _SAVE_AGAIN,
         )
 

@@ -73,8 +73,8 @@ def _check_header_length(name: str, path: Path) -> None:
     if length > _HEADER_BYTES or length + _LENGTH_BYTES > size:
         raise NoWeightsError(
             name,
-            f"{path.name} of {{name}} is damaged: its header says it has {length:,} bytes, the file"
-            f" has {size:,}, and a header of at most {_HEADER_BYTES:,} is read.",
+            f"{path.name} of {{name}} is damaged: the file has {size:,} bytes, and its header is"
+            f" said to have {length:,} (this app reads at most {_HEADER_BYTES:,}).",
             _AGAIN,
         )
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from core.model import hub
+from core.model import hub, loading
 from core.model.errors import NotDownloadedError, OutOfMemoryError
 from core.ui import cache
 from tests.pages.conftest import alerts
@@ -109,3 +109,13 @@ def test_a_restricted_site_opens_no_folder(
     app = open_app("home", model="/etc")
     assert not app.exception
     assert set(opened) == {"bundled/minilm"}
+
+
+def test_a_slow_load_does_not_hold_up_those_whose_model_is_loaded(
+    open_app: Callable[..., AppTest],
+) -> None:
+    open_app("heatmap")
+    with loading._LOAD_LOCK:  # as while another visitor's model is loaded
+        app = open_app("heatmap", text="Another text.")
+    assert not app.exception
+    assert "6 layers × 12 heads" in shown_model(app)
