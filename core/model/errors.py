@@ -46,6 +46,14 @@ class HubUnreachableError(ModelError):
     """The model hub did not answer in time."""
 
 
+class BundledModelError(ModelError):
+    """A model that comes with the installation is not there, or is not the published one."""
+
+
+class TooShortError(ModelError, ValueError):
+    """The model takes too few tokens for what is asked of it."""
+
+
 class NoWeightsError(ModelError):
     """No safetensors weights: none at all, or only in pickle form."""
 

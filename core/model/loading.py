@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 import contextlib
-import json
 import threading
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from core.model import catalog, downloads, hub, memory
+from core.model import catalog, downloads, hub, memory, network
+from core.model.config_check import check_config
 from core.model.errors import (
     ModelError,
     NotDownloadedError,
-    NoWeightsError,
-    OutOfMemoryError,
     UnknownModelError,
     UnsupportedModelError,
 )
+from core.model.folder_check import ModelFiles, check_folder
+from core.model.refusal import refusing
+from core.model.tokenizer_check import private_copy
+from core.model.weights_check import count_weights
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -25,7 +27,7 @@ if TYPE_CHECKING:
     from transformers import PreTrainedConfig, PreTrainedModel, PreTrainedTokenizerFast
 
 _LOAD_LOCK = threading.Lock()  # one load at a time: loading needs the most memory
-_VOCABULARIES = ("tokenizer.json", "vocab.txt", "vocab.json", "tokenizer.model", "spiece.model")
+_LEAST_TOKENS = 4  # [CLS], [SEP] and two of the text
 _ELSEWHERE = ("//", "\\\\")  # to look there can log in to another machine
 _PICK_ANOTHER = "Pick a model from the list, for example bundled/minilm."
 
@@ -67,6 +69,8 @@ def load(
 ) -> LoadedModel:
     """Load a model and prove that its attention can be recomputed from what is recorded.
 
+    A folder is taken for a stranger's: nothing of it reaches transformers before it was checked.
+
     Parameters
     ----------
     name : a catalogue name, a Hugging Face id, or a local folder.
@@ -77,30 +81,35 @@ def load(
     Raises
     ------
     ModelError
-        One of its subclasses, with what was found and the way out.
+        One of its subclasses, with what was found and the way out; nothing else.
     """
-    folder = _locate(name.strip(), download, folders, token)
-    with _LOAD_LOCK, _quiet():
-        config = _read_config(name, folder)
-        _check_weights(name, folder)
-        memory.check_fits(name, folder)
-        tokenizer = _read_tokenizer(name, folder)
-        try:
-            return _assemble(name, folder, config, tokenizer)
-        except Exception as error:
-            if memory.is_out_of_memory(error):
-                raise OutOfMemoryError(
-                    name,
-                    "There is not enough memory to load {name}.",
-                    "Pick a smaller model, or close other programs and try again.",
-                ) from error
-            raise
+    with refusing(name, "load"):
+        folder = _locate(name.strip(), download, folders, token)
+        with _LOAD_LOCK, _quiet():
+            return _load(name, folder, pinned=catalog.is_pinned(name.strip()))
+
+
+def _load(name: str, folder: Path, *, pinned: bool) -> LoadedModel:
+    """The model of a folder; the files of a pinned one are known and are read where they lie."""
+    files = check_folder(name, folder)
+    settings = check_config(name, files.config)
+    on_disk = count_weights(name, files.weights)
+    memory.check_fits(name, on_disk)
+    place = contextlib.nullcontext(folder) if pinned else private_copy(name, files, settings)
+    with place as checked:
+        config = network.read_config(name, checked)
+        empty = network.build_empty(name, config)
+        network.check_share(name, on_disk, empty)
+        memory.check_fits(name, max(on_disk, network.count_numbers(empty)))
+        tokenizer = _read_tokenizer(name, checked)
+        return _assemble(name, _read_network(name, empty, config, files), config, tokenizer)
 
 
 def _locate(name: str, download: bool, folders: bool, token: bool | None) -> Path:
     """The folder with the model's files, fetched first where that is allowed."""
     spec = catalog.find(name)
     if spec is not None and spec.bundled:
+        catalog.check_bundled(spec)
         return catalog.bundled_folder(spec)
     if folders and spec is None and (path := as_folder(name)) is not None:
         return path
@@ -132,62 +141,9 @@ def as_folder(name: str) -> Path | None:
     return None
 
 
-def _read_config(name: str, folder: Path) -> PreTrainedConfig:
-    from transformers import AutoConfig
-
-    if not (folder / "config.json").is_file():
-        raise UnknownModelError(
-            name,
-            "The folder {name} holds no model: it has no config.json.",
-            "Choose the folder that save_pretrained wrote.",
-        )
-    try:
-        config: PreTrainedConfig = AutoConfig.from_pretrained(
-            folder, local_files_only=True, trust_remote_code=False
-        )
-    except (ValueError, OSError, KeyError, TypeError, json.JSONDecodeError) as error:
-        raise UnsupportedModelError(
-            name,
-            "The settings of {name} cannot be read without running code from its folder,"
-            f" which this app never does ({type(error).__name__}).",
-            _PICK_ANOTHER,
-        ) from error
-    if config.is_encoder_decoder:
-        raise UnsupportedModelError(
-            name,
-            f"{{name}} is an encoder-decoder model ({config.model_type}):"
-            " it has three kinds of attention, and the pages here show one.",
-            "Pick an encoder (BERT family) or a decoder (GPT family).",
-        )
-    return config
-
-
-def _check_weights(name: str, folder: Path) -> None:
-    if any(folder.glob("*.safetensors")):
-        return
-    pickled = [path.name for path in folder.iterdir() if path.suffix in {".bin", ".pt", ".pth"}]
-    if pickled:
-        raise NoWeightsError(
-            name,
-            f"{{name}} has its weights only in pickle form ({pickled[0]}), which can run code.",
-            "Convert them with save_pretrained, which writes safetensors, and open that folder.",
-        )
-    raise NoWeightsError(
-        name,
-        "The folder of {name} has settings but no weights (no .safetensors file).",
-        "Choose the folder that save_pretrained wrote.",
-    )
-
-
 def _read_tokenizer(name: str, folder: Path) -> PreTrainedTokenizerFast:
     from transformers import AutoTokenizer
 
-    if not any((folder / file).is_file() for file in _VOCABULARIES):
-        raise UnsupportedModelError(
-            name,
-            "{name} has no tokenizer: its folder holds no vocabulary.",
-            "Save the tokenizer into the same folder with save_pretrained.",
-        )
     try:
         tokenizer = AutoTokenizer.from_pretrained(
             folder, local_files_only=True, trust_remote_code=False
@@ -207,76 +163,45 @@ def _read_tokenizer(name: str, folder: Path) -> PreTrainedTokenizerFast:
     return tokenizer  # type: ignore[no-any-return]
 
 
+def _read_network(
+    name: str, empty: PreTrainedModel, config: PreTrainedConfig, files: ModelFiles
+) -> PreTrainedModel:
+    return network.fill(name, empty, config, files.weights)
+
+
 def _assemble(
-    name: str, folder: Path, config: PreTrainedConfig, tokenizer: PreTrainedTokenizerFast
+    name: str,
+    filled: PreTrainedModel,
+    config: PreTrainedConfig,
+    tokenizer: PreTrainedTokenizerFast,
 ) -> LoadedModel:
     from core.model.probe import probe
 
-    network = _read_network(name, folder)
     device = pick_device()
-    network.to(device)  # type: ignore[arg-type]
-    found = probe(name, network, tokenizer)
+    filled.to(device)  # type: ignore[arg-type]
+    found = probe(name, filled, tokenizer)
+    max_tokens = _max_tokens(filled, config, tokenizer)
+    if max_tokens < _LEAST_TOKENS:
+        raise UnsupportedModelError(
+            name,
+            f"The settings of {{name}} allow texts of {max_tokens} tokens only, special ones"
+            " included.",
+            "Correct model_max_length in tokenizer_config.json, or pick another model.",
+        )
     return LoadedModel(
         name=name,
         tokenizer=tokenizer,
-        network=network,
+        network=filled,
         device=device,
         layers=found.layers,
         heads=found.heads,
         kv_heads=found.kv_heads,
         dim=found.dim,
-        parameters=sum(weight.numel() for weight in network.parameters()),
-        max_tokens=_max_tokens(network, config, tokenizer),
+        parameters=sum(weight.numel() for weight in filled.parameters()),
+        max_tokens=max_tokens,
         causal=found.causal,
         probe_error=found.error,
     )
-
-
-def _read_network(name: str, folder: Path) -> PreTrainedModel:
-    """The network in float32 and evaluation mode, with the recording attention."""
-    import torch
-    from safetensors import SafetensorError
-    from transformers import AutoModel
-
-    from core.model import capture
-
-    capture.register()
-    try:
-        network, report = AutoModel.from_pretrained(
-            folder,
-            attn_implementation=capture.IMPLEMENTATION,
-            dtype=torch.float32,
-            use_safetensors=True,
-            local_files_only=True,
-            trust_remote_code=False,
-            output_loading_info=True,
-        )
-    except (SafetensorError, OSError) as error:
-        raise NoWeightsError(
-            name,
-            f"The weights of {{name}} cannot be read ({type(error).__name__}): a file is damaged or"
-            " missing.",
-            "Download or save the model again.",
-        ) from error
-    except ValueError as error:
-        raise UnsupportedModelError(
-            name,
-            "The attention of {name} cannot be captured: transformers does not let it be"
-            f" replaced ({_first_line(error)}).",
-            _PICK_ANOTHER,
-        ) from error
-    # Poolers sit above the last layer: checkpoints often lack them, and attention never sees them.
-    missing = [key for key in report["missing_keys"] if "pooler" not in key]
-    if missing:
-        raise NoWeightsError(
-            name,
-            f"The weights of {{name}} are not complete: {len(missing)} tensors are missing,"
-            f" for example {missing[0]}.",
-            "Choose the folder that save_pretrained wrote.",
-        )
-    network.config.use_cache = False
-    network.requires_grad_(requires_grad=False)
-    return network.eval()  # type: ignore[no-any-return]
 
 
 def pick_device() -> str:
@@ -289,13 +214,13 @@ def pick_device() -> str:
 
 
 def _max_tokens(
-    network: PreTrainedModel, config: PreTrainedConfig, tokenizer: PreTrainedTokenizerFast
+    filled: PreTrainedModel, config: PreTrainedConfig, tokenizer: PreTrainedTokenizerFast
 ) -> int:
     """Longest input: what the tokenizer says, and no more than there are positions."""
     import torch
 
     limits = [tokenizer.model_max_length, getattr(config, "max_position_embeddings", None)]
-    for key, module in network.named_modules():
+    for key, module in filled.named_modules():
         if key.endswith(("position_embeddings", "embed_positions")) and isinstance(
             module, torch.nn.Embedding
         ):
@@ -320,10 +245,6 @@ def _quiet() -> Iterator[None]:
         logging.set_verbosity(verbosity)
         if bars:
             logging.enable_progress_bar()
-
-
-def _first_line(error: Exception) -> str:
-    return str(error).strip().split("\n")[0][:160]
 
 
 __all__ = ["LoadedModel", "ModelError", "load", "pick_device"]

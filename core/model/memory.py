@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
-import json
 from pathlib import Path
 
+from core.model import control_groups
 from core.model.errors import OutOfMemoryError
 
 _BYTES_PER_WEIGHT = 4  # everything runs in float32
 _HEADROOM = 1.25  # activations and the moment when file and network are both in memory
-_HEADER_LENGTH_BYTES = 8
 _ARENA_MAX, _MMAP_THRESHOLD = -8, -3  # as malloc.h of glibc names them
 
 
@@ -27,8 +26,13 @@ def return_freed_memory() -> None:
         library.mallopt(_MMAP_THRESHOLD, 2**20)
 
 
-def check_fits(name: str, folder: Path) -> None:
+def check_fits(name: str, weights: int) -> None:
     """Refuse a model whose weights would not fit into the memory that is free.
+
+    Parameters
+    ----------
+    name : the model as it was asked for.
+    weights : how many numbers it has.
 
     Raises
     ------
@@ -36,24 +40,19 @@ def check_fits(name: str, folder: Path) -> None:
         With the sizes in megabytes.
     """
     free = available_bytes()
-    needed = int(count_weights(folder) * _BYTES_PER_WEIGHT * _HEADROOM)
+    needed = int(weights * _BYTES_PER_WEIGHT * _HEADROOM)
     if free is not None and needed > free:
         raise OutOfMemoryError(
             name,
-            f"{{name}} needs about {needed / 1e6:.0f} MB of memory,"
-            f" and {free / 1e6:.0f} MB are free.",
+            f"{{name}} needs about {needed / 1e6:,.0f} MB of memory,"
+            f" and {free / 1e6:,.0f} MB are free.",
             "Pick a smaller model, or close other programs and try again.",
         )
 
 
-def count_weights(folder: Path) -> int:
-    """Number of weights in a folder's safetensors files, from their headers alone."""
-    return sum(_count_in_file(path) for path in folder.glob("*.safetensors"))
-
-
 def available_bytes() -> int | None:
     """Memory this process can still take, in bytes; None where the system does not tell."""
-    limits = [_meminfo_available(), _control_group_available()]
+    limits = [_meminfo_available(), control_groups.available_bytes(), _address_space_available()]
     return min((limit for limit in limits if limit is not None), default=None)
 
 
@@ -66,25 +65,6 @@ def is_out_of_memory(error: BaseException) -> bool:
     )
 
 
-def _count_in_file(path: Path) -> int:
-    with path.open("rb") as file:
-        length = int.from_bytes(file.read(_HEADER_LENGTH_BYTES), "little")
-        if length > path.stat().st_size:
-            return 0  # not a safetensors file; loading will say so
-        try:
-            header = json.loads(file.read(length))
-        except ValueError:
-            return 0
-    return sum(_product(entry["shape"]) for key, entry in header.items() if key != "__metadata__")
-
-
-def _product(shape: list[int]) -> int:
-    total = 1
-    for size in shape:
-        total *= size
-    return total
-
-
 def _meminfo_available() -> int | None:
     try:
         lines = Path("/proc/meminfo").read_text().splitlines()
@@ -94,12 +74,14 @@ def _meminfo_available() -> int | None:
     return int(kilobytes) * 1024 if kilobytes else None
 
 
-def _control_group_available() -> int | None:
-    """What a container's memory limit leaves (control groups, version 2)."""
-    group = Path("/sys/fs/cgroup")
+def _address_space_available() -> int | None:
+    """What a limit on the address space (``ulimit -v``) leaves; None where there is none."""
     try:
-        limit = (group / "memory.max").read_text().strip()
-        used = int((group / "memory.current").read_text())
-    except (OSError, ValueError):
+        import resource
+
+        limit, _ = resource.getrlimit(resource.RLIMIT_AS)
+        pages = int(Path("/proc/self/statm").read_text().split()[0])
+        used = pages * resource.getpagesize()
+    except (ImportError, OSError, ValueError, IndexError):  # no such limit on Windows
         return None
-    return None if limit == "max" else max(0, int(limit) - used)
+    return None if limit == resource.RLIM_INFINITY else max(0, limit - used)

@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from core.model.refusal import refusing_to
+
 if TYPE_CHECKING:
     import torch
     from numpy.typing import NDArray
@@ -40,6 +42,7 @@ _MODULES = {
 _ENDINGS = {family: ending for ending, families in _MODULES.items() for family in families}
 
 
+@refusing_to("read")
 def output_projections(model: LoadedModel) -> tuple[torch.Tensor, ...] | None:
     """W_O of every layer by head, (head, dim, width) each: views of the model's own weights.
 
@@ -83,6 +86,7 @@ def _by_head(module: torch.nn.Module, heads: int) -> torch.Tensor | None:
     return rows.unflatten(0, (heads, -1))  # type: ignore[no-untyped-call, no-any-return]
 
 
+@refusing_to("read")
 def transformed_values(model: LoadedModel, trace: Trace, layer: int, head: int) -> Array | None:
     """f(v_j) of one head: what it would write if it attended to token j alone.
 
@@ -99,6 +103,7 @@ def transformed_values(model: LoadedModel, trace: Trace, layer: int, head: int) 
     return written
 
 
+@refusing_to("read")
 def value_grams(model: LoadedModel) -> tuple[Doubles, ...] | None:
     """W_O W_O^T of every head, float64 (head, dim, dim) a layer; None where W_O is unknown.
 
@@ -112,6 +117,7 @@ def value_grams(model: LoadedModel) -> tuple[Doubles, ...] | None:
     return tuple((each @ each.transpose(1, 2)).cpu().numpy() for each in doubles)
 
 
+@refusing_to("read")
 def transformed_norms(
     model: LoadedModel, trace: Trace, grams: tuple[Doubles, ...] | None = None
 ) -> Array | None:

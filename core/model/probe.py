@@ -10,6 +10,7 @@ import numpy as np
 from core.model.capture import IMPLEMENTATION, layer_rules, recording, stack_call_arrays
 from core.model.errors import UnsupportedModelError
 from core.model.trace import Array, Trace
+from core.model.vocabulary_check import check_ids
 
 if TYPE_CHECKING:
     import torch
@@ -50,6 +51,7 @@ def probe(name: str, network: PreTrainedModel, tokenizer: PreTrainedTokenizerFas
         for key, value in tokenizer(PROBE_TEXT, return_tensors="pt").items()
         if key in {"input_ids", "attention_mask"}
     }
+    check_ids(name, network, inputs["input_ids"][0].tolist())
     with torch.inference_mode(), recording() as calls:
         network(**inputs)
     if not calls:

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from core.model.refusal import refusing_to
+
 if TYPE_CHECKING:
     import torch
 
@@ -35,6 +37,7 @@ _FUSED = {
 _NAMES = {family: names for names, families in _SEPARATE.items() for family in families}
 
 
+@refusing_to("read")
 def query_key_weights(model: LoadedModel) -> list[tuple[torch.Tensor, torch.Tensor]] | None:
     """W_Q and W_K of every layer, (head, dim, width) and (key-value head, dim, width), no biases.
 
@@ -61,6 +64,7 @@ def query_key_weights(model: LoadedModel) -> list[tuple[torch.Tensor, torch.Tens
     return [pair for pair in found for _ in range(model.layers // len(found))]
 
 
+@refusing_to("read")
 def weight_similarity(model: LoadedModel) -> Array | None:
     """Pearson's correlation of the entries of W_Q and W_K of each head, float32 (layer, head).
 

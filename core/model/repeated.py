@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from core.model.errors import TooShortError
+from core.model.refusal import refusing_to
 from core.model.tokens import display_name, is_byte_level
 from core.model.trace import Token
 from core.model.tracing import Input, trace_inputs
@@ -21,6 +23,7 @@ SEQUENCES = 4
 SEED = 20_220_308
 
 
+@refusing_to("run")
 def trace_repeated(
     model: LoadedModel, *, length: int = LENGTH, sequences: int = SEQUENCES, seed: int = SEED
 ) -> Iterator[Trace]:
@@ -31,13 +34,18 @@ def trace_repeated(
 
     Raises
     ------
-    ValueError
+    TooShortError
         When not even a sequence of two tokens fits.
     """
     before, after = _template(model)
     most = (model.max_tokens - len(before) - len(after)) // 2
     if min(most, length) < 2:
-        raise ValueError(f"a sequence of {min(most, length)} tokens cannot be repeated")
+        raise TooShortError(
+            model.name,
+            f"{{name}} takes {model.max_tokens} tokens;"
+            f" a sequence of {min(most, length)} tokens cannot be repeated.",
+            "Pick a model that takes longer texts.",
+        )
     ordinary = _ordinary_ids(model)
     generator = np.random.default_rng(seed)
     inputs = []

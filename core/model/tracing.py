@@ -13,8 +13,10 @@ import numpy as np
 from core.model import memory
 from core.model.capture import layer_rules, recording, stack_call_arrays
 from core.model.errors import EmptyTextError, OutOfMemoryError
+from core.model.refusal import refusing, refusing_to
 from core.model.tokens import read_tokens
 from core.model.trace import Token, Trace
+from core.model.vocabulary_check import check_ids
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -106,6 +108,7 @@ def trace_by_length(
             yield from zip(items, trace_inputs(model, list(items.values())), strict=True)
 
 
+@refusing_to("run")
 def token_lengths(model: LoadedModel, texts: Sequence[str], max_tokens: int | None) -> list[int]:
     """How many tokens of each text the model gets, its special ones included."""
     limit = min(model.max_tokens, max_tokens or model.max_tokens)
@@ -129,6 +132,7 @@ def batches_by_length(lengths: Sequence[int], batch_tokens: int) -> Iterator[lis
         yield batch
 
 
+@refusing_to("run")
 def _encode(model: LoadedModel, text: str, pair: str | None, max_tokens: int | None) -> Input:
     text, pair = _clean(text), _clean(pair) if pair and pair.strip() else None
     limit = min(model.max_tokens, max_tokens or model.max_tokens)
@@ -156,10 +160,22 @@ def _clean(text: str) -> str:
 
 def trace_inputs(model: LoadedModel, batch: list[Input]) -> Iterator[Trace]:
     """The traces of a batch, one at a time; the batch runs when the first is asked for."""
+    calls, hidden = _run(model, batch)
+    for row, item in enumerate(batch):
+        with refusing(model.name, "run"):  # ends before the caller's code goes on
+            trace = _read_trace(model, calls, hidden, row, item)
+        yield trace
+
+
+@refusing_to("run")
+def _run(
+    model: LoadedModel, batch: list[Input]
+) -> tuple[list[Call], tuple[torch.Tensor, ...] | None]:
+    """The forward pass of a batch whose ids the network has vectors for."""
+    for item in batch:
+        check_ids(model.name, model.network, item.ids, item.segments)
     try:
-        calls, hidden = _forward(model, batch)
-        for row, item in enumerate(batch):
-            yield _read_trace(model, calls, hidden, row, item)
+        return _forward(model, batch)
     except (MemoryError, RuntimeError) as error:
         if not memory.is_out_of_memory(error):
             raise

@@ -11,7 +11,7 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from core.model import CATALOG, DEFAULT_MODEL, hub
+from core.model import CATALOG, catalog, hub
 from core.model.catalog import BUNDLED, find, offered
 from core.model.errors import NotOfferedError
 from core.model.loading import as_folder
@@ -64,8 +64,8 @@ def access() -> Access:
 
 def default_model() -> str:
     """The model shown when a link names none."""
-    names = access().names
-    return DEFAULT_MODEL if DEFAULT_MODEL in names else names[0]
+    names, first = access().names, catalog.default_model()
+    return first if first in names else names[0]
 
 
 def resolve(name: str) -> str:

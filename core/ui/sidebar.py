@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from core.components.copy_link import show_copy_link
-from core.model.catalog import find, is_here
+from core.model import CATALOG
+from core.model.catalog import bundled_problem, find, is_here
 from core.ui import address
 from core.ui.access import access, box_help, default_model
-from core.ui.messages import quote
+from core.ui.messages import escape, notice, quote
 
 if TYPE_CHECKING:
     from core.model import LoadedModel
@@ -37,6 +38,7 @@ def draw() -> None:
     else:
         address.restore_choice("model", granted.names, default_model(), "This site offers")
     st.session_state.setdefault("two", False)
+    _say_what_is_missing(granted.names)
     with st.sidebar:
         st.text_area(
             "Text", key="text", height=88, max_chars=address.MAX_TEXT, persist_state="session"
@@ -67,6 +69,15 @@ def draw() -> None:
 def note_stand_in(stands_in: bool) -> None:
     """Remember whether the model on screen stands in for the one that is picked."""
     st.session_state[_STANDS_IN] = stands_in
+
+
+def _say_what_is_missing(names: tuple[str, ...]) -> None:
+    """Why another model is shown first; where it was picked itself, its refusal says so."""
+    problem = bundled_problem(CATALOG[0])
+    offered_here = CATALOG[0].name in names
+    if problem is not None and offered_here and st.session_state["model"] != problem.name:
+        found = quote(problem.name).join(escape(part) for part in problem.found.split("{name}"))
+        notice(f"{found} {escape(problem.way_out)}")
 
 
 def show_model_facts(model: LoadedModel) -> None:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from core.model import CATALOG, downloads, hub
+from core.model import CATALOG, downloads, hub, loading
 from core.model.catalog import bundled_folder
 from core.model.errors import NotDownloadedError, OutOfMemoryError
 from core.ui import cache
@@ -123,3 +123,13 @@ def test_a_folder_that_is_opened_is_not_said_to_stand_in_for_itself(
     assert not app.error
     assert "4 layers × 4 heads" in shown_model(app)
     assert "Shown instead" not in shown_model(app)
+
+
+def test_a_slow_load_does_not_hold_up_those_whose_model_is_loaded(
+    open_app: Callable[..., AppTest],
+) -> None:
+    open_app("heatmap")
+    with loading._LOAD_LOCK:  # as while another visitor's model is loaded
+        app = open_app("heatmap", text="Another text.")
+    assert not app.exception
+    assert "6 layers × 12 heads" in shown_model(app)

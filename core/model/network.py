@@ -1,0 +1,176 @@
+"""The network of a folder: counted before it is built, and built from checked files alone."""
+
+from __future__ import annotations
+
+import contextlib
+import copy
+import json
+from typing import TYPE_CHECKING
+
+from core.model.errors import NoWeightsError, UnsupportedModelError
+from core.model.folder_check import CONFIG
+from core.model.weights_check import read_weights
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from transformers import PreTrainedConfig, PreTrainedModel
+
+_PICK_ANOTHER = "Pick a model from the list, for example bundled/minilm."
+_SAVE_AGAIN = "Choose the folder that save_pretrained wrote."
+# Weights on disk that a network of that size has at least; poolers and tied weights may be missing.
+_LEAST_SHARE = 0.5
+
+
+def read_config(name: str, folder: Path) -> PreTrainedConfig:
+    """The checked settings as transformers reads them.
+
+    Raises
+    ------
+    UnsupportedModelError
+        A kind of network that transformers does not know, or one with three kinds of attention.
+    """
+    from transformers import AutoConfig
+
+    try:
+        config: PreTrainedConfig = AutoConfig.from_pretrained(
+            folder, local_files_only=True, trust_remote_code=False
+        )
+    except Exception as error:
+        raise UnsupportedModelError(name, _why_not(folder, error), _PICK_ANOTHER) from error
+    if config.is_encoder_decoder:
+        raise UnsupportedModelError(
+            name,
+            f"{{name}} is an encoder-decoder model ({config.model_type}):"
+            " it has three kinds of attention, and the pages here show one.",
+            "Pick an encoder (BERT family) or a decoder (GPT family).",
+        )
+    return config
+
+
+def _why_not(folder: Path, error: Exception) -> str:
+    """Why transformers makes no settings of the checked config.json."""
+    from transformers.models.auto.configuration_auto import CONFIG_MAPPING
+
+    kind = json.loads((folder / CONFIG).read_text("utf-8"))["model_type"]
+    if kind not in CONFIG_MAPPING:
+        return (
+            f"{{name}} is a kind of network ({kind[:60]}) that cannot be read without running code"
+            " from its folder, which this app never does."
+        )
+    if isinstance(error, ImportError):
+        return f"{{name}} ({kind}) needs a Python package that is not installed here."
+    return (
+        f"config.json of {{name}} does not describe a network of its kind, {kind}"
+        f" ({type(error).__name__})."
+    )
+
+
+def build_empty(name: str, config: PreTrainedConfig) -> PreTrainedModel:
+    """The network without memory for its weights, on torch's meta device.
+
+    Raises
+    ------
+    UnsupportedModelError
+        When transformers has no such network, or does not let its attention be replaced.
+    """
+    import torch
+    from transformers import AutoModel
+    from transformers.initialization import meta_device_safe_creation_ops
+
+    from core.model import capture
+
+    capture.register()
+    try:
+        with torch.device("meta"), meta_device_safe_creation_ops():
+            network: PreTrainedModel = AutoModel.from_config(
+                copy.deepcopy(config),
+                attn_implementation=capture.IMPLEMENTATION,
+                dtype=torch.float32,
+                trust_remote_code=False,
+            )
+    except ValueError as error:
+        raise UnsupportedModelError(
+            name,
+            "The attention of {name} cannot be captured: transformers does not let it be"
+            f" replaced, or its settings do not fit together ({_first_line(error)}).",
+            _PICK_ANOTHER,
+        ) from error
+    return network
+
+
+def count_numbers(network: PreTrainedModel) -> int:
+    """Weights and fixed tables of a network, built or empty."""
+    weights = sum(weight.numel() for weight in network.parameters())
+    return weights + sum(table.numel() for table in network.buffers())
+
+
+def check_share(name: str, on_disk: int, empty: PreTrainedModel) -> None:
+    """Refuse weights that are too few for the network, before it gets memory.
+
+    Raises
+    ------
+    NoWeightsError
+        With both numbers.
+    """
+    wanted = sum(weight.numel() for weight in empty.parameters())
+    if on_disk < _LEAST_SHARE * wanted:
+        raise NoWeightsError(
+            name,
+            f"config.json of {{name}} describes a network of {wanted:,} weights,"
+            f" and its files hold {on_disk:,}.",
+            _SAVE_AGAIN,
+        )
+
+
+def fill(
+    name: str, empty: PreTrainedModel, config: PreTrainedConfig, files: tuple[Path, ...]
+) -> PreTrainedModel:
+    """The network with its weights, in float32 and evaluation mode, with the recording attention.
+
+    The tensors are handed over, so transformers opens no file of the folder.
+
+    Raises
+    ------
+    NoWeightsError
+        When weights are missing or have other shapes than the network.
+    """
+    import torch
+
+    from core.model import capture
+
+    try:
+        network, report = type(empty).from_pretrained(
+            None,
+            config=config,
+            state_dict=read_weights(files),
+            attn_implementation=capture.IMPLEMENTATION,
+            dtype=torch.float32,
+            local_files_only=True,
+            output_loading_info=True,
+        )
+    except RuntimeError as error:
+        if "ignore_mismatched_sizes" not in str(error):
+            raise
+        raise NoWeightsError(
+            name,
+            "The weights of {name} have other shapes than its config.json describes.",
+            _SAVE_AGAIN,
+        ) from error
+    # Poolers sit above the last layer: checkpoints often lack them, and attention never sees them.
+    missing = sorted(key for key in report["missing_keys"] if "pooler" not in key)
+    if missing:
+        raise NoWeightsError(
+            name,
+            f"The weights of {{name}} are not complete: {len(missing)} tensors are missing,"
+            f" for example {missing[0][:100]}.",
+            _SAVE_AGAIN,
+        )
+    with contextlib.suppress(AttributeError):
+        network.config.use_cache = False
+    network.requires_grad_(requires_grad=False)
+    return network.eval()  # type: ignore[no-any-return]
+
+
+def _first_line(error: Exception) -> str:
+    return str(error).strip().split("\n")[0][:160]

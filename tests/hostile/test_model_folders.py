@@ -1,0 +1,189 @@
+"""A model folder may be a stranger's: it is refused in a sentence, nothing beside it is read."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from core.model import load, loading, trace_text
+from core.model.errors import ModelError
+from tests.hostile.broken_folders import ALL, INDEX, SETTINGS, SPECIALS, TOKENIZER, edit
+from tests.hostile.child import run_limited
+from tests.model.families import FAMILIES, build
+
+PRIVATE = "[PAD]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\nhunter\nsecret\nhunter2"
+ATTACKS = "tests.hostile.attacks_on_model_folders"
+
+
+@pytest.fixture(scope="module")
+def sound(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A tiny BERT that loads."""
+    return build(FAMILIES["bert"], tmp_path_factory.mktemp("sound"))
+
+
+@pytest.fixture
+def outside(tmp_path: Path) -> Path:
+    """A file of the server that is nobody's business."""
+    file = tmp_path / "private" / "secret.txt"
+    file.parent.mkdir()
+    file.write_text(PRIVATE, "utf-8")
+    return file
+
+
+@pytest.fixture
+def folder(sound: Path, tmp_path: Path) -> Path:
+    """A copy of the tiny BERT, free to be spoilt."""
+    return Path(shutil.copytree(sound, tmp_path / "models" / "spoilt"))
+
+
+@pytest.mark.parametrize("kind", ALL)
+def test_a_broken_folder_is_refused_in_a_sentence(kind: str, folder: Path, outside: Path) -> None:
+    ALL[kind](folder, outside)
+    with pytest.raises(ModelError) as caught:
+        load(str(folder))
+    told = f"{caught.value.found} {caught.value.way_out}"
+    assert caught.value.name == str(folder)
+    assert caught.value.found.endswith(".")
+    assert len(told) < 500
+    assert "\n" not in told
+    assert str(folder.parent.parent) not in told
+    assert "hunter" not in told
+    assert outside.read_text("utf-8") == PRIVATE
+
+
+def test_a_refusal_leaves_the_way_free_for_others(folder: Path, sound: Path) -> None:
+    edit(folder, "config.json", num_attention_heads=5)
+    with pytest.raises(ModelError):
+        load(str(folder))
+    assert not loading._LOAD_LOCK.locked()
+    assert load(str(sound)).layers == 3
+
+
+def test_a_refusal_holds_on_to_nothing(folder: Path) -> None:
+    """Its frames would keep a network in memory as long as a visitor looks at the message."""
+    edit(folder, "config.json", hidden_act="no-such")
+    with pytest.raises(ModelError) as caught:
+        load(str(folder))
+    origin = caught.value.__context__
+    assert origin is None or origin.__traceback__ is None
+    frames = [entry.frame.code.name for entry in caught.traceback]
+    assert frames == ["test_a_refusal_holds_on_to_nothing", "load", "__exit__"]
+
+
+# ---- what is passed over ----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "entries",
+    [
+        {"vocab_file": True},
+        {"merges_file": True},
+        {"tokenizer_file": True},
+        {"special_tokens_map_file": True},
+        {"added_tokens_file": True},
+        {"name_or_path": True},
+        {"chat_template_file": True},
+        {"gguf_file": True},
+        {"fast_tokenizer_files": ["../private/tokenizer.4.0.0.json"]},
+        {"auto_map": {"AutoTokenizer": ["own.Own", "own.Own"]}},
+        {"sp_model_kwargs": {"model_file": "/etc/passwd"}},
+    ],
+    ids=lambda entries: next(iter(entries)),
+)
+@pytest.mark.parametrize("file", [SETTINGS, SPECIALS])
+def test_paths_of_the_authors_machine_are_passed_over(
+    entries: dict[str, object], file: str, folder: Path, outside: Path
+) -> None:
+    """Published tokenizers carry them; the folder's own vocabulary counts."""
+    (outside.parent / "tokenizer.4.0.0.json").write_text(
+        (folder / TOKENIZER).read_text("utf-8").replace('"book"', '"hunter"'), "utf-8"
+    )
+    edit(folder, file, **{k: str(outside) if v is True else v for k, v in entries.items()})
+    model = load(str(folder))
+    assert not [word for word in model.tokenizer.get_vocab() if word.startswith("hunter")]
+    assert trace_text(model, "book").tokens[1].text == "book"
+
+
+@pytest.mark.parametrize(
+    "entries",
+    [
+        {"_attn_implementation": "flash_attention_2"},
+        {"attn_implementation": "kernels-community/no-such"},
+        {"_attn_implementation_internal": "eager"},
+        {"dtype": "nn"},
+        {"transformers_weights": "../x.safetensors"},
+        {"fusion_config": {"patch_embeddings": True}},
+        {"tokenizer_class": "BertModel"},
+        {"auto_map": {"AutoModel": "own.Own"}},
+        {"name_or_path": "../.."},
+    ],
+    ids=lambda entries: next(iter(entries)),
+)
+def test_switches_of_a_config_that_choose_code_or_files_are_left_out(
+    entries: dict[str, object], folder: Path
+) -> None:
+    edit(folder, "config.json", **entries)
+    assert load(str(folder)).probe_error < 1e-5
+
+
+def test_weights_in_pickle_form_beside_safetensors_are_never_opened(folder: Path) -> None:
+    (folder / "pytorch_model.bin").write_bytes(b"no pickle")
+    (folder / "adapter_config.json").write_text(
+        json.dumps({"base_model_name_or_path": "/etc", "peft_type": "LORA"}), "utf-8"
+    )
+    assert load(str(folder)).layers == 3
+
+
+def test_one_file_of_weights_counts_before_an_index(folder: Path) -> None:
+    (folder / INDEX).write_text('{"weight_map": {"a": "../../private/x.safetensors"}}', "utf-8")
+    assert load(str(folder)).layers == 3
+
+
+# ---- the hub's cache --------------------------------------------------------------------------
+
+
+def _as_cached(sound: Path, cache: Path) -> Path:
+    """The folder as the hub's client lays it out: names in snapshots, contents in blobs."""
+    snapshot, blobs = cache / "snapshots" / "0123abc", cache / "blobs"
+    snapshot.mkdir(parents=True)
+    blobs.mkdir()
+    for number, file in enumerate(sorted(sound.iterdir())):
+        shutil.copy(file, blobs / str(number))
+        (snapshot / file.name).symlink_to(Path("../../blobs") / str(number))
+    return snapshot
+
+
+def test_links_of_the_hub_cache_are_followed(sound: Path, tmp_path: Path) -> None:
+    assert load(str(_as_cached(sound, tmp_path / "models--a--b"))).layers == 3
+
+
+@pytest.mark.parametrize("file", ["vocab.txt", TOKENIZER, "config.json", "model.safetensors"])
+def test_links_of_the_hub_cache_that_leave_it_are_not(
+    sound: Path, tmp_path: Path, outside: Path, file: str
+) -> None:
+    snapshot = _as_cached(sound, tmp_path / "models--a--b")
+    (snapshot / file).unlink(missing_ok=True)
+    (snapshot / file).symlink_to(outside)
+    with pytest.raises(ModelError, match="leads somewhere else"):
+        load(str(snapshot))
+
+
+def test_a_folder_of_blobs_that_is_a_link_itself_gives_nothing_away(
+    sound: Path, tmp_path: Path
+) -> None:
+    snapshot = _as_cached(sound, tmp_path / "models--a--b")
+    blobs = tmp_path / "models--a--b" / "blobs"
+    blobs.rename(tmp_path / "private")
+    blobs.symlink_to(tmp_path / "private")
+    with pytest.raises(ModelError, match="leads somewhere else"):
+        load(str(snapshot))
+
+
+# ---- memory: in a child with little of it ------------------------------------------------------
+
+
+def test_no_folder_takes_the_memory() -> None:
+    run_limited(f"{ATTACKS}:take_the_memory_in_every_way")

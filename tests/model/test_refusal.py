@@ -1,0 +1,202 @@
+"""Nothing but a ModelError leaves core.model, and what is the caller's own passes through."""
+
+from __future__ import annotations
+
+import json
+import logging
+import shutil
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from streamlit.runtime.scriptrunner import RerunException, StopException
+from streamlit.runtime.scriptrunner_utils.script_requests import RerunData
+
+from core.model import (
+    ModelError,
+    choose_texts,
+    load,
+    trace_by_length,
+    trace_corpus,
+    trace_repeated,
+    trace_text,
+)
+from core.model import output_projection as projection
+from core.model import query_key_weights as weights
+from core.model.errors import OutOfMemoryError, TooShortError
+from core.model.refusal import refusing
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from core.model import LoadedModel
+    from tests.model.conftest import FolderOf, ModelOf
+
+TEXTS = ["The cat sat.", "Where is it?"]
+
+
+class PanicException(BaseException):
+    """As pyo3 raises it: no Exception."""
+
+
+ERRORS = [
+    ZeroDivisionError(),
+    RecursionError(),
+    ImportError("timm"),
+    AttributeError("x"),
+    KeyError("x"),
+    OverflowError(),
+    IndexError("index out of range in self"),
+    RuntimeError("shapes"),
+    PanicException("called `Option::unwrap()` on a `None` value"),
+]
+ACTIONS: dict[str, Callable[[LoadedModel], object]] = {
+    "trace_text": lambda model: trace_text(model, TEXTS[0]),
+    "trace_corpus": lambda model: list(trace_corpus(model, TEXTS)),
+    "trace_by_length": lambda model: list(trace_by_length(model, TEXTS)),
+    "trace_repeated": lambda model: list(trace_repeated(model, length=4)),
+}
+
+
+@pytest.mark.parametrize("error", ERRORS, ids=lambda error: type(error).__name__)
+@pytest.mark.parametrize("action", ACTIONS)
+def test_whatever_a_network_raises_is_one_sentence(
+    action: str, error: BaseException, model_of: ModelOf, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model = model_of("bert")
+
+    def fails(*_: object, **__: object) -> None:
+        raise error
+
+    monkeypatch.setattr(model.network, "forward", fails)
+    with pytest.raises(ModelError, match="cannot be run on this text") as caught:
+        ACTIONS[action](model)
+    assert "unwrap" not in str(caught.value)
+
+
+@pytest.mark.parametrize("error", ERRORS, ids=lambda error: type(error).__name__)
+def test_whatever_a_tokenizer_raises_is_one_sentence(
+    error: BaseException, model_of: ModelOf, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model = model_of("bert")
+
+    def fails(*_: object, **__: object) -> None:
+        raise error
+
+    monkeypatch.setattr("core.model.tracing.read_tokens", fails)
+    monkeypatch.setattr(type(model.tokenizer), "__call__", fails)
+    for action in ("trace_text", "trace_corpus", "trace_by_length", "trace_repeated"):
+        with pytest.raises(ModelError):
+            ACTIONS[action](model)
+    with pytest.raises(ModelError):
+        choose_texts(model, TEXTS, 100)
+    assert not model.tokenizer_lock.locked()
+
+
+def test_weights_that_cannot_be_taken_apart_are_one_sentence(
+    model_of: ModelOf, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model = model_of("bert")
+    trace = trace_text(model, TEXTS[0])
+
+    def fails(*_: object, **__: object) -> None:
+        raise AttributeError
+
+    monkeypatch.setattr(model.network, "named_modules", fails)
+    with pytest.raises(ModelError, match="weights that cannot be read"):
+        projection.transformed_norms(model, trace)
+    with pytest.raises(ModelError, match="weights that cannot be read"):
+        weights.weight_similarity(model)
+
+
+def test_memory_that_runs_out_is_said_as_such() -> None:
+    with pytest.raises(OutOfMemoryError), refusing("x", "run"):
+        raise MemoryError
+
+
+def test_too_short_a_model_is_told_with_its_length(model_of: ModelOf) -> None:
+    with pytest.raises(TooShortError, match="a sequence of 1 tokens cannot be repeated"):
+        trace_repeated(model_of("bert"), length=1)
+
+
+# ---- what passes --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "signal",
+    [
+        KeyboardInterrupt(),
+        SystemExit(),
+        GeneratorExit(),
+        StopException(),
+        RerunException(RerunData()),
+    ],
+    ids=lambda signal: type(signal).__name__,
+)
+def test_signals_pass_as_they_are(signal: BaseException) -> None:
+    with pytest.raises(type(signal)) as caught, refusing("x", "run"):
+        raise signal
+    assert caught.value is signal
+
+
+@pytest.mark.parametrize("walk", [trace_corpus, trace_by_length])
+def test_what_the_caller_raises_between_two_traces_is_the_callers(
+    walk: Callable[..., object], model_of: ModelOf
+) -> None:
+    def page() -> None:
+        for _ in walk(model_of("bert"), TEXTS):  # type: ignore[attr-defined]
+            raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        page()
+
+
+def test_what_the_callers_texts_raise_is_the_callers(model_of: ModelOf) -> None:
+    def texts() -> object:
+        yield TEXTS[0]
+        raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        list(trace_corpus(model_of("bert"), texts(), batch_size=1))  # type: ignore[arg-type]
+
+
+def test_a_walk_that_is_left_early_ends_without_a_word(model_of: ModelOf) -> None:
+    walk = trace_corpus(model_of("bert"), TEXTS)
+    next(walk)
+    walk.close()  # type: ignore[attr-defined]
+
+
+# ---- what is logged -----------------------------------------------------------------------------
+
+
+def test_the_log_names_the_place_and_neither_the_text_nor_the_name(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    name, text = "my/model", "Dear diary"
+
+    def fails() -> None:
+        raise ValueError(text)
+
+    with caplog.at_level(logging.WARNING), pytest.raises(ModelError), refusing(name, "run"):
+        fails()
+    assert "ValueError" in caplog.text
+    assert "test_refusal.py" in caplog.text
+    assert name not in caplog.text
+    assert text not in caplog.text
+
+
+# ---- a tokenizer that is not the model's --------------------------------------------------------
+
+
+def test_a_word_without_a_vector_is_refused_when_it_is_typed(
+    folder_of: FolderOf, tmp_path: Path
+) -> None:
+    """The sentence of the check has vectors for all its tokens; another word has none."""
+    folder = Path(shutil.copytree(folder_of("bert"), tmp_path / "foreign"))
+    content = json.loads((folder / "tokenizer.json").read_text("utf-8"))
+    content["model"]["vocab"]["xylophone"] = 5000
+    (folder / "tokenizer.json").write_text(json.dumps(content), "utf-8")
+    model = load(str(folder))
+    assert trace_text(model, "book").shape[0] == 3
+    with pytest.raises(ModelError, match=r"the id 5,000, and the model has 320 vectors"):
+        trace_text(model, "xylophone")
