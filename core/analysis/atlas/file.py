@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, BinaryIO, TypeAlias
 
 import numpy as np
 
-from core.analysis.atlas.header import AtlasFileError, encode_header
+from core.analysis.atlas.errors import AtlasFileError
+from core.analysis.atlas.header import encode_header
 from core.analysis.atlas.opening import MOST_ROWS, read_atlas
 from core.analysis.atlas.table import FLOATS, KEY, schema_of, token_columns_of
 from core.analysis.clouds import STAGES
