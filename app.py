@@ -2,9 +2,10 @@
 
 import streamlit as st
 
-from core.ui import address, navigation, sidebar
+from core.ui import address, navigation, sidebar, uploads
 
 st.set_page_config(page_title="Attention Atlas", layout="wide")
+uploads.bound()
 address.open_link()
 page = navigation.register_pages()
 sidebar.draw()

@@ -121,7 +121,7 @@ def write_files(folder: Path) -> None:
         "a label": _changed(data, lambda h: h["labels"].__setitem__(0, "x" * 10 * MEGABYTE)),
         "a sentence": _changed(data, _long_sentence),
         "a setting": _changed(data, lambda h: h["settings"].update(a="x" * 10 * MEGABYTE)),
-        "a bomb": _changed(data, lambda h: h["arrays"]["word"].update(zlib=bomb(1000 * MEGABYTE))),
+        "a bomb": _changed(data, lambda h: h["arrays"]["word"].update(zlib=bomb(300 * MEGABYTE))),
         "columns": _many_columns(data),
     }
     for name, content in files.items():
@@ -160,12 +160,12 @@ def _called(text: str) -> Callable[[pa.Table, int], pa.Table]:
 
 
 def _in_pages(data: bytes) -> bytes:
-    """Displays that all differ, 900,000 characters each, every one in a page of its own."""
+    """Displays that all differ, 300,000 characters each, every one in a page of its own."""
     file = pq.ParquetFile(io.BytesIO(data))
     buffer = io.BytesIO()
     table = file.read_row_group(0)
     at = table.schema.get_field_index("display")
-    texts = [f"{i:05}".rjust(LONG, "a") for i in range(len(table))]
+    texts = [f"{i:05}".rjust(LONG // 3, "a") for i in range(len(table))]
     display = pa.chunked_array([pa.array([text]).dictionary_encode() for text in texts])
     long = table.set_column(at, "display", display)
     options = {"use_dictionary": False, "max_rows_per_page": 1, "compression": "zstd"}
