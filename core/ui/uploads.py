@@ -104,8 +104,12 @@ def bound_manager(manager: UploadedFileManager, most_bytes: int) -> Ledger:
 
 
 def limit_mb() -> int:
-    """The largest upload that this server accepts (``server.maxUploadSize``), in MB of 2^20."""
-    return max(1, int(config.get_option("server.maxUploadSize")))
+    """The largest upload that this server accepts, in MB of 2^20.
+
+    That is ``server.maxUploadSize``, or what it keeps of all uploads where that is less.
+    """
+    largest, kept = int(config.get_option("server.maxUploadSize")), _set_megabytes()
+    return max(1, largest if kept is None else min(largest, kept * 10**6 // 2**20))
 
 
 def limit_bytes() -> int:
@@ -144,8 +148,13 @@ def _spool_in_memory() -> None:
 
 def _most_bytes() -> int:
     """Of all sessions: HEADSCOPE_UPLOADS_MB, else a share of the memory that is free."""
-    given = setting("UPLOADS_MB") or ""
-    if given.isdecimal():
-        return int(given) * 10**6
+    given = _set_megabytes()
+    if given is not None:
+        return given * 10**6
     free = available_bytes()
     return limit_bytes() * MOST_FILES if free is None else free // _FREE_SHARE
+
+
+def _set_megabytes() -> int | None:
+    given = setting("UPLOADS_MB") or ""
+    return int(given) if given.isdecimal() else None

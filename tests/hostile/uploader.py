@@ -1,4 +1,4 @@
-"""A visitor without a browser: opens a session as Streamlit's client does, and sends files to it."""
+"""A visitor without a browser: opens a session as Streamlit's client does, and sends files."""
 
 from __future__ import annotations
 

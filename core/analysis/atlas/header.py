@@ -303,8 +303,8 @@ def _shape(fields: dict[str, Any], most_rows: int) -> tuple[int, int, int]:
     if layers * heads > MOST_HEADS or layers * heads * tokens > most_rows:
         raise AtlasFileError(
             f"The atlas is too large to open: {layers * heads:,} heads of {tokens:,} tokens are"
-            f" {layers * heads * tokens:,} rows, and {most_rows:,} (of {MOST_HEADS:,} heads) are"
-            " the most."
+            f" {layers * heads * tokens:,} rows, and there is room for {most_rows:,} (of"
+            f" {MOST_HEADS:,} heads)."
         )
     return layers, heads, tokens
 
