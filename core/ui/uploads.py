@@ -26,6 +26,7 @@ _FULL = 507  # insufficient storage, as HTTP has it
 _LOGGER = get_logger(__name__)
 _turn = threading.Lock()
 _warned = False
+_ledger: Ledger | None = None  # of this server, once it has run the app
 
 
 class Ledger:
@@ -50,10 +51,8 @@ class Ledger:
             size, others = len(file.data), dict(self.files.get(session_id, {}))
             others.pop(file.file_id, None)
             going = _too_many(others, size)
-            kept = sum(sum(sizes.values()) for sizes in self.files.values())
-            leaving = sum(self.files.get(session_id, {}).get(each, 0) for each in going)
-            leaving += self.files.get(session_id, {}).get(file.file_id, 0)
-            if kept - leaving + size > self.most_bytes:
+            leaving = sum(self.files.get(session_id, {}).get(i, 0) for i in (*going, file.file_id))
+            if size > self.room_bytes + leaving:
                 _refuse(self.most_bytes)
             for each in going:
                 self.remove_file(session_id, each)
@@ -61,6 +60,12 @@ class Ledger:
             sizes = self.files.setdefault(session_id, {})
             sizes.pop(file.file_id, None)
             sizes[file.file_id] = size
+
+    @property
+    def room_bytes(self) -> int:
+        """That are not taken yet."""
+        with self._lock:
+            return self.most_bytes - sum(sum(sizes.values()) for sizes in self.files.values())
 
     def remove_file(self, session_id: str, file_id: str) -> None:
         """Let a file go."""
@@ -80,7 +85,7 @@ def bound() -> None:
 
     A Streamlit that is made otherwise goes on unbounded, with a warning in its log.
     """
-    global _warned  # noqa: PLW0603 - once for the process
+    global _ledger, _warned  # noqa: PLW0603 - once for the process
     if not runtime.exists():  # as in a test of a page, which uploads nothing
         return
     with _turn:
@@ -88,7 +93,7 @@ def bound() -> None:
             manager = runtime.get_instance().uploaded_file_mgr
             if not isinstance(getattr(manager.add_file, "__self__", None), Ledger):
                 _spool_in_memory()
-                bound_manager(manager, _most_bytes())
+                _ledger = bound_manager(manager, _most_bytes())
         except (AttributeError, ImportError) as error:
             if not _warned:
                 _warned = True
@@ -110,6 +115,13 @@ def limit_mb() -> int:
     """
     largest, kept = int(config.get_option("server.maxUploadSize")), _set_megabytes()
     return max(1, largest if kept is None else min(largest, kept * 10**6 // 2**20))
+
+
+def room_mb() -> int:
+    """The largest upload that fits beside those that are kept now, in MB of 2^20."""
+    if _ledger is None:
+        return limit_mb()
+    return max(0, min(limit_mb(), _ledger.room_bytes // 2**20))
 
 
 def limit_bytes() -> int:

@@ -81,6 +81,17 @@ def test_what_is_removed_makes_room(manager: MemoryUploadedFileManager) -> None:
         put(manager, "g", "file", 1)
 
 
+def test_how_much_room_is_left_can_be_told(
+    manager: MemoryUploadedFileManager, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(uploads, "_ledger", manager.add_file.__self__)  # type: ignore[attr-defined]
+    assert uploads.room_mb() == 10
+    for session in "abc":
+        put(manager, session, "file", 10 * MB)
+    put(manager, "d", "file", 4 * MB)
+    assert uploads.room_mb() == 6
+
+
 def test_a_streamlit_made_otherwise_goes_on_with_one_warning(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -104,6 +115,7 @@ def test_a_manager_is_bounded_once_however_often_the_app_runs(
     monkeypatch.setattr("streamlit.runtime.get_instance", lambda: instance)
     monkeypatch.setattr(MultiPartParser, "spool_max_size", 1)
     monkeypatch.setenv("HEADSCOPE_UPLOADS_MB", "3")
+    monkeypatch.setattr(uploads, "_ledger", None)
     uploads.bound()
     ledger = manager.add_file.__self__  # type: ignore[attr-defined]
     uploads.bound()

@@ -149,6 +149,12 @@ def saved_file() -> UploadedFile:
         max_upload_size=uploads.limit_mb(),
     )
     if file is None:
+        room = uploads.room_mb()
+        if room < uploads.limit_mb():
+            st.caption(
+                f"Uploads of all visitors take most of what this site keeps: **{room:,} MB** fit"
+                " now. They go with the visits that brought them."
+            )
         st.info(
             "Choose a **.parquet** file that this page or `python -m core.atlas_build` has"
             " written. It opens without the model."
