@@ -2,9 +2,10 @@
 
 import streamlit as st
 
-from core.ui import address, navigation, outside, sidebar
+from core.ui import address, navigation, outside, sidebar, uploads
 
 outside.ask_nothing()
+uploads.bound()
 st.set_page_config(page_title="Attention Atlas", layout="wide")
 address.open_link()
 page = navigation.register_pages()

@@ -6,7 +6,6 @@ import base64
 import hashlib
 import io
 import json
-import zlib
 from dataclasses import fields, replace
 from itertools import product
 from typing import TYPE_CHECKING, Any
@@ -17,62 +16,27 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from core.analysis.atlas import Atlas, build_atlas
 from core.analysis.atlas.file import AtlasFileError, read_atlas, write_atlas
 from core.analysis.atlas.page_sizes import check_pages
-from core.model.trace import Layer, Token, Trace
+from tests.analysis.atlas_files import (
+    HEADS,
+    LAYERS,
+    STAGES,
+    an_atlas,
+    as_stored,
+    bomb,
+    bytes_of,
+    forged,
+    header_of,
+    opened,
+    unzipped,
+    with_column,
+    written,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
-
-    from core.analysis.clouds import Stage
-
-LAYERS, HEADS, DIM = 2, 3, 4
-STAGES: tuple[Stage, ...] = ("raw", "translated", "normalized")
-SENTENCES = (
-    "Oh, this book?",
-    "</script><img src=x onerror=alert(1)> $x$ :red[x]",
-    "עברית 🧑‍🚀 \x00 and half of a pair: \ud83d",
-    "a",
-)
-LABELS = ("good", "bad", "good", "\ud83d “—”")
-KEY = b"attention_atlas"
-
-
-def trace(text: str, seed: int, *, causal: bool) -> Trace:
-    random = np.random.default_rng(seed)
-    words = ["[CLS]", *text.split(" ")]
-    tokens, start = [], 0
-    for position, word in enumerate(words):
-        special = position == 0
-        span = (0, 0) if special else (start, start + len(word))
-        start += 0 if special else len(word) + 1
-        clean = word.encode("utf-8", "replace").decode()
-        tokens.append(Token("##" + clean, clean, 1, special, 0, position, position - 1, span))
-    size = len(words)
-    queries, keys, values = (
-        random.normal(size=(LAYERS, HEADS, size, DIM)).astype(np.float32) for _ in range(3)
-    )
-    mask = np.where(np.tri(size, dtype=bool), 0, -np.inf).astype(np.float32) if causal else None
-    rules = (Layer(0.5, mask),) * LAYERS
-    return Trace("by hand", tuple(tokens), queries, keys, values, rules, causal)
-
-
-def an_atlas(*, labelled: bool = True, causal: bool = False) -> Atlas:
-    traces = [trace(text, seed, causal=causal) for seed, text in enumerate(SENTENCES)]
-    built = build_atlas(traces, SENTENCES, LABELS if labelled else ())
-    return replace(built, settings={"tokens_cut": 3, "corpus": "a “file”.csv"})
-
-
-def written(atlas: Atlas) -> bytes:
-    buffer = io.BytesIO()
-    write_atlas(atlas, buffer)
-    return buffer.getvalue()
-
-
-def opened(data: bytes, **limits: int) -> Atlas:
-    return read_atlas(io.BytesIO(data), **limits)
 
 
 def assert_same(found: object, expected: object, where: str = "atlas") -> None:
@@ -103,7 +67,7 @@ def test_an_atlas_comes_back_exact_to_the_bit(labelled: bool, causal: bool) -> N
     atlas.points["raw"][0, 0, 0] = np.array([-0.0, 1e-45, 3e38], dtype=np.float32)
     found = opened(written(atlas))
     assert found.vectors is None
-    assert_same(found, replace(atlas, vectors=None))
+    assert_same(found, as_stored(atlas))
 
 
 def test_the_same_atlas_gives_the_same_bytes() -> None:
@@ -118,7 +82,7 @@ def test_it_is_written_to_a_path_and_replaces_what_was_there_only_when_whole(
     write_atlas(atlas, path)
     whole = path.read_bytes()
     assert whole == written(atlas)
-    assert_same(read_atlas(path), replace(atlas, vectors=None))
+    assert_same(read_atlas(path), as_stored(atlas))
     atlas.points["raw"][1, 2, 0, 0] = np.nan
     with pytest.raises(AtlasFileError, match="L2 H3"):
         write_atlas(atlas, str(path))
@@ -167,7 +131,7 @@ def test_the_header_tells_others_what_it_is() -> None:
     assert header["format"] == 1
     assert header["model"] == "by hand"
     assert header["settings"] == {"tokens_cut": 3, "corpus": "a “file”.csv"}
-    listed = json.dumps(list(SENTENCES)).encode()
+    listed = json.dumps(list(as_stored(atlas).sentences)).encode()
     assert header["corpus_sha256"] == hashlib.sha256(listed).hexdigest()
     stored = header["arrays"]["scaling.c"]
     raw = base64.b64decode(stored["bytes"]) if "bytes" in stored else unzipped(stored["zlib"])
@@ -176,33 +140,6 @@ def test_the_header_tells_others_what_it_is() -> None:
 
 
 # ---- files of strangers -------------------------------------------------------------------------
-
-
-def unzipped(text: str) -> bytes:
-    return zlib.decompress(base64.b64decode(text))
-
-
-def header_of(data: bytes) -> dict[str, Any]:
-    raw = pq.read_metadata(io.BytesIO(data)).metadata[KEY]
-    return json.loads(raw.decode("utf-8", "surrogatepass"))
-
-
-def forged(
-    data: bytes,
-    header: dict[str, Any] | bytes | None,
-    change: Callable[[pa.Table, int], pa.Table] = lambda table, _: table,
-) -> bytes:
-    """The same table, or a changed one, under another header."""
-    file = pq.ParquetFile(io.BytesIO(data))
-    tables = [change(file.read_row_group(group), group) for group in range(file.num_row_groups)]
-    buffer = io.BytesIO()
-    with pq.ParquetWriter(buffer, tables[0].schema) as writer:
-        for table in tables:
-            writer.write_table(table.cast(tables[0].schema), row_group_size=max(1, len(table)))
-        if header is not None:
-            raw = header if isinstance(header, bytes) else json.dumps(header).encode()
-            writer.add_key_value_metadata({KEY: raw})
-    return buffer.getvalue()
 
 
 def plain_table() -> bytes:
@@ -265,10 +202,6 @@ def test_more_rows_than_the_limit_are_refused_before_they_take_memory() -> None:
         opened(data, most_rows=rows - 1)
 
 
-def bomb(size: int) -> str:
-    return base64.b64encode(zlib.compress(b"\0" * size)).decode()
-
-
 HEADERS: dict[str, tuple[Callable[[dict[str, Any]], object], str]] = {
     "another format": (lambda h: h.update(format=2), "format '2'"),
     "no format": (lambda h: h.pop("format"), "format"),
@@ -304,17 +237,103 @@ HEADERS: dict[str, tuple[Callable[[dict[str, Any]], object], str]] = {
         lambda h: h["arrays"]["positions.counts"].update(shape=[10**9, 10**9]),
         "positions",
     ),
+    "a name of megabytes": (lambda h: h.update(model="x" * 2_000_000), "name has 2,000,000"),
+    "no name": (lambda h: h.update(model=""), "does not name the model"),
+    "a name with half of a character": (lambda h: h.update(model="\ud83d"), "does not name"),
+    "half of a character": (lambda h: sentence(h, "Oh, this \ud83d"), "lone surrogate"),
+    "half of a character in a label": (lambda h: label(h, "\udc00"), "lone surrogate"),
+    "a label of a book": (lambda h: label(h, "x" * 100_000), "longer than any token or label"),
+    "a sentence of a book": (lambda h: sentence(h, "x" * 100_000), "more than its 4 tokens"),
+    "a sentence cut off": (lambda h: sentence(h, "Oh,"), "beyond their sentence"),
+    "a word too many": (lambda h: bytes_of(h, "word", np.int32(99).tobytes()), "“word”"),
+    "a word below none": (lambda h: bytes_of(h, "word", np.int32(-2).tobytes()), "“word”"),
+    "distances below zero": (
+        lambda h: bytes_of(h, "distances.sums", np.float64(-1).tobytes()),
+        "distances",
+    ),
+    "distances above one": (
+        lambda h: bytes_of(h, "distances.sums", np.float64(1e6).tobytes()),
+        "distances",
+    ),
+    "a head that is far from itself": (
+        lambda h: bytes_of(h, "distances.sums", np.float64(1).tobytes()),
+        "same both ways",
+    ),
+    "distances there and not back": (
+        lambda h: bytes_of(h, "distances.sums", np.triu(np.ones((6, 6)), 1).tobytes()),
+        "same both ways",
+    ),
+    "compared on nothing": (lambda h: h.update(compared=[0, 9]), "no token"),
+    "compared on more than all": (lambda h: h.update(compared=[9, 3]), "more tokens"),
+    "attention below zero": (
+        lambda h: bytes_of(h, "positions.sums", np.float64(-0.1).tobytes()),
+        "attention",
+    ),
+    "attention that is no number": (
+        lambda h: bytes_of(h, "positions.sums", np.float64(np.nan).tobytes()),
+        "attention",
+    ),
+    "more attention than there is": (
+        lambda h: bytes_of(h, "positions.sums", np.float64(100).tobytes()),
+        "attention",
+    ),
+    "positions counted below zero": (
+        lambda h: bytes_of(h, "positions.counts", np.float64(-1).tobytes()),
+        "sentences",
+    ),
+    "positions of more sentences": (
+        lambda h: bytes_of(h, "positions.counts", np.float64(99).tobytes()),
+        "sentences",
+    ),
+    "shares of twice all": (
+        lambda h: bytes_of(h, "shares.raw", np.float64(2).tobytes()),
+        "shares.raw",
+    ),
+    "a correlation of seven": (
+        lambda h: bytes_of(h, "trust.raw.correlation", np.float64(7).tobytes()),
+        "trust.raw.correlation",
+    ),
+    "a share that is no number": (
+        lambda h: bytes_of(h, "trust.raw.top1", np.float64(np.nan).tobytes()),
+        "trust.raw.top1",
+    ),
+    "a full correlation without end": (
+        lambda h: bytes_of(h, "scaling.raw", np.float64(-np.inf).tobytes()),
+        "scaling.raw",
+    ),
+    "a constant of zero": (
+        lambda h: bytes_of(h, "scaling.c", np.float64(0).tobytes()),
+        "scaling.c",
+    ),
+    "a constant without end": (
+        lambda h: bytes_of(h, "scaling.c", np.float64(np.inf).tobytes()),
+        "scaling.c",
+    ),
+    "tokens cut as text": (lambda h: h["settings"].update(tokens_cut="all"), "tokens_cut"),
+    "tokens cut below zero": (lambda h: h["settings"].update(tokens_cut=-1), "tokens_cut"),
+    "left out, truly": (lambda h: h["settings"].update(sentences_left_out=True), "no count"),
+    "a number beyond counting": (lambda h: h["settings"].update(a=10**30), "settings"),
+    "a setting of a book": (lambda h: h["settings"].update(a="x" * 10_000), "too long"),
+    "many settings": (lambda h: h["settings"].update({str(i): i for i in range(200)}), "200|202"),
+    "trusted on more than all": (lambda h: h.update(trusted_tokens=10**6), "more tokens"),
+    "lists in lists": (lambda h: h.update(more=[[]] * 300), "lists"),
+    "many values": (lambda h: h.update(more=[0] * 3000), "values"),
+    "many texts": (lambda h: h.update(more=[""] * 3000), "texts"),
     "chance of one": (lambda h: h.update(chance=[0.5]), "chance"),
     "compared with nothing": (lambda h: h.update(compared=[]), "distances"),
     "trusted as text": (lambda h: h.update(trusted_tokens="5"), "trusted_tokens"),
 }
 
 
-def bytes_of(header: dict[str, Any], name: str, pattern: bytes) -> None:
-    stored = header["arrays"][name]
-    size = int(np.prod(stored["shape"])) * np.dtype(stored["type"]).itemsize
-    stored.pop("zlib", None)
-    stored["bytes"] = base64.b64encode(pattern * (size // len(pattern))).decode()
+def sentence(header: dict[str, Any], text: str) -> None:
+    """Another first sentence, with its checksum."""
+    header["sentences"][0] = text
+    listed = json.dumps(header["sentences"]).encode("ascii")
+    header["corpus_sha256"] = hashlib.sha256(listed).hexdigest()
+
+
+def label(header: dict[str, Any], text: str) -> None:
+    header["labels"][0] = text
 
 
 @pytest.mark.parametrize("name", HEADERS)
@@ -334,27 +353,14 @@ def test_a_header_that_is_no_json_object_is_refused(raw: bytes) -> None:
         opened(forged(written(an_atlas()), raw))
 
 
-def with_column(
-    name: str, value: Any, groups: set[int] | None = None
-) -> Callable[[pa.Table, int], pa.Table]:
-    """The first entry of a column is another, in some groups or in all."""
-
-    def change(table: pa.Table, group: int) -> pa.Table:
-        if groups is not None and group not in groups:
-            return table
-        at = table.schema.get_field_index(name)
-        entries = [value, *table.column(name).to_pylist()[1:]]
-        return table.set_column(at, name, pa.array(entries, table.schema.field(name).type))
-
-    return change
-
-
 TABLES: dict[str, tuple[Callable[[pa.Table, int], pa.Table], str]] = {
     "no norms": (lambda t, _: t.drop_columns(["key_norm"]), "key_norm"),
     "no tokens": (lambda t, _: t.drop_columns(["token"]), "token"),
     "no labels": (lambda t, _: t.drop_columns(["label"]), "label"),
     "a head less": (lambda t, g: t if g else t.slice(0, 3), "Head 1 has 3 rows"),
     "points that are no number": (with_column("key_raw_y", np.nan, {4}), "key_raw_y"),
+    "lengths below zero": (with_column("query_norm", -1.0, {5}), "below zero"),
+    "a token of a book": (with_column("token", "x" * 100_000, {0}), "longer than any token"),
     "points without end": (with_column("query_norm", np.inf, {5}), "query_norm"),
     "sentences out of order": (with_column("sentence", 2), "order"),
     "a sentence of minus one": (with_column("sentence", -1), "order"),

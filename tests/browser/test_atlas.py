@@ -246,6 +246,32 @@ def test_a_saved_atlas_opens_as_the_same_picture(goto: Callable[..., Page], tmp_
     expect(cloud(page).locator(".title")).to_have_text("L2 H3")
 
 
+def test_the_default_atlas_is_saved_and_opens_again(
+    goto: Callable[..., Page], tmp_path: Path
+) -> None:
+    """28 MB: more than the 20 MB that a text may have."""
+    page = goto("/atlas?corpus=saved")
+    page.get_by_role("radio", name="Sample corpus").click()
+    told = page.get_by_text(re.compile(r"Atlas of .*[\d,]+ tokens of"))
+    expect(told).to_be_visible(timeout=150_000)  # 5,000 tokens are run and projected
+    settle(page)
+    tokens = re.findall(r"([\d,]+) tokens", told.inner_text())[0]
+    with page.expect_download() as download:
+        page.get_by_role("button", name="Save the atlas").click()
+    path = tmp_path / "default.parquet"
+    download.value.save_as(path)
+    assert path.stat().st_size > 25_000_000
+    page.get_by_role("radio", name="A saved atlas").click()
+    expect(page.get_by_text("400MB per file")).to_be_visible()
+    page.locator('input[type="file"]').set_input_files(path)
+    expect(
+        page.get_by_text("opened from a file, which keeps components and no full vectors")
+    ).to_be_visible()
+    expect(told).to_contain_text(f"{tokens} tokens")
+    expect(matrix(page)).to_have_attribute("data-painted", re.compile(r"\d"))
+    settle(page)
+
+
 def test_saved_pictures_open_from_disk(
     goto: Callable[..., Page], open_saved: Callable[..., Page]
 ) -> None:

@@ -12,10 +12,12 @@ import streamlit as st
 
 from core.analysis.atlas import Atlas, Gathered, build_atlas
 from core.analysis.atlas.file import write_atlas
+from core.analysis.atlas.table import ROW_BYTES
 from core.analysis.sample_corpus import sample_sentences
 from core.model import load, trace_corpus
 from core.ui import cache
 from core.ui.atlas import making
+from core.ui.atlas.source import most_tokens
 from tests.pages.conftest import alerts
 
 if TYPE_CHECKING:
@@ -169,6 +171,79 @@ def test_a_site_may_lower_the_budget(
     app = open_app("atlas", budget="1000")
     slider = app.slider(key="budget")
     assert (slider.min, slider.max, slider.value) == (1000, 2000, 1000)
+
+
+def test_a_budget_is_lowered_to_what_opens_again_and_the_slider_follows(
+    open_app: Callable[..., AppTest], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """96 bytes for each of 72 heads: 2,000 tokens are 14 MB, and 3,000 more than 5/6 of 20."""
+    monkeypatch.setattr("core.ui.uploads.limit_mb", lambda: 20)
+    monkeypatch.setattr("core.ui.atlas.source._heads_of", {})
+    app = open_app("atlas", budget="4000")
+    assert not app.exception
+    assert "**2,000 tokens at most** with `bundled/minilm`: of its 72 heads" in said(app)
+    told = re.search(r"heads, ([\d,]+) tokens of", said(app))
+    assert told is not None
+    assert int(told[1].replace(",", "")) <= 2000
+    app.run()
+    assert (app.slider(key="budget").max, app.slider(key="budget").value) == (2000, 2000)
+    assert "tokens at most**" not in said(app)
+
+
+@pytest.mark.parametrize(
+    ("megabytes", "heads", "most"),
+    [(400, 72, 50_000), (400, 1024, 3_000), (400, 2048, 1_000), (1, 72, 126), (1, 10**9, 1)],
+)
+def test_what_is_built_fits_into_an_upload_with_room_for_a_header(
+    monkeypatch: pytest.MonkeyPatch, megabytes: int, heads: int, most: int
+) -> None:
+    monkeypatch.setattr("core.ui.uploads.limit_mb", lambda: megabytes)
+    assert most_tokens(heads) == most
+    assert most == 1 or most * heads * ROW_BYTES <= 5 / 6 * megabytes * 2**20
+
+
+def test_a_budget_below_the_slider_is_taken_and_kept_in_the_link(
+    open_app: Callable[..., AppTest], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("core.ui.uploads.limit_mb", lambda: 4)
+    monkeypatch.setattr("core.ui.atlas.source._heads_of", {"bundled/minilm": 72})
+    app = open_app("atlas")
+    assert not app.exception
+    assert alerts(app) == ""
+    assert app.query_params["budget"] == "505"
+    again = open_app("atlas", budget="505")
+    assert alerts(again) == ""
+
+
+def test_the_room_that_is_left_is_told_where_a_file_is_asked_for(
+    open_app: Callable[..., AppTest], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    app = open_app("atlas", corpus="saved")
+    assert "fit now" not in said(app)
+    monkeypatch.setattr("core.ui.uploads.room_mb", lambda: 7)
+    assert "**7 MB** fit now" in said(app.run())
+
+
+def test_a_file_of_more_rows_than_memory_has_room_for_is_refused(
+    opened: Callable[..., AppTest], small: Atlas, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rows = 72 * len(small.tokens)
+    monkeypatch.setattr(making, "available_bytes", lambda: rows * 80)  # of which 0.8 may be taken
+    st.cache_resource.clear()
+    app = opened(replace(small, settings={"of": "this test"}))
+    assert not app.exception
+    assert f"{rows:,} rows, and there is room for" in app.error[0].value.replace("\\", "")
+
+
+def test_an_atlas_of_texts_that_are_long_says_that_it_is_too_large_to_open(
+    of_lines: Callable[..., AppTest], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("core.ui.uploads.limit_mb", lambda: 1)
+    monkeypatch.setattr("core.ui.atlas.source._heads_of", {})
+    words = [f"{i}" + chr(0x4E00 + i) * 250 for i in range(40)]
+    app = of_lines(words)
+    assert "more than the 1 MB that this site opens" in said(app)
+    assert "that this site opens" not in said(of_lines(LINES[:2]))
 
 
 def test_a_search_tells_how_much_it_found(of_lines: Callable[..., AppTest]) -> None:

@@ -15,9 +15,11 @@ from typing import TYPE_CHECKING, BinaryIO, TypeAlias
 
 import numpy as np
 
-from core.analysis.atlas.header import AtlasFileError, encode_header
+from core.analysis.atlas.errors import AtlasFileError
+from core.analysis.atlas.header import encode_header
 from core.analysis.atlas.opening import MOST_ROWS, read_atlas
 from core.analysis.atlas.table import FLOATS, KEY, schema_of, token_columns_of
+from core.analysis.atlas.texts import shortened
 from core.analysis.clouds import STAGES
 
 if TYPE_CHECKING:
@@ -29,8 +31,18 @@ if TYPE_CHECKING:
     from core.analysis.clouds import Stage
     from core.model.trace import Array
 
-__all__ = ["MOST_ROWS", "AtlasFileError", "AtlasWriter", "read_atlas", "whole_file", "write_atlas"]
+__all__ = [
+    "MOST_ROWS",
+    "AtlasFileError",
+    "AtlasWriter",
+    "most_file_bytes",
+    "read_atlas",
+    "whole_file",
+    "write_atlas",
+]
 
+_NUMBERS_BYTES = 92  # of a row without its texts: 20 numbers, and up to 12 of places and names
+_HEADER_BYTES = 24  # for a token
 Target: TypeAlias = str | os.PathLike[str] | BinaryIO
 
 
@@ -121,6 +133,22 @@ def write_atlas(atlas: Atlas, target: Target) -> None:
             _write(atlas, path)
     else:
         _write(atlas, target)
+
+
+def most_file_bytes(atlas: Atlas) -> int:
+    """The size of the atlas's file, or somewhat more.
+
+    Every head's rows have the texts of the tokens, each different one once.
+    """
+    layers, heads, tokens = atlas.shape
+    columns = (set(atlas.tokens.texts), set(atlas.tokens.displays), set(atlas.labels))
+    of_head = sum(_bytes_of(shortened(text)) for texts in columns for text in texts)
+    header = sum(map(_bytes_of, (*atlas.sentences, *atlas.labels))) + _HEADER_BYTES * tokens
+    return layers * heads * (tokens * _NUMBERS_BYTES + of_head) + header
+
+
+def _bytes_of(text: str) -> int:
+    return len(text.encode("utf-8", "replace"))
 
 
 @contextmanager

@@ -17,6 +17,20 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 from core.analysis.atlas.data import DIMENSIONS, Positions, Trust
+from core.analysis.atlas.errors import AtlasFileError
+from core.analysis.atlas.header_checks import (
+    check_arrays,
+    check_json,
+    check_model,
+    check_settings,
+)
+from core.analysis.atlas.texts import (
+    is_well_formed,
+    read_texts,
+    storable_sentences,
+    storable_texts,
+    well_formed,
+)
 from core.analysis.clouds import STAGES
 from core.analysis.head_similarity import Distances
 from core.analysis.scaling import ModelScaling
@@ -34,16 +48,16 @@ if TYPE_CHECKING:
 
 FORMAT = 1
 MOST_BYTES = 64 * 2**20  # of a header: the texts of a corpus and 20 bytes a token
-MOST_HEADS = 4096  # of all layers; the largest models have about as many
-_MOST_POSITIONS = 128  # of the view by position
+MOST_HEADS = 2048  # of all layers; the distances between more fill a header
+_MOST_POSITIONS = 32  # of the view by position, as core.analysis.atlas.gather has it
+# Bytes of a header's parts: what files have that were written before long texts were cut; for a
+# token the two texts and a gap of 200 characters, and 20 for its numbers; for a head its attention
+# by position and its figures; for two heads their distance.
+_SPARE_BYTES, _TOKEN_BYTES, _HEAD_BYTES, _PAIR_BYTES = 8 * 2**20, 2500, 16_384, 11
 _MAPS = {"raw": "<f8", "translated": "<f8", "normalized": "<f8", "c": "<f8"}
 _SCALING = {**_MAPS, "on_edge": "|b1", "few": "|b1"}
 _TRUST = ("correlation", "top1", "top3")
 Kind = TypeVar("Kind")
-
-
-class AtlasFileError(ValueError):
-    """A file is not an atlas that can be opened; the message says in a sentence what was found."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,11 +83,23 @@ class Header:
 
 def corpus_hash(sentences: Sequence[str]) -> str:
     """SHA-256 of the sentences as a JSON list, in hexadecimal."""
-    return hashlib.sha256(json.dumps(list(sentences)).encode("ascii")).hexdigest()
+    hashed = hashlib.sha256(b"[")
+    for index, text in enumerate(sentences):  # one at a time: as ASCII they take six times as much
+        hashed.update((", " * bool(index) + json.dumps(text)).encode("ascii"))
+    hashed.update(b"]")
+    return hashed.hexdigest()
+
+
+def most_header_bytes(heads: int, tokens: int) -> int:
+    """That the header of an atlas of so many heads and tokens can take."""
+    needed = tokens * _TOKEN_BYTES + heads * _HEAD_BYTES + heads**2 * _PAIR_BYTES
+    return min(MOST_BYTES, _SPARE_BYTES + needed)
 
 
 def encode_header(atlas: Atlas) -> bytes:
     """The header of an atlas; its points and norms are not looked at.
+
+    Labels, and what is long in sentences, are cut (see :mod:`core.analysis.atlas.texts`).
 
     Raises
     ------
@@ -81,34 +107,40 @@ def encode_header(atlas: Atlas) -> bytes:
         When it is longer than a reader accepts.
     """
     layers, heads = atlas.scaling.c.shape
+    sentences, spans = storable_sentences(atlas.sentences, atlas.tokens)
     fields = {
         "format": FORMAT,
-        "model": atlas.model,
+        "model": well_formed(atlas.model),
         "causal": bool(atlas.causal),
         "shape": [layers, heads, len(atlas.tokens)],
-        "corpus_sha256": corpus_hash(atlas.sentences),
+        "corpus_sha256": corpus_hash(sentences),
         "settings": {
-            key: value if isinstance(value, str) else int(value)
+            key: well_formed(value) if isinstance(value, str) else int(value)
             for key, value in atlas.settings.items()
         },
         "chance": [float(value) for value in atlas.chance],
         "trusted_tokens": int(atlas.trusted_tokens),
         "compared": [int(atlas.distances.compared), int(atlas.distances.tokens)],
-        "sentences": list(atlas.sentences),
-        "labels": list(atlas.labels),
-        "arrays": {name: _packed(array) for name, array in _arrays(atlas).items()},
+        "sentences": list(sentences),
+        "labels": storable_texts(atlas.labels),
+        "arrays": {
+            name: _packed(array) for name, array in (_arrays(atlas) | {"spans": spans}).items()
+        },
     }
-    raw = json.dumps(fields, ensure_ascii=False, allow_nan=False).encode("utf-8", "surrogatepass")
-    if len(raw) > MOST_BYTES:
+    raw = json.dumps(fields, ensure_ascii=False, allow_nan=False).encode()
+    most = most_header_bytes(layers * heads, len(atlas.tokens))
+    if len(raw) > most:
         raise AtlasFileError(
             f"The corpus is too large for one atlas: its texts and marks take {len(raw) / 1e6:.0f}"
-            f" MB, and {MOST_BYTES / 1e6:.0f} MB are the most."
+            f" MB, and {most / 1e6:.0f} MB are the most."
         )
     return raw
 
 
-def decode_header(raw: bytes, most_rows: int) -> Header:
+def decode_header(raw: bytes, most_rows: int, tokens: int) -> Header:
     """The header that :func:`encode_header` wrote.
+
+    `tokens` is how many the table has, which bounds how much its header may hold.
 
     Raises
     ------
@@ -116,7 +148,7 @@ def decode_header(raw: bytes, most_rows: int) -> Header:
         When it is damaged, of another format, does not agree with itself, or tells of more than
         `most_rows` rows (heads times tokens).
     """
-    fields = _parsed(raw)
+    fields = _parsed(raw, tokens)
     layers, heads, tokens = _shape(fields, most_rows)
     sentences, labels = (_strings(fields, name) for name in ("sentences", "labels"))
     if not 1 <= len(sentences) <= tokens or len(labels) not in {0, len(sentences)}:
@@ -132,12 +164,17 @@ def decode_header(raw: bytes, most_rows: int) -> Header:
         name: _unpacked(stored.get(name), name, shape, kind)
         for name, (shape, kind) in _expected(layers, heads, tokens, shown).items()
     }
+    compared = _compared(fields)
+    check_arrays(arrays, len(sentences), compared[0])
+    trusted = _count(_entry(fields, "trusted_tokens", int), "trusted_tokens")
+    if trusted > tokens:
+        raise AtlasFileError("“trusted_tokens” counts more tokens than there are.")
     return Header(
-        model=_entry(fields, "model", str),
+        model=check_model(_entry(fields, "model", str)),
         causal=_entry(fields, "causal", bool),
         shape=(layers, heads, tokens),
         sentences=sentences,
-        labels=labels,
+        labels=tuple(read_texts(labels, "labels")),
         word=arrays["word"],
         spans=_spans(arrays["spans"]),
         shares={stage: arrays[f"shares.{stage}"] for stage in STAGES},
@@ -146,17 +183,17 @@ def decode_header(raw: bytes, most_rows: int) -> Header:
             stage: Trust(*(arrays[f"trust.{stage}.{name}"] for name in _TRUST)) for stage in STAGES
         },
         chance=_chance(fields),
-        trusted_tokens=_count(_entry(fields, "trusted_tokens", int), "trusted_tokens"),
-        distances=_distances(arrays["distances.sums"], _entry(fields, "compared", list)),
+        trusted_tokens=trusted,
+        distances=Distances(arrays["distances.sums"], *compared),
         positions=Positions(arrays["positions.sums"], arrays["positions.counts"]),
-        settings=_settings(fields),
+        settings=check_settings(_entry(fields, "settings", dict)),
     )
 
 
 def _arrays(atlas: Atlas) -> dict[str, NDArray[np.generic]]:
+    """All but the spans, which are those of the texts as they are written."""
     return {
         "word": atlas.tokens.word,
-        "spans": atlas.tokens.spans,
         "distances.sums": atlas.distances.sums,
         "positions.sums": atlas.positions.sums,
         "positions.counts": atlas.positions.counts,
@@ -219,11 +256,10 @@ def _unpacked(stored: object, name: str, shape: tuple[int, ...], kind: str) -> N
     return array.astype(array.dtype.newbyteorder("="))  # a copy that can be written to
 
 
-def _parsed(raw: bytes) -> dict[str, Any]:
-    if len(raw) > MOST_BYTES:
-        raise AtlasFileError(f"The file's header has {len(raw) / 1e6:.0f} MB, which is too much.")
+def _parsed(raw: bytes, tokens: int) -> dict[str, Any]:
+    check_json(raw, tokens)
     try:
-        fields = json.loads(raw.decode("utf-8", "surrogatepass"))
+        fields = json.loads(raw.decode())
     except (ValueError, RecursionError) as error:
         raise AtlasFileError("The file's description of itself is damaged.") from error
     if not isinstance(fields, dict):
@@ -248,6 +284,8 @@ def _strings(fields: dict[str, Any], name: str) -> tuple[str, ...]:
     values = _entry(fields, name, list)
     if not all(isinstance(value, str) for value in values):
         raise AtlasFileError(f"“{name}” holds something else than texts.")
+    if not all(map(is_well_formed, values)):
+        raise AtlasFileError(f"“{name}” holds half of a character (a lone surrogate).")
     return tuple(values)
 
 
@@ -265,8 +303,8 @@ def _shape(fields: dict[str, Any], most_rows: int) -> tuple[int, int, int]:
     if layers * heads > MOST_HEADS or layers * heads * tokens > most_rows:
         raise AtlasFileError(
             f"The atlas is too large to open: {layers * heads:,} heads of {tokens:,} tokens are"
-            f" {layers * heads * tokens:,} rows, and {most_rows:,} (of {MOST_HEADS:,} heads) are"
-            " the most."
+            f" {layers * heads * tokens:,} rows, and there is room for {most_rows:,} (of"
+            f" {MOST_HEADS:,} heads)."
         )
     return layers, heads, tokens
 
@@ -293,14 +331,11 @@ def _chance(fields: dict[str, Any]) -> tuple[float, float]:
     return values[0], values[1]
 
 
-def _distances(sums: Floats, compared: list[Any]) -> Distances:
-    if len(compared) != 2 or not np.isfinite(sums).all():
+def _compared(fields: dict[str, Any]) -> tuple[int, int]:
+    values = _entry(fields, "compared", list)
+    if len(values) != 2:
         raise AtlasFileError("The distances between heads are damaged.")
-    return Distances(sums, *(_count(value, "compared") for value in compared))
-
-
-def _settings(fields: dict[str, Any]) -> dict[str, str | int]:
-    settings = _entry(fields, "settings", dict)
-    if not all(isinstance(value, str | int) for value in settings.values()):
-        raise AtlasFileError("“settings” holds something else than texts and numbers.")
-    return settings
+    compared, of = (_count(value, "compared") for value in values)
+    if compared > of:
+        raise AtlasFileError("The distances between heads are of more tokens than there are.")
+    return compared, of

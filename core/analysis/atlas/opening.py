@@ -10,9 +10,12 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 import numpy as np
 
 from core.analysis.atlas.data import Atlas, CorpusTokens
-from core.analysis.atlas.header import MOST_BYTES, AtlasFileError, Header, decode_header
+from core.analysis.atlas.errors import AtlasFileError
+from core.analysis.atlas.footer import read_footer
+from core.analysis.atlas.header import MOST_BYTES, MOST_HEADS, Header, decode_header
 from core.analysis.atlas.page_sizes import check_pages
-from core.analysis.atlas.table import FLOATS, KEY, NORMS, POINTS, schema_of
+from core.analysis.atlas.table import FLOATS, NORMS, POINTS, schema_of
+from core.analysis.atlas.texts import LONGEST_TEXT, check_sentences, read_texts
 from core.analysis.clouds import STAGES
 
 if TYPE_CHECKING:
@@ -23,8 +26,8 @@ if TYPE_CHECKING:
     from core.model.trace import Array
 
 MOST_ROWS = 20_000_000  # heads times tokens: 1.6 GB of points when opened
-_LONG_TEXTS = 2**20  # bytes of texts, of which a few may be long
-_MOST_LISTED = 16_384  # entries of any list in the file's own description
+_LONG_TEXTS = 2**20  # bytes of texts that were written before long ones were cut
+_TOKEN_BYTES = 4 * LONGEST_TEXT + 8  # of a column: a text, all of it of four bytes, and its number
 
 
 def read_atlas(source: str | os.PathLike[str] | BinaryIO, most_rows: int = MOST_ROWS) -> Atlas:
@@ -57,20 +60,14 @@ def read_atlas(source: str | os.PathLike[str] | BinaryIO, most_rows: int = MOST_
 def _read(source: BinaryIO, most_rows: int) -> Atlas:
     from pyarrow.parquet import ParquetFile
 
-    _check_footer(source)
+    header = _read_header(source, most_rows)
     file = ParquetFile(
         source,
         thrift_string_size_limit=2 * MOST_BYTES,
-        thrift_container_size_limit=_MOST_LISTED,
+        thrift_container_size_limit=MOST_HEADS,
         page_checksum_verification=True,
         pre_buffer=False,
     )
-    raw = (file.metadata.metadata or {}).get(KEY)
-    if raw is None:
-        raise AtlasFileError(
-            "The file is a table, but no atlas: it does not describe itself as one."
-        )
-    header = decode_header(raw, most_rows)
     _check_table(file, header)
     check_pages(source, file.metadata, _most_bytes(header.shape[2]))
     tokens = _read_tokens(file, header)
@@ -94,18 +91,13 @@ def _read(source: BinaryIO, most_rows: int) -> Atlas:
     )
 
 
-def _check_footer(source: BinaryIO) -> None:
-    """The description at the end of the file, before anything of it is read."""
-    size = source.seek(0, os.SEEK_END)
-    if size < 12:
-        raise AtlasFileError("The file is empty or too short to be an atlas.")
-    source.seek(-8, os.SEEK_END)
-    footer = source.read(8)
-    source.seek(0)
-    if footer[4:] != b"PAR1":
-        raise AtlasFileError("The file is no atlas: it is not in the Parquet format.")
-    if int.from_bytes(footer[:4], "little") > min(size, 2 * MOST_BYTES):
-        raise AtlasFileError("The file is damaged: its description is longer than it can be.")
+def _read_header(source: BinaryIO, most_rows: int) -> Header:
+    footer = read_footer(source)
+    if footer.header is None:
+        raise AtlasFileError(
+            "The file is a table, but no atlas: it does not describe itself as one."
+        )
+    return decode_header(footer.header, most_rows, footer.rows)
 
 
 def _check_table(file: ParquetFile, header: Header) -> None:
@@ -134,7 +126,7 @@ def _check_table(file: ParquetFile, header: Header) -> None:
 
 def _most_bytes(tokens: int) -> int:
     """That a column of so many tokens can take, with all its different texts."""
-    return 64 * tokens + _LONG_TEXTS
+    return _TOKEN_BYTES * tokens + _LONG_TEXTS
 
 
 def _read_tokens(file: ParquetFile, header: Header) -> CorpusTokens:
@@ -148,7 +140,7 @@ def _read_tokens(file: ParquetFile, header: Header) -> CorpusTokens:
     in_order = counted.size == sentence.size and (np.diff(firsts) > 0).all()
     if not in_order or (sentence != counted).any() or (position != _within(firsts)).any():
         raise AtlasFileError("The tokens of the file are not in the order of their sentences.")
-    return CorpusTokens(
+    tokens = CorpusTokens(
         texts=_texts(table, "token"),
         displays=_texts(table, "display"),
         sentence=sentence,
@@ -157,6 +149,8 @@ def _read_tokens(file: ParquetFile, header: Header) -> CorpusTokens:
         special=special,
         spans=header.spans,
     )
+    check_sentences(header.sentences, tokens)
+    return tokens
 
 
 def _within(firsts: NDArray[np.intp]) -> NDArray[np.intp]:
@@ -180,7 +174,10 @@ def _read_heads(file: ParquetFile, shape: tuple[int, int, int]) -> tuple[dict[St
                 f"The heads of the file are not in order at L{layer + 1} H{head + 1}."
             )
         for half, name in zip(halves, NORMS, strict=True):
-            norms[layer, head, half] = _finite(table, name)
+            lengths = _finite(table, name)
+            if (lengths < 0).any():
+                raise AtlasFileError(f"The column “{name}” holds lengths below zero.")
+            norms[layer, head, half] = lengths
         for stage in STAGES:
             for name, place in zip(POINTS[stage], product(halves, range(3)), strict=True):
                 points[stage][layer, head, *place] = _finite(table, name)
@@ -206,5 +203,5 @@ def _texts(table: Any, name: str) -> tuple[str, ...]:  # noqa: ANN401 - likewise
     column = column.chunk(0) if hasattr(column, "chunks") else column
     if column.null_count or column.dictionary.null_count:
         raise AtlasFileError(f"The column “{name}” has gaps.")
-    words = column.dictionary.to_pylist()
+    words = read_texts(column.dictionary.to_pylist(), name)
     return tuple(words[index] for index in column.indices.to_numpy())

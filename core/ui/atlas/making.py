@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from core.analysis.atlas import Gathered, atlas_of, gather_trace
-from core.analysis.atlas.file import AtlasFileError, read_atlas
+from core.analysis.atlas.file import MOST_ROWS, AtlasFileError, read_atlas
 from core.model import Chosen, LoadedModel, ModelError, choose_texts, trace_by_length
 from core.model.memory import available_bytes
 from core.ui import cache
-from core.ui.atlas.source import end_here, sample_digest
+from core.ui.atlas.source import end_here, fitted, sample_digest
 from core.ui.current import current_model
 from core.ui.messages import escape, quote, show_model_error
 from core.ui.sidebar import show_model_facts
@@ -62,11 +62,18 @@ def atlas_from_file(file: UploadedFile) -> cache.AtlasShelf:
         try:
             with st.spinner("Opening the atlas …"):
                 file.seek(0)
-                shelf.atlas = read_atlas(file)
+                shelf.atlas = read_atlas(file, _most_rows())
         except AtlasFileError as error:
             st.error(f"{quote(file.name)}: {escape(str(error))}")
             end_here()
     return shelf
+
+
+def _most_rows() -> int:
+    """That are opened: a small file of zeros has as many rows as a large one."""
+    free = available_bytes()
+    rows = MOST_ROWS if free is None else int(_FREE_SHARE * free) // (2 * _BYTES_A_POINT)
+    return min(MOST_ROWS, rows)
 
 
 def _digest(file: UploadedFile) -> str:
@@ -83,6 +90,7 @@ def atlas_of_corpus(corpus: Corpus, budget: int) -> cache.AtlasShelf:
     """The atlas, from the cache or made now; ends the page while there is none."""
     model = current_model()
     show_model_facts(model)
+    budget = fitted(budget, model)
     of = f"{corpus.digest} {budget}"
     if st.session_state.pop(_PRESSED, False):
         st.session_state[_ASKED] = f"{model.name} {of}"

@@ -7,12 +7,15 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from core.analysis.atlas.file import write_atlas
+from core.analysis.atlas.file import most_file_bytes, write_atlas
+from core.ui import uploads
 from core.ui.messages import quote
 
 if TYPE_CHECKING:
     from core.analysis.atlas import Atlas
     from core.ui.cache import AtlasShelf
+
+_LONGEST_NAME = 100  # characters of a file's name; a saved atlas names whatever its writer liked
 
 
 def show_about(shelf: AtlasShelf) -> None:
@@ -25,11 +28,17 @@ def show_about(shelf: AtlasShelf) -> None:
         st.download_button(
             "Save the atlas (.parquet)",
             lambda: _file(atlas),
-            file_name=f"atlas-{atlas.model.replace('/', '-')}.parquet",
+            file_name=f"atlas-{atlas.model.replace('/', '-')[:_LONGEST_NAME]}.parquet",
             mime="application/vnd.apache.parquet",
             on_click="ignore",
             help="One file with the points of every head, the sentences and all measures. This"
             " page opens it again without the model; pandas and polars read it as a table.",
+        )
+    if atlas.vectors is not None and (size := most_file_bytes(atlas)) > uploads.limit_bytes():
+        st.caption(
+            f"Its texts are so long that the file may take {size / 2**20:,.0f} MB, more than the"
+            f" {uploads.limit_mb():,} MB that this site opens: save fewer tokens, or open it where"
+            " `server.maxUploadSize` is larger."
         )
 
 

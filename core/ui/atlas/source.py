@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, NoReturn
 
 import streamlit as st
 
+from core.analysis.atlas.file import MOST_ROWS
+from core.analysis.atlas.table import ROW_BYTES
 from core.analysis.corpus_file import (
     MOST_BYTES,
     CorpusFileError,
@@ -18,13 +20,15 @@ from core.analysis.corpus_file import (
     read_table,
 )
 from core.analysis.sample_corpus import sample_corpus, sample_sentences
-from core.ui import address
+from core.ui import address, uploads
 from core.ui.corpus_walk import corpus_digest
 from core.ui.deployment import setting
 from core.ui.messages import escape, quote
 
 if TYPE_CHECKING:
     from streamlit.runtime.uploaded_file_manager import UploadedFile
+
+    from core.model import LoadedModel
 
 CORPORA = {
     "sample": "Sample corpus",
@@ -34,7 +38,11 @@ CORPORA = {
 }
 LEAST_TOKENS, MOST_TOKENS, DEFAULT_TOKENS, STEP = 1_000, 50_000, 5_000, 1_000
 NO_LABEL = "no labels"
-MOST_SAVED_MB = 400  # of a file that is opened again: 50,000 tokens of the bundled model
+MOST_TEXT_MB = MOST_BYTES // 2**20  # of a file of texts
+# Of the largest upload, what rows of a saved atlas may fill; its header takes the rest.
+_ROWS_SHARE = 5 / 6
+_MOST_MODELS = 64  # whose numbers of heads are remembered
+_heads_of: dict[str, int] = {}  # of all layers, by the name of a model that was loaded
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,19 +55,47 @@ class Corpus:
     digest: str
 
 
-def most_tokens() -> int:
-    """The largest budget, which a deployment may lower (HEADSCOPE_TOKENS)."""
+def most_tokens(heads: int | None = None) -> int:
+    """The largest budget, which a deployment may lower (HEADSCOPE_TOKENS).
+
+    Of a model with so many heads, no more than what opens again when it is saved.
+    """
     given = setting("TOKENS") or ""
     wanted = int(given) if given.isdigit() else MOST_TOKENS
-    return max(LEAST_TOKENS, min(MOST_TOKENS, wanted // STEP * STEP))
+    most = max(LEAST_TOKENS, min(MOST_TOKENS, wanted // STEP * STEP))
+    if heads is None:
+        return most
+    rows = min(MOST_ROWS, int(_ROWS_SHARE * uploads.limit_bytes() / ROW_BYTES))
+    fitting = rows // heads
+    return min(most, fitting // STEP * STEP if fitting >= LEAST_TOKENS else max(1, fitting))
+
+
+def fitted(budget: int, model: LoadedModel) -> int:
+    """The budget, lowered with a sentence where the atlas of this model could not be opened again.
+
+    It is remembered for the slider, which is drawn before the model is loaded.
+    """
+    heads = model.layers * model.heads
+    if len(_heads_of) >= _MOST_MODELS:
+        _heads_of.clear()
+    _heads_of[model.name] = heads
+    most = most_tokens(heads)
+    if budget > most:
+        st.caption(
+            f"**{most:,} tokens at most** with {quote(model.name)}: of its {heads:,} heads, a saved"
+            f" atlas of more would be larger than the {uploads.limit_mb():,} MB that this site"
+            " opens."
+        )
+    return min(budget, most)
 
 
 def pick_source() -> tuple[str, int]:
     """Which kind of corpus, and how many tokens of it."""
     address.restore_choice("corpus", list(CORPORA), "sample", "The corpora are")
-    most = most_tokens()
-    address.restore_number("budget", LEAST_TOKENS, most, min(DEFAULT_TOKENS, most))
-    st.session_state["budget"] = min(most, st.session_state["budget"] // STEP * STEP)
+    most = most_tokens(_heads_of.get(st.session_state["model"].strip()))
+    least = min(LEAST_TOKENS, most)
+    address.restore_number("budget", least, most, min(DEFAULT_TOKENS, most))
+    st.session_state["budget"] = max(least, min(most, st.session_state["budget"] // STEP * STEP))
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
         with st.container(width=400):  # wraps on a phone, which a free one does not
             st.segmented_control(
@@ -110,9 +146,15 @@ def saved_file() -> UploadedFile:
         "An atlas that was saved here or built on the command line",
         type="parquet",
         key="atlas_saved",
-        max_upload_size=MOST_SAVED_MB,
+        max_upload_size=uploads.limit_mb(),
     )
     if file is None:
+        room = uploads.room_mb()
+        if room < uploads.limit_mb():
+            st.caption(
+                f"Uploads of all visitors take most of what this site keeps: **{room:,} MB** fit"
+                " now. They go with the visits that brought them."
+            )
         st.info(
             "Choose a **.parquet** file that this page or `python -m core.atlas_build` has"
             " written. It opens without the model."
@@ -145,6 +187,7 @@ def _uploaded() -> Texts | None:
         "A sentence a line (.txt), a table (.csv, .tsv), or objects (.jsonl); at most 20 MB",
         type=["txt", "csv", "tsv", "jsonl"],
         key="atlas_file",
+        max_upload_size=min(MOST_TEXT_MB, uploads.limit_mb()),
     )
     if file is None:
         st.info("**Choose a file.** It is read on this server only, and kept in memory only.")

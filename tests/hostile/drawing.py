@@ -1,0 +1,88 @@
+"""Draws and says of an atlas whatever its page does, without a browser."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from core.analysis.atlas.colours import offered_colourings, point_tones
+from core.analysis.atlas.dispersion import dispersion
+from core.analysis.atlas.search import KINDS, search_tokens
+from core.analysis.head_similarity import map_heads, nearest_heads
+from core.components.atlas_cloud import AtlasCloud, cloud_page
+from core.components.atlas_matrix import AtlasMatrix
+from core.figures.alike import alike_by_layer
+from core.figures.head_map import head_map
+from core.figures.heatmap import heatmap_figure
+from core.figures.palette import palette
+from core.ui.atlas import positions, saving, single, trust
+from core.ui.atlas.layouts import tile_points, tile_tokens
+from core.ui.atlas.screen import Screen, drawn
+from core.ui.cache import AtlasShelf
+
+if TYPE_CHECKING:
+    from core.analysis.atlas import Atlas
+
+COLOURS = palette("light")
+
+
+def draw_all(atlas: Atlas) -> None:
+    """Raises whatever the page would raise, and UnicodeError for what no browser can be sent."""
+    draw_clouds(atlas)
+    draw_maps(atlas)
+    search(atlas)
+    say(atlas)
+
+
+def draw_clouds(atlas: Atlas) -> None:
+    layers, heads, size = atlas.shape
+    tokens = tile_tokens(atlas, None)
+    for colour in offered_colourings(atlas):
+        for stage in atlas.points:
+            screen = Screen(AtlasShelf(atlas=atlas), atlas, 0, 0, "PCA", stage, colour)
+            tones = point_tones(atlas, colour).numbers
+            of_heads = tones.reshape(-1, 2 * size) if tones.ndim > 1 else tones
+            points = tile_points(atlas, stage, tokens)
+            shown = drawn(screen, tokens)
+            AtlasMatrix(layers, heads, points, of_heads, **shown).packed()
+            one = tones[0, 0] if tones.ndim > 1 else tones
+            points = atlas.points[stage][0, 0]
+            cloud = AtlasCloud(points, one, picked=0, title=atlas.model, **shown)
+            cloud_page(cloud, f"{screen.name} of {atlas.model}", "").encode()
+
+
+def draw_maps(atlas: Atlas) -> None:
+    for stage, kept in atlas.trust.items():
+        for values in (kept.correlation, kept.top1, kept.top3, getattr(atlas.scaling, stage)):
+            head_map(values, "", COLOURS, bounds=(-1, 1)).to_json()
+    distances = atlas.distances.mean
+    alike_by_layer(map_heads(distances).points, atlas.shape[1], 0, COLOURS).to_json()
+    assert all(0 <= apart <= 1.001 for _, apart in nearest_heads(distances, 0, 3))
+    shown = positions._shown(atlas)
+    mean = atlas.positions.mean[0, 0, :shown, :shown].astype(np.float32)
+    heatmap_figure(mean, [str(i) for i in range(shown)], "L1 H1", COLOURS).to_json()
+
+
+def search(atlas: Atlas) -> None:
+    for kind in KINDS:
+        found = search_tokens(atlas, "a", kind)
+        for points in atlas.points.values():
+            dispersion(points[..., :2], found.tokens)
+
+
+def say(atlas: Atlas) -> None:
+    shelf = AtlasShelf(atlas=atlas)
+    screen = Screen(shelf, atlas, 0, 0, "PCA", "raw")
+    kept = atlas.trust["raw"]
+    trust._means(atlas).to_json()
+    said = [
+        single._trusted(float(kept.correlation[0, 0]), float(kept.top1[0, 0]), screen),
+        trust._verdict(atlas),
+        saving._about(shelf, atlas),
+        *(f"{share.sum():.2f}" for shares in atlas.shares.values() for share in shares[0]),
+        *(*atlas.sentences, *atlas.labels, *atlas.tokens.displays, *atlas.tokens.texts),
+    ]
+    for text in said:
+        text.encode()
+    assert not any("nan" in text for text in said[: -4 * len(atlas.tokens)])

@@ -1,0 +1,80 @@
+"""Uploads to the real server: never on the disk, few of a session, and not more than it holds."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import psutil
+import pytest
+
+from tests.hostile.uploader import visitor
+from tests.server import running_app
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+MEGABYTE = 2**20
+MOST_MB = 100
+
+
+@pytest.fixture
+def address(tmp_path: Path) -> Iterator[str]:
+    log = tmp_path / "log.txt"
+    with running_app(log, HEADSCOPE_UPLOADS_MB=str(MOST_MB)) as address:
+        yield address
+    assert "Traceback" not in log.read_text()
+
+
+def server(address: str) -> psutil.Process:
+    """The process that listens there."""
+    port = address.rpartition(":")[2]
+    (found,) = (
+        child
+        for child in psutil.Process().children(recursive=True)
+        if f"--server.port={port}" in child.cmdline()
+    )
+    return found
+
+
+def temporary_files(process: psutil.Process) -> list[str]:
+    """What a process has open below the folder of temporary files, without a name or with one."""
+    folder = Path(f"/proc/{process.pid}/fd")
+    names = [str(link.readlink()) for link in folder.iterdir() if link.is_symlink()]
+    return [name for name in names if name.startswith(tempfile.gettempdir())]
+
+
+@pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="/proc lists what a process opens")
+def test_an_upload_is_never_written_to_the_disk(address: str) -> None:
+    """Looked at when all but the end of 30 MB is sent: what is not received yet is in no buffer."""
+    process = server(address)
+    before = temporary_files(process)
+    opened: list[str] = []
+
+    def blocks(count: int) -> Iterator[bytes]:
+        for _ in range(count - 1):
+            yield bytes(MEGABYTE)
+        opened.extend(temporary_files(process))
+        yield bytes(MEGABYTE)
+
+    with visitor(address) as one:
+        assert one.put(blocks(30), 30 * MEGABYTE)[0] == 204
+    assert opened == before
+
+
+def test_files_in_number_take_the_place_of_older_ones(address: str) -> None:
+    """Of 40 files of 19 MB, which are 760 MB, four stay, and what the allocator keeps of others."""
+    with visitor(address) as one:
+        before = server(address).memory_info().rss
+        assert [one.put_megabytes(19)[0] for _ in range(40)] == [204] * 40
+        grown = server(address).memory_info().rss - before
+    assert grown < 300 * MEGABYTE
+
+
+def test_sessions_in_number_are_refused_and_told_so(address: str) -> None:
+    with visitor(address) as one, visitor(address) as another:
+        assert one.put_megabytes(60)[0] == 204
+        status, said = another.put_megabytes(60)
+        assert (status, "Try again later" in said) == (507, True)
+        assert another.put_megabytes(20)[0] == 204

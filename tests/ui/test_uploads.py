@@ -1,0 +1,136 @@
+"""Uploads: a session's oldest files make room, and together sessions keep no more than there is."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+import pytest
+from starlette.exceptions import HTTPException
+from starlette.formparsers import MultiPartParser
+from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
+from streamlit.runtime.uploaded_file_manager import UploadedFileRec
+
+from core.ui import uploads
+from tests.server import ROOT
+
+MB = 2**20
+
+
+@pytest.fixture
+def manager(monkeypatch: pytest.MonkeyPatch) -> MemoryUploadedFileManager:
+    """One that takes files of 10 MB, and 40 MB of all sessions."""
+    monkeypatch.setattr(uploads, "limit_mb", lambda: 10)
+    manager = MemoryUploadedFileManager("/upload")
+    uploads.bound_manager(manager, 40 * MB)
+    return manager
+
+
+def put(manager: MemoryUploadedFileManager, session: str, name: str, size: int) -> None:
+    manager.add_file(session, UploadedFileRec(name, f"{name}.txt", "text/plain", bytes(size)))
+
+
+def kept(manager: MemoryUploadedFileManager, session: str) -> list[str]:
+    return list(manager.file_storage.get(session, {}))
+
+
+def test_a_session_keeps_its_four_newest_files(manager: MemoryUploadedFileManager) -> None:
+    for number in range(7):
+        put(manager, "one", str(number), 100)
+    assert kept(manager, "one") == ["3", "4", "5", "6"]
+
+
+def test_a_session_keeps_no_more_than_one_file_of_the_largest_size(
+    manager: MemoryUploadedFileManager,
+) -> None:
+    for name in "abc":
+        put(manager, "one", name, 4 * MB)
+    assert kept(manager, "one") == ["b", "c"]
+    put(manager, "one", "whole", 10 * MB)
+    assert kept(manager, "one") == ["whole"]
+
+
+def test_one_session_never_takes_the_place_of_another(manager: MemoryUploadedFileManager) -> None:
+    for session in "abcd":
+        put(manager, session, "file", 10 * MB)
+    with pytest.raises(HTTPException) as refused:
+        put(manager, "e", "file", 1)
+    assert refused.value.status_code == 507
+    assert "42 MB" in refused.value.detail
+    assert [kept(manager, session) for session in "abcde"] == [["file"]] * 4 + [[]]
+
+
+def test_who_has_a_file_may_change_it_though_the_server_is_full(
+    manager: MemoryUploadedFileManager,
+) -> None:
+    for session in "abcd":
+        put(manager, session, "file", 10 * MB)
+    put(manager, "a", "other", 10 * MB)
+    assert kept(manager, "a") == ["other"]
+    put(manager, "b", "file", 9 * MB)
+    assert [len(file.data) for file in manager.get_files("b", ["file"])] == [9 * MB]
+
+
+def test_what_is_removed_makes_room(manager: MemoryUploadedFileManager) -> None:
+    for session in "abcd":
+        put(manager, session, "file", 10 * MB)
+    manager.remove_file("a", "file")
+    put(manager, "e", "file", 10 * MB)
+    manager.remove_session_files("b")
+    put(manager, "f", "file", 10 * MB)
+    with pytest.raises(HTTPException):
+        put(manager, "g", "file", 1)
+
+
+def test_how_much_room_is_left_can_be_told(
+    manager: MemoryUploadedFileManager, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(uploads, "_ledger", manager.add_file.__self__)  # type: ignore[attr-defined]
+    assert uploads.room_mb() == 10
+    for session in "abc":
+        put(manager, session, "file", 10 * MB)
+    put(manager, "d", "file", 4 * MB)
+    assert uploads.room_mb() == 6
+
+
+def test_a_streamlit_made_otherwise_goes_on_with_one_warning(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    said: list[object] = []
+    monkeypatch.setattr(uploads, "_warned", False)
+    monkeypatch.setattr(uploads._LOGGER, "warning", lambda *message: said.append(message))
+    monkeypatch.setattr("streamlit.runtime.exists", lambda: True)
+    monkeypatch.setattr("streamlit.runtime.get_instance", SimpleNamespace)
+    monkeypatch.setattr(MultiPartParser, "spool_max_size", 1)
+    uploads.bound()
+    uploads.bound()
+    assert len(said) == 1
+
+
+def test_a_manager_is_bounded_once_however_often_the_app_runs(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    manager = MemoryUploadedFileManager("/upload")
+    instance = SimpleNamespace(uploaded_file_mgr=manager)
+    monkeypatch.setattr("streamlit.runtime.exists", lambda: True)
+    monkeypatch.setattr("streamlit.runtime.get_instance", lambda: instance)
+    monkeypatch.setattr(MultiPartParser, "spool_max_size", 1)
+    monkeypatch.setenv("HEADSCOPE_UPLOADS_MB", "3")
+    monkeypatch.setattr(uploads, "_ledger", None)
+    uploads.bound()
+    ledger = manager.add_file.__self__  # type: ignore[attr-defined]
+    uploads.bound()
+    assert manager.add_file.__self__ is ledger  # type: ignore[attr-defined]
+    assert ledger.most_bytes == 3_000_000
+    assert MultiPartParser.spool_max_size > uploads.limit_bytes()
+
+
+def test_without_a_setting_uploads_take_a_fourth_of_the_free_memory(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.delenv("HEADSCOPE_UPLOADS_MB", raising=False)
+    monkeypatch.setattr(uploads, "available_bytes", lambda: 800)
+    assert uploads._most_bytes() == 200
+
+
+def test_the_largest_upload_is_what_the_server_is_told() -> None:
+    assert "maxUploadSize = 400" in (ROOT / ".streamlit" / "config.toml").read_text()
