@@ -11,6 +11,7 @@ from core.analysis.atlas.blocks import blocks_of, sample_pairs
 from core.analysis.atlas.data import DIMENSIONS, Atlas, Trust, token_columns
 from core.analysis.atlas.gather import (
     Gathered,
+    cut_settings,
     finish_comparison,
     gather_trace,
     take_vectors,
@@ -110,7 +111,7 @@ def atlas_of(
         vectors=vectors,
         distances=distances,
         positions=gathered.positions,
-        settings={"tokens_cut": gathered.dropped},
+        settings=cut_settings(gathered.dropped, gathered.cut_characters),
         **_all_heads(vectors, blocks),  # type: ignore[arg-type]
     )
 
