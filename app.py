@@ -2,10 +2,11 @@
 
 import streamlit as st
 
-from core.ui import address, navigation, sidebar
+from core.ui import address, navigation, sidebar, turns
 
 st.set_page_config(page_title="Attention Atlas", layout="wide")
-address.open_link()
-page = navigation.register_pages()
-sidebar.draw()
-navigation.run(page)
+with turns.short_answer():
+    address.open_link()
+    page = navigation.register_pages()
+    sidebar.draw()
+    navigation.run(page)

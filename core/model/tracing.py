@@ -28,8 +28,8 @@ if TYPE_CHECKING:
 
 # Tokens of a padded batch: 60 MB of queries, keys and values for BERT base, and no faster if more.
 BATCH_TOKENS = 1024
-# No tokenizer sees more of a text than this for each token that can be used: it would take 250 bytes
-# of memory a byte of text. Words and their pieces have 2 to 20 characters. What is longer is no
+# No tokenizer sees more of a text than this for each token that can be used: it takes 250 bytes of
+# memory for a byte of text. Words and their pieces have 2 to 20 characters. What is longer is no
 # language: blanks, a line of dashes, a word of a thousand letters that WordPiece takes for one
 # unknown token. Such a text may end before the model's limit, and that is told as all cuts are.
 CHARACTERS_A_TOKEN = 32
