@@ -2,12 +2,13 @@
 
 import streamlit as st
 
-from core.ui import address, navigation, outside, sidebar, uploads
+from core.ui import address, navigation, outside, sidebar, turns, uploads
 
 outside.ask_nothing()
 uploads.bound()
 st.set_page_config(page_title="Attention Atlas", layout="wide")
-address.open_link()
-page = navigation.register_pages()
-sidebar.draw()
-navigation.run(page)
+with turns.short_answer():
+    address.open_link()
+    page = navigation.register_pages()
+    sidebar.draw()
+    navigation.run(page)

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import csv
-import io
+import re
 from collections import Counter
 from dataclasses import dataclass
-from itertools import chain, islice
+from itertools import chain
 from typing import TYPE_CHECKING
 
-from core.analysis.corpus_encoding import MOST_BYTES
+from core.analysis.corpus_encoding import CorpusFileError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -22,8 +22,14 @@ _STRAY = "Some quotation marks stand where CSV has none; they were read as well 
 _UNPAIRED = "Quotation marks do not enclose whole cells, in pairs: they were taken as text."
 _END = "\0end"  # no text holds NUL when it comes here
 
-# The csv module's own limit is 131,072 characters a cell; a whole file may be one cell here.
-csv.field_size_limit(max(csv.field_size_limit(), MOST_BYTES))
+# Characters: more than the longest models could use of a text. The csv module takes four bytes and
+# more for each while it reads a cell.
+MOST_CELL = 2**23
+# Of a file that are read: 60 bytes each beside their characters. A table of texts of 20 MB has a
+# tenth of it; one of small numbers would take thirty times the memory of its file.
+MOST_CELLS = 1_500_000
+csv.field_size_limit(max(csv.field_size_limit(), MOST_CELL))
+_LINE = re.compile("[^\r\n]+(?:\r\n|\n|\r)?|\r\n|\n|\r")
 
 
 @dataclass(frozen=True)
@@ -34,12 +40,23 @@ class Records:
     delimiter: str
     notes: tuple[str, ...] = ()
 
+    @property
+    def cut(self) -> bool:
+        """Whether `MOST_CELLS` was the end of it, at a record that has more than the rest."""
+        return sum(map(len, self.records)) > MOST_CELLS
 
-def records(text: str, delimiter: str | None, most: int) -> Records:
+
+def records(text: str, delimiter: str | None, most: int, name: str) -> Records:
     """At most `most` records of a table.
 
     `delimiter` None is to be found among `DELIMITERS`. Quotes are read as RFC 4180 has them, else
     with backslashes, else leniently; where one is never closed, they are taken as they stand.
+    `name` is the file's, for messages.
+
+    Raises
+    ------
+    CorpusFileError
+        When a cell has more than `MOST_CELL` characters.
     """
     if delimiter is None or delimiter not in text[:_LOOKED_AT_CHARACTERS]:
         delimiter = find_delimiter(text)
@@ -53,7 +70,18 @@ def records(text: str, delimiter: str | None, most: int) -> Records:
     if found is not None:
         return Records(found, delimiter, (_STRAY,))
     reader = csv.reader(_lines(text), delimiter=delimiter, quoting=csv.QUOTE_NONE)
-    return Records(_filled(reader, most), delimiter, (_UNPAIRED,))
+    try:
+        return Records(_filled(reader, most), delimiter, (_UNPAIRED,))
+    except csv.Error as error:
+        raise CorpusFileError(too_long("cell", name, MOST_CELL)) from error
+
+
+def too_long(what: str, name: str, most: int) -> str:
+    """The sentence for a cell or a line that cannot be read."""
+    return (
+        f"A {what} of {name} has more than {most:,} characters, and no model takes so many."
+        " Put a sentence or a paragraph into each."
+    )
 
 
 def find_delimiter(text: str) -> str:
@@ -93,17 +121,28 @@ def _quoted(text: str, delimiter: str, most: int, *, escaped: bool = False) -> l
 def _lenient(text: str, delimiter: str, most: int) -> list[Record] | None:
     """The records with stray quotation marks kept; None where a cell is open at the end."""
     reader = csv.reader(chain(_lines(text), [_END]), delimiter=delimiter)
-    found = _filled(reader, most + 1)
+    try:
+        found = _filled(reader, most + 1)
+    except csv.Error:  # a cell that is longer than any may be: a quote that is never closed
+        return None
     if found[-1] == [_END]:
         return found[:-1]
-    return found[:most] if len(found) > most else None
+    return found[:most] if len(found) > most or sum(map(len, found)) > MOST_CELLS else None
 
 
 def _lines(text: str) -> Iterator[str]:
     """Lines as the csv module wants them: with their ends, parted at CR, LF and CRLF alone."""
-    return iter(io.StringIO(text, newline=""))
+    return (match.group() for match in _LINE.finditer(text))
 
 
 def _filled(reader: Iterator[Record], most: int) -> list[Record]:
-    """All records but blank lines."""
-    return list(islice((r for r in reader if len(r) > 1 or (r and r[0].strip())), most))
+    """Records without blank lines, at most so many, and no more than `MOST_CELLS` allows."""
+    found: list[Record] = []
+    cells = 0
+    for record in reader:
+        if len(record) > 1 or (record and record[0].strip()):
+            found.append(record)
+            cells += len(record)
+            if len(found) == most or cells > MOST_CELLS:
+                break
+    return found

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from core.analysis.attention_table import unique_labels
-from core.analysis.corpus_csv import Record, records
+from core.analysis.corpus_csv import MOST_CELLS, Record, records, too_long
 from core.analysis.corpus_encoding import CorpusFileError, mended, told
 
 if TYPE_CHECKING:
@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 MOST_ROWS = 500_000  # ten times the tokens of the largest atlas; bounds the memory of tiny rows
 MOST_COLUMNS = 1_000  # a list to choose from; a file with more is no table of texts
 
-_MOST_CELLS = 20 * 2**20  # a file has a byte a cell at least; more would all be filled in
+_MOST_FILLED = 5 * 2**20  # cells with those that are missing, of eight bytes each
+_MOST_LINE = 3 * 2**22  # characters of JSON, where an escape takes six for one
 _LONGEST_NAME = 80  # characters of a column's or a file's name
 _LONGEST_HEADER = 60  # characters; a longer one, or one that ends as a sentence does, is a text
 _AS_WRITTEN = json.JSONDecoder(parse_int=str, parse_float=str, parse_constant=str)
@@ -52,10 +53,14 @@ def from_csv(text: str, delimiter: str | None, name: str) -> Columns:
 
     `delimiter` None is found out; `name` is the file's, for messages.
     """
-    table = records(text, delimiter, MOST_ROWS + 2)  # the header, and one row to see there are more
+    # the header, and one row to see that there are more
+    table = records(text, delimiter, MOST_ROWS + 2, name)
     if not table.records:
         raise CorpusFileError(f"{name} holds no cell with text: choose a file with a table.")
     header, rows, notes = table.records[0], table.records[1:], table.notes
+    if table.cut and len(rows) > 1:
+        rows.pop()
+        notes += _told_of_cells(len(rows))
     _check_shape(len(rows), len(header), name)
     if any(map(_is_text, header)):
         rows = [header, *rows]
@@ -84,19 +89,17 @@ def from_jsonl(text: str, name: str) -> Columns:
     Lines that are neither object nor string are left out.
     """
     lines, notes = lines_of(text)
-    written = [line for line in lines if line.strip()]
-    rows = [row for row in map(_json_row, written) if row is not None]
-    keys = list(dict.fromkeys(key for row in rows for key in row))
-    if not keys:
+    found, rows, bad, cut = _json_columns(lines, name)
+    if not found:
         raise CorpusFileError(
-            f"No line of {name} is a JSON object or a string (it has {len(written):,}). "
+            f"No line of {name} is a JSON object or a string (it has {bad + rows:,}). "
             'Write one a line, such as {"text": "It rains."}, or save plain sentences as .txt.'
         )
-    _check_shape(len(rows), len(keys), name)
-    columns = [_sound([row.get(key, "") for row in rows]) for key in keys]
-    named, replaced = _sound(keys)
+    if cut:
+        notes = _told_of_cells(rows)
+    named, replaced = _sound(found)
+    columns = [_sound(found.pop(key)) for key in list(found)]
     replaced += sum(count for _, count in columns)
-    bad = len(written) - len(rows)
     notes += told(
         bad,
         "line that is no JSON object or string was left out.",
@@ -119,6 +122,31 @@ def told_of_halves(count: int) -> tuple[str, ...]:
         "half of a character (a lone surrogate) was replaced by �.",
         "halves of characters (lone surrogates) were replaced by �.",
     )
+
+
+def _json_columns(lines: list[str], name: str) -> tuple[dict[str, list[str]], int, int, bool]:
+    """Cells by key, how many rows and how many bad lines, and whether `MOST_CELLS` ended it."""
+    columns: dict[str, list[str]] = {}
+    rows = bad = cells = 0
+    for line in lines:
+        if len(line) > _MOST_LINE:
+            raise CorpusFileError(too_long("line", name, _MOST_LINE))
+        row = _json_row(line) if line.strip() else {}
+        if row is None:
+            bad += 1
+        elif line.strip():
+            for key, cell in row.items():
+                column = columns.setdefault(key, [])
+                column += [""] * (rows - len(column))
+                column.append(cell)
+            rows += 1
+            cells += len(row)
+            _check_shape(rows, len(columns), name)
+            if cells > MOST_CELLS:
+                break
+    for column in columns.values():
+        column.extend([""] * (rows - len(column)))
+    return columns, rows, bad, cells > MOST_CELLS
 
 
 def _json_row(line: str) -> dict[str, str] | None:
@@ -170,10 +198,10 @@ def _names(header: Iterable[str]) -> tuple[str, ...]:
 def _check_shape(rows: int, columns: int, name: str) -> None:
     if columns > MOST_COLUMNS:
         raise CorpusFileError(
-            f"{name} has {columns:,} columns; at most {MOST_COLUMNS:,} can be read. "
+            f"{name} has {columns:,} columns or more; at most {MOST_COLUMNS:,} can be read. "
             "Keep those with the text and its label."
         )
-    if rows * columns > _MOST_CELLS:
+    if rows * columns > _MOST_FILLED:
         raise CorpusFileError(
             f"{name} has {rows:,} rows and, in all, {columns:,} columns, most without cells. "
             "Keep the columns with the text and its label."
@@ -193,6 +221,11 @@ def _told_of_ragged(rows: list[Record], width: int) -> tuple[str, ...]:
             "rows are longer than the header: their other cells stand in columns without a name.",
         ),
     )
+
+
+def _told_of_cells(rows: int) -> tuple[str, ...]:
+    said = f"The file has more than {MOST_CELLS:,} cells: only its first {rows:,} rows were read."
+    return (said,)
 
 
 def _told_of_more(what: str) -> tuple[str, ...]:

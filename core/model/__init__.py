@@ -1,6 +1,6 @@
 """Load a transformer and trace what its attention does. torch is imported when first needed."""
 
-from core.model.budget import Chosen, choose_texts
+from core.model.budget import Chosen, Estimate, choose_texts, estimate_texts
 from core.model.catalog import CATALOG, DEFAULT_MODEL, ModelSpec
 from core.model.errors import ModelError
 from core.model.loading import LoadedModel, load
@@ -12,12 +12,14 @@ __all__ = [
     "CATALOG",
     "DEFAULT_MODEL",
     "Chosen",
+    "Estimate",
     "LoadedModel",
     "ModelError",
     "ModelSpec",
     "Token",
     "Trace",
     "choose_texts",
+    "estimate_texts",
     "load",
     "trace_by_length",
     "trace_corpus",

@@ -72,9 +72,11 @@ class Trace:
         computed them. Grouped-query models have fewer of them than query heads.
     layers : scaling, mask and soft cap of each layer.
     causal : whether no token of this model attends to a later one.
-    dropped : how many tokens were cut off because the text is longer than the model takes.
+    dropped : how many tokens were cut off because the text is longer than the model takes; at
+        least so many where characters were cut as well.
     hidden_states : float32 (layer + 1, token, width), read-only: what each layer receives, from 0
         the embeddings, and what the last one gives; None where the model does not tell.
+    cut_characters : how many characters at the end of a very long text no tokenizer has seen.
     """
 
     model: str
@@ -86,6 +88,7 @@ class Trace:
     causal: bool
     dropped: int = 0
     hidden_states: Array | None = None
+    cut_characters: int = 0
 
     def __post_init__(self) -> None:
         for array in (self.queries, self.kv_keys, self.kv_values, self.hidden_states):

@@ -30,16 +30,25 @@ if TYPE_CHECKING:
 
 # Tokens of a padded batch: 60 MB of queries, keys and values for BERT base, and no faster if more.
 BATCH_TOKENS = 1024
+# No tokenizer sees more of a text than this for each token that can be used: it takes 250 bytes of
+# memory for a byte of text. Words and their pieces have 2 to 20 characters. What is longer is no
+# language: blanks, a line of dashes, a word of a thousand letters that WordPiece takes for one
+# unknown token. Such a text may end before the model's limit, and that is told as all cuts are.
+CHARACTERS_A_TOKEN = 32
 
 
 @dataclass(frozen=True)
 class Input:
-    """One text ready for the model: its ids and segments, what people read, what was cut."""
+    """One text ready for the model: its ids and segments, what people read, what was cut.
+
+    `dropped` and `cut_characters` are as in :class:`core.model.trace.Trace`.
+    """
 
     ids: list[int]
     segments: list[int]
     tokens: tuple[Token, ...]
     dropped: int
+    cut_characters: int = 0
 
 
 def trace_text(
@@ -85,6 +94,7 @@ def trace_by_length(
     *,
     batch_tokens: int = BATCH_TOKENS,
     max_tokens: int | None = None,
+    lengths: Sequence[int] | None = None,
 ) -> Iterator[tuple[int, Trace]]:
     """The traces of a corpus with their places in `texts`, the shortest texts first.
 
@@ -96,10 +106,13 @@ def trace_by_length(
     ----------
     batch_tokens : tokens of a batch with its padding; a longer text runs alone.
     max_tokens : cut each text at this length if the model would take more.
+    lengths : in tokens, where they are known, as :func:`token_lengths` gives them.
 
     Texts that hold no token but special ones are passed over: their places do not come.
     """
-    for batch in batches_by_length(token_lengths(model, texts, max_tokens), batch_tokens):
+    if lengths is None:
+        lengths = token_lengths(model, texts, max_tokens)
+    for batch in batches_by_length(lengths, batch_tokens):
         items = {}
         for place in batch:
             with contextlib.suppress(EmptyTextError):
@@ -111,13 +124,19 @@ def trace_by_length(
 @refusing_to("run")
 def token_lengths(model: LoadedModel, texts: Sequence[str], max_tokens: int | None) -> list[int]:
     """How many tokens of each text the model gets, its special ones included."""
-    limit = min(model.max_tokens, max_tokens or model.max_tokens)
+    limit = usable_tokens(model, max_tokens)
     lengths = []
     for text in texts:
+        usable = _usable(text, limit)
         with model.tokenizer_lock:
-            ids = model.tokenizer(_clean(text), verbose=False)["input_ids"]
+            ids = model.tokenizer(usable, verbose=False)["input_ids"]
         lengths.append(min(limit, len(ids)))
     return lengths
+
+
+def usable_tokens(model: LoadedModel, max_tokens: int | None) -> int:
+    """How many tokens of a text are run at most."""
+    return min(model.max_tokens, max_tokens or model.max_tokens)
 
 
 def batches_by_length(lengths: Sequence[int], batch_tokens: int) -> Iterator[list[int]]:
@@ -134,8 +153,10 @@ def batches_by_length(lengths: Sequence[int], batch_tokens: int) -> Iterator[lis
 
 @refusing_to("run")
 def _encode(model: LoadedModel, text: str, pair: str | None, max_tokens: int | None) -> Input:
-    text, pair = _clean(text), _clean(pair) if pair and pair.strip() else None
-    limit = min(model.max_tokens, max_tokens or model.max_tokens)
+    limit = usable_tokens(model, max_tokens)
+    given = [text, pair] if pair and pair.strip() else [text]
+    text, pair = (*(_usable(each, limit) for each in given), None)[:2]
+    cut = sum(max(0, len(each) - limit * CHARACTERS_A_TOKEN) for each in given)
     with model.tokenizer_lock:
         encoded = model.tokenizer(text, pair, verbose=False)
         length = len(encoded["input_ids"])
@@ -150,12 +171,15 @@ def _encode(model: LoadedModel, text: str, pair: str | None, max_tokens: int | N
             "Type a sentence.",
         )
     segments = encoded.get("token_type_ids", [0] * len(tokens))
-    return Input(encoding.ids, segments, tokens, max(0, length - len(tokens)))
+    return Input(encoding.ids, segments, tokens, max(0, length - len(tokens)), cut)
 
 
-def _clean(text: str) -> str:
-    """Half of a surrogate pair is no character, and tokenizers refuse it."""
-    return text.encode("utf-8", "replace").decode("utf-8")
+def _usable(text: str, limit: int) -> str:
+    """The characters that a tokenizer may see for so many tokens.
+
+    Half of a surrogate pair is no character, and tokenizers refuse it.
+    """
+    return text[: limit * CHARACTERS_A_TOKEN].encode("utf-8", "replace").decode("utf-8")
 
 
 def trace_inputs(model: LoadedModel, batch: list[Input]) -> Iterator[Trace]:
@@ -235,6 +259,7 @@ def _read_trace(
         layers=layer_rules(calls, row, keep),
         causal=model.causal,
         dropped=item.dropped,
+        cut_characters=item.cut_characters,
         hidden_states=None if hidden is None else _stack_states(hidden, row, length),
     )
 

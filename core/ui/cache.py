@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import streamlit as st
 
@@ -26,8 +26,10 @@ from core.model import (
     trace_repeated,
     trace_text,
 )
-from core.model.memory import return_freed_memory
+from core.model.memory import available_bytes, return_freed_memory
 from core.ui import access
+from core.ui.deployment import setting
+from core.ui.shelves import Shelves, bytes_of
 
 if TYPE_CHECKING:
     import numpy as np
@@ -36,6 +38,7 @@ if TYPE_CHECKING:
 
     from core.analysis.atlas import Atlas
     from core.analysis.atlas.layouts import Layout
+    from core.analysis.corpus_file import CorpusFileError, CorpusTable
     from core.analysis.correlation import Distance
     from core.analysis.joint_embedding import Metric, Projection
     from core.analysis.view_weights import LayerWeights, Weighting
@@ -43,6 +46,8 @@ if TYPE_CHECKING:
     from core.model.trace import Array
     from core.ui.atlas.layouts import LayoutJob
     from core.ui.patterns.source import Corpus
+
+_TOKEN_BYTES = 400  # of a gathered token beside its vectors: what people read of it
 
 TextKey = tuple[str, str, str | None]  # model, text, second text: what a trace is cached by
 
@@ -70,8 +75,15 @@ CLOUDS_KEPT = 128
 MEASURED_KEPT = 16
 # Distances of all pairs of heads: 40 kB for the bundled model, 900 kB for 336 heads.
 DISTANCES_KEPT = 8
-# 5,000 tokens of the bundled model: 92 MB of vectors, 30 MB of points. A large one is kept alone.
-ATLASES_KEPT = 2
+# An atlas of 5,000 tokens of the bundled model takes 122 MB: 92 of vectors, 30 of points. So two of
+# the usual size stay, or six of 1,800 tokens, in a server that takes 0.65 GB without any and is
+# to stay under 1 GB. One that is larger than all may be has a place of its own.
+ATLASES_BYTES = 300 * 10**6
+_ATLASES_SHARE = 1 / 3  # of the memory that is free when the first is made, where that is less
+# The texts of files and pasted lines: three of 20 MB, so that no click reads them again.
+CORPORA_BYTES = 60 * 10**6
+# Seconds that a token of a corpus takes, by model: one number each.
+_RATES_KEPT = 64
 # Sums of every head on each of some 300 sentences: 7 MB for the bundled model, 13 MB for BERT base.
 CORPORA_KEPT = 2
 
@@ -179,7 +191,8 @@ class AtlasShelf:
     gathered, seconds : what was taken of the corpus so far, and how long that took; all visitors
         who want the same atlas share it.
     partial : the atlas of a part, after a Cancel.
-    plan : which texts it is of, and the seconds a token took in a trial.
+    projecting : whether a thread is making the atlas of what was gathered.
+    plan : which texts it is of, once they were tokenized.
     layouts : by projection, stage, layer, head, dimensions and most tokens.
     jobs : the threads that lay out all heads, by projection and stage.
     """
@@ -188,15 +201,88 @@ class AtlasShelf:
     gathered: Gathered = field(default_factory=Gathered)
     seconds: float = 0.0
     partial: AtlasShelf | None = None
-    plan: tuple[Chosen, float] | None = None
+    projecting: bool = False
+    plan: Chosen | None = None
     layouts: dict[tuple[str, str, int, int, int, int], Layout] = field(default_factory=dict)
     jobs: dict[tuple[str, str], LayoutJob] = field(default_factory=dict)
+    _measured: tuple[Atlas | None, int] = (None, 0)
+
+    @property
+    def size(self) -> int:
+        """Bytes of all that stands on it."""
+        if self._measured[0] is not self.atlas:  # an atlas never changes, and is slow to measure
+            self._measured = self.atlas, bytes_of(self.atlas)
+        vectors = [*self.gathered.queries.values(), *self.gathered.kv_keys.values()]
+        layouts = [a for one in list(self.layouts.values()) for a in (one.tokens, one.points)]
+        return (
+            self._measured[1]
+            + sum(array.nbytes for array in [*vectors, *layouts])
+            + self.gathered.count * _TOKEN_BYTES
+            + (0 if self.partial is None else self.partial.size)
+        )
+
+    def stop_jobs(self) -> None:
+        """Nobody will see what they lay out."""
+        for job in list(self.jobs.values()):
+            job.stop.set()
 
 
-@st.cache_resource(max_entries=ATLASES_KEPT, show_spinner=False)
-def atlas_shelf(model_name: str, digest: str) -> AtlasShelf:  # noqa: ARG001 - they are the key
+@st.cache_resource(show_spinner=False)
+def atlas_shelves() -> Shelves[AtlasShelf]:
+    """The atlases of this server: `ATLASES_BYTES` together, or what HEADSCOPE_ATLAS_MB says."""
+    given = setting("ATLAS_MB") or ""
+    free = available_bytes()
+    most = ATLASES_BYTES if free is None else min(ATLASES_BYTES, int(free * _ATLASES_SHARE))
+    if given.isdigit():
+        most = int(given) * 10**6
+    return Shelves(most, lambda shelf: shelf.size, AtlasShelf.stop_jobs)
+
+
+def atlas_shelf(model_name: str, digest: str) -> AtlasShelf:
     """The shelf of a model and a corpus (or of a file), empty at first."""
-    return AtlasShelf()
+    return atlas_shelves().at((model_name, digest), AtlasShelf)
+
+
+@dataclass(eq=False)
+class CorpusPlace:
+    """A place for what was read of a file or of pasted lines.
+
+    Attributes
+    ----------
+    table : the file as a table, or `error`: why it is none.
+    chosen : of which columns the corpus was made last, and that corpus.
+    size : in bytes.
+    """
+
+    table: CorpusTable | None = None
+    error: CorpusFileError | None = None
+    chosen: tuple[tuple[str, str | None], Any] | None = None
+    size: int = 0
+
+
+@st.cache_resource(show_spinner=False)
+def corpus_places() -> Shelves[CorpusPlace]:
+    """What was read of files and pasted lines, of `CORPORA_BYTES` together, by their digest."""
+    return Shelves(CORPORA_BYTES, lambda place: place.size)
+
+
+@st.cache_resource(show_spinner=False)
+def _rates() -> dict[str, float]:
+    return {}
+
+
+def known_rate(model_name: str) -> float | None:
+    """Seconds a token took in this server's last atlas of a model; None before the first."""
+    return _rates().get(model_name)
+
+
+def remember_rate(model_name: str, seconds: float) -> None:
+    """How long a token took."""
+    rates = _rates()
+    rates.pop(model_name, None)
+    rates[model_name] = seconds
+    for name in list(rates)[:-_RATES_KEPT]:
+        rates.pop(name, None)
 
 
 @st.cache_resource(max_entries=CORPORA_KEPT, show_spinner=False)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Generic, TypeVar
 import streamlit as st
 
 from core.model import ModelError, trace_by_length
-from core.ui import cache
+from core.ui import cache, turns
 from core.ui.messages import show_model_error
 
 if TYPE_CHECKING:
@@ -59,7 +59,9 @@ def walk_corpus(
         walk = _Walk(of, begin())
         st.session_state[_key(name)] = walk
     try:
-        _go_on(name, walk, cache.model(model_name), sentences, take)
+        model = cache.model(model_name)
+        with turns.long_work():
+            _go_on(name, walk, model, sentences, take)
     except ModelError as error:
         show_model_error(error)
         st.stop()
@@ -96,6 +98,7 @@ def _go_on(
         done = len(walk.done)
         if done % _TELL_EVERY == 0:  # also where Streamlit notices that Cancel was pressed
             bar.progress(done / total, text=_progress(done, total))
+        turns.give_way()
     slot.empty()
 
 

@@ -69,9 +69,16 @@ def show_model_error(error: ModelError) -> None:
 
 
 def show_trace_limits(trace: Trace) -> None:
-    """Say how many tokens were cut, if any."""
-    if trace.dropped:
-        st.info(
-            f"The text is longer than this page takes: the first {len(trace.tokens)} tokens are"
-            f" shown, **{trace.dropped} tokens were cut**."
-        )
+    """Say how many tokens, or how many characters before they were tokens, were cut, if any."""
+    if trace.cut_characters:
+        cut = f"**the last {trace.cut_characters:,} characters were not read**"
+        if trace.dropped:
+            cut += f", and {trace.dropped:,} tokens before them were cut"
+    elif trace.dropped:
+        cut = f"**{trace.dropped} tokens were cut**"
+    else:
+        return
+    st.info(
+        f"The text is longer than this page takes: the first {len(trace.tokens)} tokens are"
+        f" shown, {cut}."
+    )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
 import pytest
@@ -36,7 +37,8 @@ def tokenized(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
 
 
 def by_characters(texts: Sequence[str], most: int, limit: int | None = None) -> budget.Chosen:
-    model: LoadedModel = None  # type: ignore[assignment] # nothing but its tokenizer is asked for
+    # nothing but its tokenizer is asked for, and how much of a text it may see
+    model: LoadedModel = SimpleNamespace(max_tokens=10_000)  # type: ignore[assignment]
     return choose_texts(model, texts, most, limit)
 
 

@@ -10,13 +10,14 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import pytest
 import streamlit as st
 
-from core.analysis.atlas import Atlas, Gathered, build_atlas
+from core.analysis.atlas import Atlas, Gathered, atlas_of, build_atlas
 from core.analysis.atlas.file import write_atlas
 from core.analysis.atlas.table import ROW_BYTES
+from core.analysis.corpus_file import CorpusTable, read_table
 from core.analysis.sample_corpus import sample_sentences
 from core.model import load, trace_corpus
-from core.ui import cache
-from core.ui.atlas import making
+from core.ui import cache, turns
+from core.ui.atlas import cost, making, source
 from core.ui.atlas.source import most_tokens
 from tests.pages.conftest import alerts
 
@@ -332,12 +333,105 @@ def test_pasted_lines_cost_something_and_wait_for_a_button(
     assert "Paste some sentences" in alerts(app)
     paste(app, [*LINES, "A line of this test alone."])
     assert "Atlas of" not in said(app)
-    told = re.search(r"\*\*(\d+) tokens\*\* \(all 5 texts\) .* \*\*(\d+ s)\*\*.*MB", said(app))
+    told = re.search(r"About \*\*(\d+) tokens\*\* \(all 5 texts, \d+ .* \*\*\d+ MB\*\*", said(app))
     assert told is not None
+    assert "This is an estimate" in said(app)
     app.button(key="atlas_build").click().run()
-    assert f"{told[1]} tokens of 5 texts" in said(app)
+    built = re.search(r"(\d+) tokens of 5 texts", said(app))
+    assert built is not None
+    assert int(told[1]) == pytest.approx(int(built[1]), rel=0.3)
     again = paste(open_app("atlas", corpus="lines"), [*LINES, "A line of this test alone."])
     assert "Atlas of" in said(again)  # from the cache
+
+
+def test_nothing_a_visitor_brings_is_run_before_the_button(
+    open_app: Callable[..., AppTest], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class RanError(Exception): ...
+
+    def run(*_: object, **__: object) -> None:
+        raise RanError
+
+    for name in ("choose_texts", "trace_by_length", "atlas_of"):
+        monkeypatch.setattr(making, name, run)
+    app = paste(open_app("atlas", corpus="lines"), ["Nothing of this is run, ", "but for a press."])
+    assert not app.exception
+    assert "nothing has been run yet" in said(app)
+    app.button(key="atlas_build").click().run()
+    assert app.exception  # now it is
+
+
+def test_the_time_is_told_once_an_atlas_of_the_model_was_built(
+    of_lines: Callable[..., AppTest], open_app: Callable[..., AppTest]
+) -> None:
+    st.cache_resource.clear()
+    app = paste(open_app("atlas", corpus="lines"), LINES)
+    assert "how long is told once it runs" in said(app)
+    of_lines(list(sample_sentences()[:40]))
+    app = paste(open_app("atlas", corpus="lines"), LINES)
+    assert re.search(r"will take about \*\*\d+ s\*\* and \*\*\d+ MB\*\*", said(app))
+
+
+def test_an_atlas_that_proves_too_large_once_it_is_tokenized_is_refused_before_it_is_run(
+    open_app: Callable[..., AppTest], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    app = paste(open_app("atlas", corpus="lines"), [*LINES, "Far too large."])
+    monkeypatch.setattr(cost, "available_bytes", lambda: -cache.atlas_shelves().size)
+    monkeypatch.setattr(making, "trace_by_length", None)
+    app.button(key="atlas_build")
+    app.session_state["_atlas_pressed"] = True
+    app.run()
+    assert not app.exception
+    assert "MB are free: take fewer tokens" in alerts(app)
+
+
+def test_a_file_is_read_once_however_often_the_page_runs(
+    open_app: Callable[..., AppTest], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    st.cache_resource.clear()
+    read: list[str] = []
+
+    def counted(data: bytes, name: str) -> CorpusTable:
+        read.append(name)
+        return read_table(data, name)
+
+    monkeypatch.setattr(source, "read_table", counted)
+    app = upload(open_app("atlas", corpus="file"), "once.csv", CSV.encode())
+    app.selectbox(key="atlas_label_column").set_value("stars").run()
+    app.selectbox(key="atlas_label_column").set_value("id").run()
+    app.run()
+    assert read == ["once.csv"]
+    bad = upload(open_app("atlas", corpus="file"), "bad.txt", bytes(range(256)) * 40)
+    assert "`bad.txt`" in bad.run().error[0].value
+    assert read == ["once.csv", "bad.txt"]
+
+
+def test_four_visitors_with_1800_tokens_each_build_each_atlas_once(
+    open_app: Callable[..., AppTest], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    st.cache_resource.clear()
+    built: list[int] = []
+
+    def counted(gathered: Gathered, *rest: Any) -> Atlas:
+        atlas = atlas_of(gathered, *rest)
+        built.append(len(atlas.tokens))
+        return atlas
+
+    monkeypatch.setattr(making, "atlas_of", counted)
+    texts = sample_sentences()
+    apps = []
+    for visitor in range(4):
+        lines = [f"{visitor} {text}" for text in texts[:105]]
+        apps.append(paste(open_app("atlas", corpus="lines"), lines))
+        apps[-1].button(key="atlas_build").click().run()
+    assert min(built) > 1_800
+    for app in apps * 2:
+        app.segmented_control(key="part").set_value("trust").run()
+        assert "Atlas of" in said(app)
+        app.segmented_control(key="part").set_value("alike").run()
+        assert "Atlas of" in said(app)
+    assert len(built) == 4
+    assert cache.atlas_shelves().size > 4 * 1_800 * 24_000
 
 
 @pytest.mark.parametrize("part", PARTS)
@@ -378,8 +472,9 @@ def test_a_single_word_has_a_slow_projection(of_lines: Callable[..., AppTest]) -
 
 def test_lines_without_a_token_are_told(open_app: Callable[..., AppTest]) -> None:
     app = paste(open_app("atlas", corpus="lines"), ["\u200b", "\ufeff", "\u00ad"])
+    app.button(key="atlas_build").click().run()
     assert not app.exception
-    assert alerts(app)
+    assert "No token is left" in alerts(app)
     assert "Atlas of" not in said(app)
 
 
@@ -445,7 +540,7 @@ def test_a_file_that_is_no_corpus_is_told(
 
 def test_utf_16_is_read(open_app: Callable[..., AppTest]) -> None:
     app = upload(open_app("atlas", corpus="file"), "a.txt", "Überall Straßen.\n".encode("utf-16"))
-    assert "UTF-16" in said(app) or "all 1 texts" in said(app)
+    assert "UTF-16" in said(app) or "(one text, 16 characters)" in said(app)
     assert app.button(key="atlas_build")
 
 
@@ -519,14 +614,16 @@ class _Stopping:
         self.of = model.name, rest[-1]
         self.make(shelf, model, *rest)
 
-    def traces(self, model: LoadedModel, texts: list[str]) -> Iterator[tuple[int, Trace]]:
+    def traces(
+        self, model: LoadedModel, texts: list[str], lengths: list[int]
+    ) -> Iterator[tuple[int, Trace]]:
+        assert len(texts) == len(lengths)
         for index, trace in enumerate(trace_corpus(model, texts, batch_size=1)):
-            if self.of is not None:  # it is no trial
-                if self.ran == self.after:
-                    self.after = -1
-                    st.session_state["_atlas_stopped"] = self.of
-                    st.rerun()
-                self.ran += 1
+            if self.ran == self.after:
+                self.after = -1
+                st.session_state["_atlas_stopped"] = self.of
+                st.rerun()
+            self.ran += 1
             yield index, trace
 
 
@@ -587,17 +684,16 @@ def test_what_another_visitor_has_finished_meanwhile_is_taken_whole(
 ) -> None:
     app, _ = cancel(2)
 
-    class Turn:
+    class Line(turns.Line):
         """The other visitor's run ends while this one waits for its turn."""
 
-        def __enter__(self) -> None:
+        def wait(self, ticket: object, seconds: float) -> bool:
             shelf = cache.atlas_shelf(*shelf_key)
             shelf.atlas, shelf.gathered = small, Gathered()
-
-        def __exit__(self, *_: object) -> None: ...
+            return super().wait(ticket, seconds)
 
     shelf_key = app.session_state["_atlas_stopped"]
-    monkeypatch.setattr(making, "_turn", Turn())
+    monkeypatch.setattr(making, "_line", Line())
     app.button(key="atlas_use").click().run()
     assert not app.exception
     assert f"{len(small.tokens)} tokens of 4 texts" in said(app)

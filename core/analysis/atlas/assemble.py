@@ -17,6 +17,7 @@ from core.analysis.atlas.blocks import blocks_of
 from core.analysis.atlas.build import figures_of_heads, kept_texts, picture_of
 from core.analysis.atlas.data import Atlas, CorpusTokens, Positions
 from core.analysis.atlas.file import AtlasWriter, whole_file
+from core.analysis.atlas.gather import cut_settings
 from core.analysis.atlas.trust import MOST_PAIRS
 from core.analysis.head_similarity import Distances
 
@@ -219,7 +220,10 @@ def assemble(
                 distances=joined.distances(),
                 positions=joined.positions(),
                 settings={
-                    "tokens_cut": sum(int(shard.told["dropped"]) for shard in shards),
+                    **cut_settings(
+                        sum(int(shard.told["dropped"]) for shard in shards),
+                        sum(int(shard.told.get("cut_characters", 0)) for shard in shards),
+                    ),
                     **(settings or {}),
                 },
                 **figures_of_heads(found, layers, blocks),  # type: ignore[arg-type]

@@ -11,6 +11,7 @@ from core.analysis.atlas.blocks import blocks_of, sample_pairs
 from core.analysis.atlas.data import DIMENSIONS, Atlas, Trust, token_columns
 from core.analysis.atlas.gather import (
     Gathered,
+    cut_settings,
     finish_comparison,
     gather_trace,
     take_vectors,
@@ -76,11 +77,16 @@ def build_atlas(
 
 
 def atlas_of(
-    gathered: Gathered, sentences: Sequence[str] = (), labels: Sequence[str] = ()
+    gathered: Gathered,
+    sentences: Sequence[str] = (),
+    labels: Sequence[str] = (),
+    between: Callable[[int, int], object] | None = None,
 ) -> Atlas:
     """The atlas of what was gathered, which gives its vectors away.
 
     `sentences` and `labels` are indexed by the places of the sentences that were gathered.
+    `between` is called in the threads that work, before each head, with how many have begun, of
+    how many; it may let others come first.
 
     Raises
     ------
@@ -110,8 +116,8 @@ def atlas_of(
         vectors=vectors,
         distances=distances,
         positions=gathered.positions,
-        settings={"tokens_cut": gathered.dropped},
-        **_all_heads(vectors, blocks),  # type: ignore[arg-type]
+        settings=cut_settings(gathered.dropped, gathered.cut_characters),
+        **_all_heads(vectors, blocks, between),  # type: ignore[arg-type]
     )
 
 
@@ -134,7 +140,11 @@ def picture_of(of_head: OfHead, blocks: Sequence[Block], at: tuple[int, int]) ->
     return HeadPicture(points, shares, norms, scaling, dict(zip(STAGES, kept, strict=True)))
 
 
-def _all_heads(vectors: CorpusVectors, blocks: Sequence[Block]) -> dict[str, object]:
+def _all_heads(
+    vectors: CorpusVectors,
+    blocks: Sequence[Block],
+    between: Callable[[int, int], object] | None,
+) -> dict[str, object]:
     """The fields of an atlas that are made of its heads.
 
     What is large is put in its place as soon as it is made, so that it is never in memory twice.
@@ -147,6 +157,8 @@ def _all_heads(vectors: CorpusVectors, blocks: Sequence[Block]) -> dict[str, obj
 
     def picture(*at: int) -> HeadPicture:
         layer, head = at
+        if between is not None:
+            between(layer * heads + head, layers * heads)
         made = picture_of(vectors.of_head, blocks, (layer, head))
         for stage in STAGES:
             points[stage][layer, head] = made.points[stage]

@@ -53,6 +53,7 @@ class Gathered:
     positions: Positions | None = None
     distances: Distances | None = None
     dropped: int = 0
+    cut_characters: int = 0
     rows: list[Array] = field(default_factory=list)
     before: int = 0
     count: int = 0
@@ -75,6 +76,7 @@ def gather_trace(into: Gathered, place: int, trace: Trace) -> None:
     into.tokens[place] = trace.tokens
     into.queries[place], into.kv_keys[place] = trace.queries, trace.kv_keys
     into.dropped += trace.dropped
+    into.cut_characters += trace.cut_characters
     masks = unusual_masks(trace)
     if masks is not None:
         into.masks[place] = masks
@@ -99,6 +101,11 @@ def finish_comparison(into: Gathered) -> Distances:
         heads = int(np.prod(into.positions.sums.shape[:2]))
         into.distances = Distances(np.zeros((heads, heads)), 0, into.count)
     return Distances(into.distances.sums, into.distances.compared, into.count)
+
+
+def cut_settings(dropped: int, cut_characters: int) -> dict[str, str | int]:
+    """What an atlas tells of texts that were cut: characters only where there were any."""
+    return {"tokens_cut": dropped} | ({"characters_cut": cut_characters} if cut_characters else {})
 
 
 def take_vectors(into: Gathered) -> CorpusVectors:

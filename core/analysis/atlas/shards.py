@@ -137,7 +137,11 @@ def write_shard(folder: Path, index: int, gathered: Gathered) -> Shard:
     unfinished = folder / (name + ".unfinished")
     shutil.rmtree(unfinished, ignore_errors=True)
     unfinished.mkdir()
-    described: dict[str, Any] = {"count": gathered.count, "dropped": gathered.dropped}
+    described: dict[str, Any] = {
+        "count": gathered.count,
+        "dropped": gathered.dropped,
+        "cut_characters": gathered.cut_characters,
+    }
     if gathered.tokens:
         described |= _write_arrays(unfinished, gathered)
     _write_json(unfinished / _DESCRIPTION, described)

@@ -72,7 +72,8 @@ def make_report(trace: Trace, key: TextKey, table: pd.DataFrame) -> str:
     title = f"What is odd about the heads of {trace.model}"
     typed = table.attrs["where"] == "this text"
     text = " | ".join(filter(None, key[1:])) if typed else f"Measured on {table.attrs['where']}"
-    cut = f", {trace.dropped} more were cut" if trace.dropped else ""
+    at_least = "at least " if trace.cut_characters else ""
+    cut = f", {at_least}{trace.dropped} more were cut" if trace.dropped else ""
     layers, heads, tokens, _ = trace.shape
     size = f"{layers} layers × {heads} heads" + (f", {tokens} tokens{cut}" if typed else "")
     odd = flagged(table)

@@ -2,88 +2,65 @@
 
 from __future__ import annotations
 
-import hashlib
 import threading
 import time
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import streamlit as st
 
 from core.analysis.atlas import Gathered, atlas_of, gather_trace
-from core.analysis.atlas.file import MOST_ROWS, AtlasFileError, read_atlas
-from core.model import Chosen, LoadedModel, ModelError, choose_texts, trace_by_length
-from core.model.memory import available_bytes
-from core.ui import cache
-from core.ui.atlas.source import end_here, fitted, sample_digest
+from core.analysis.atlas.file import AtlasFileError, read_atlas
+from core.model import LoadedModel, ModelError, choose_texts, trace_by_length
+from core.ui import cache, turns
+from core.ui.atlas.cost import (
+    cost_of,
+    estimate,
+    in_words,
+    rows_that_fit,
+    take_memory,
+    tell_cost,
+    tell_estimate,
+    too_large,
+)
+from core.ui.atlas.source import end_here, file_digest, fitted, sample_digest
 from core.ui.current import current_model
 from core.ui.messages import escape, quote, show_model_error
 from core.ui.sidebar import show_model_facts
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from streamlit.delta_generator import DeltaGenerator
     from streamlit.runtime.uploaded_file_manager import UploadedFile
 
-    from core.model import Trace
+    from core.model import Chosen, Trace
     from core.ui.atlas.source import Corpus
 
-LARGE = 20_000  # tokens: an atlas larger than this takes the place of all others in memory
-_TRIAL_TEXTS = 8  # run before anything is promised
-_TRIALS = 3  # of them the quickest counts: a model's first run takes longer than all others
-_HEAD_SECONDS = 0.012  # projecting a head of few tokens; measured where a forward pass is cheap
-_TOKEN_HEAD_SECONDS = 3e-6  # and what each token adds to it
 _TELL_SECONDS = 0.3  # between two steps of the progress bar
-_FREE_SHARE = 0.8  # of the memory that is free may be taken
-_BYTES_A_POINT = 3 * 3 * 4 + 4  # three stages of three components, and the norm
-_FILE, _PRESSED, _ASKED, _STOPPED, _USED = (
-    "_atlas_file_digest",
+_WAIT_SECONDS = 1.0  # between two looks of a visitor whose turn it is not yet
+_BATCH_TOKENS = 512  # of a forward pass: 0.2 s of the bundled model, then others may come first
+_RATE_TOKENS = 200  # from which on the pace of a model is told to those who come later
+_PRESSED, _ASKED, _STOPPED, _USED = (
     "_atlas_pressed",
     "_atlas_asked",
     "_atlas_stopped",
     "_atlas_used",
 )
-_turn = threading.Lock()  # one atlas at a time: two would only share the processors, and the memory
-
-
-@dataclass(frozen=True)
-class Cost:
-    """What is known before it begins: seconds, and bytes of memory."""
-
-    seconds: float
-    size: int
+_line = turns.Line()  # one atlas at a time: two would only share the processors, and the memory
 
 
 def atlas_from_file(file: UploadedFile) -> cache.AtlasShelf:
     """The atlas in a file; ends the page with a message where it holds none."""
-    shelf = cache.atlas_shelf("", _digest(file))
+    shelf = cache.atlas_shelf("", file_digest(file))
     if shelf.atlas is None:
         try:
             with st.spinner("Opening the atlas …"):
                 file.seek(0)
-                shelf.atlas = read_atlas(file, _most_rows())
+                shelf.atlas = read_atlas(file, rows_that_fit())
         except AtlasFileError as error:
             st.error(f"{quote(file.name)}: {escape(str(error))}")
             end_here()
     return shelf
-
-
-def _most_rows() -> int:
-    """That are opened: a small file of zeros has as many rows as a large one."""
-    free = available_bytes()
-    rows = MOST_ROWS if free is None else int(_FREE_SHARE * free) // (2 * _BYTES_A_POINT)
-    return min(MOST_ROWS, rows)
-
-
-def _digest(file: UploadedFile) -> str:
-    """Of what the file holds: the same for all who upload it, and taken once."""
-    kept = st.session_state.get(_FILE)
-    if kept is None or kept[0] != file.file_id:
-        file.seek(0)
-        kept = file.file_id, hashlib.file_digest(file, "sha256").hexdigest()
-        st.session_state[_FILE] = kept
-    return str(kept[1])
 
 
 def atlas_of_corpus(corpus: Corpus, budget: int) -> cache.AtlasShelf:
@@ -97,78 +74,35 @@ def atlas_of_corpus(corpus: Corpus, budget: int) -> cache.AtlasShelf:
     shelf = cache.atlas_shelf(model.name, of)
     if shelf.atlas is not None:
         return shelf
-    chosen, cost = _plan(shelf, model, corpus, budget)
     if st.session_state.get(_STOPPED) == (model.name, of):
-        part = _after_cancel(shelf, corpus, chosen)
+        part = _after_cancel(shelf, corpus)
         if part is None:
             end_here()
         return part
-    if not _may_begin(corpus, chosen, cost, f"{model.name} {of}"):
+    if not _may_begin(model, corpus, budget, f"{model.name} {of}"):
         end_here()
     try:
-        _make(shelf, model, corpus, chosen, of)
+        with turns.long_work(), cache.atlas_shelves().holding(shelf):
+            _make(shelf, model, corpus, budget, of)
     except ModelError as error:
         shelf.gathered = Gathered()
         show_model_error(error)
         end_here()
-    if chosen.tokens > LARGE:
-        cache.atlas_shelf.clear()
-        kept = cache.atlas_shelf(model.name, of)
-        kept.atlas, kept.plan = shelf.atlas, shelf.plan
-        return kept
     return shelf
 
 
-def _plan(
-    shelf: cache.AtlasShelf, model: LoadedModel, corpus: Corpus, budget: int
-) -> tuple[Chosen, Cost]:
-    """Which texts, and what they will cost by a trial of a few of usual length."""
-    if shelf.plan is None:
-        try:
-            chosen = choose_texts(model, corpus.texts, budget, cache.MAX_TOKENS)
-            by_length = sorted(zip(chosen.lengths, chosen.places, strict=True))
-            middle = max(0, (len(by_length) - _TRIAL_TEXTS) // 2)
-            trial = [corpus.texts[i] for _, i in by_length[middle : middle + _TRIAL_TEXTS]]
-            rate, run = min(_trial(model, trial) for _ in range(_TRIALS))
-        except ModelError as error:
-            show_model_error(error)
-            end_here()
-        if not run:
-            st.info("**No token is left** of this corpus but special ones: take other sentences.")
-            end_here()
-        shelf.plan = chosen, rate
-    chosen, rate = shelf.plan
-    heads = model.layers * model.heads
-    projecting = heads * (_HEAD_SECONDS + chosen.tokens * _TOKEN_HEAD_SECONDS)
-    vectors = 4 * model.layers * (model.heads + model.kv_heads) * model.dim
-    size = chosen.tokens * (vectors + 2 * heads * _BYTES_A_POINT)
-    return chosen, Cost(chosen.tokens * rate + projecting, size)
+def _may_begin(model: LoadedModel, corpus: Corpus, budget: int, of: str) -> bool:
+    """Whether it was asked for, or is the sample; else what it costs, about, and a button.
 
-
-def _trial(model: LoadedModel, texts: list[str]) -> tuple[float, int]:
-    """Seconds a token, and how many tokens were run."""
-    start = time.perf_counter()
-    run = sum(trace.shape[2] for _, trace in _traces(model, texts))
-    return (time.perf_counter() - start) / max(run, 1), run
-
-
-def _may_begin(corpus: Corpus, chosen: Chosen, cost: Cost, of: str) -> bool:
-    """Whether it was asked for, or is the sample; else what it costs and a button."""
-    part = (
-        f"all {chosen.of:,} texts"
-        if len(chosen.places) == chosen.of
-        else f"{len(chosen.places):,} of {chosen.of:,} texts, drawn at random"
-    )
-    told = (
-        f"**{chosen.tokens:,} tokens** ({part}) will take about **{_time(cost.seconds)}** and"
-        f" **{max(1, cost.size / 1e6):,.0f} MB** of memory here, by a trial of a few texts."
-    )
-    free = available_bytes()
-    if free is not None and cost.size > _FREE_SHARE * free:
-        st.error(f"{told} Only {free / 1e6:,.0f} MB are free: take fewer tokens.")
-        return False
+    Nothing that a visitor brings is tokenized or run before the button is pressed.
+    """
     if corpus.digest == sample_digest() or st.session_state.get(_ASKED) == of:
         return True
+    about, cost = estimate(model, corpus, budget)
+    told = tell_estimate(about, cost)
+    if refusal := too_large(cost):
+        st.error(f"{told} {refusal}")
+        return False
     st.markdown(told)
     st.button(
         "Build the atlas",
@@ -182,66 +116,141 @@ def _may_begin(corpus: Corpus, chosen: Chosen, cost: Cost, of: str) -> bool:
 
 
 def _make(
-    shelf: cache.AtlasShelf, model: LoadedModel, corpus: Corpus, chosen: Chosen, of: str
+    shelf: cache.AtlasShelf, model: LoadedModel, corpus: Corpus, budget: int, of: str
 ) -> None:
-    """Make the atlas, or watch another visitor make it; one at a time on this server."""
+    """Make the atlas, or watch another visitor make it; one at a time, first come first served."""
     slot = st.empty()
     with slot.container(), st.container(horizontal=True, vertical_alignment="center"):
-        bar = st.progress(0.0, text="Running the corpus through the model …")
+        bar = st.progress(0.0, text="Counting the tokens of the corpus …")
         st.button(
             "Cancel",
             key="atlas_cancel",
             on_click=st.session_state.update,
             args=({_STOPPED: (model.name, of)},),
         )
-    while shelf.atlas is None:
-        if not _turn.acquire(timeout=_TELL_SECONDS):
-            done = shelf.gathered.count
-            bar.progress(min(1.0, done / chosen.tokens), text=_waiting(done, chosen.tokens))
-            continue
-        try:  # a click ends this run, wherever it is, with an exception
-            if shelf.atlas is None:
-                _gather(shelf, model, corpus, chosen, bar)
-                bar.progress(1.0, text="Projecting the queries and keys of every head …")
-                shelf.atlas = atlas_of(shelf.gathered, corpus.texts, corpus.labels)
-                shelf.gathered = Gathered()
-        finally:
-            _turn.release()
+    ticket = _line.join()
+    try:  # a click ends this run, wherever it is, with an exception
+        if _wait_for_turn(shelf, ticket, bar):
+            if shelf.plan is None:
+                shelf.plan = _choose(model, corpus, budget, bar)
+            _check_memory(shelf.plan, model)
+            _gather(shelf, model, corpus, bar)
+            _project(shelf, corpus, bar, ticket)
+    finally:
+        if not shelf.projecting:  # else it leaves when that is done, with or without this visitor
+            _line.leave(ticket)
     slot.empty()
 
 
+def _wait_for_turn(shelf: cache.AtlasShelf, ticket: object, bar: DeltaGenerator) -> bool:
+    """False where another visitor has made the same atlas meanwhile."""
+    while shelf.atlas is None:
+        if _line.wait(ticket, _WAIT_SECONDS):
+            return shelf.atlas is None
+        done, of = shelf.gathered.count, shelf.plan.tokens if shelf.plan else 0
+        bar.progress(min(1.0, done / max(of, 1)), text=_waiting(done, of, _line.ahead(ticket)))
+    return False
+
+
+def _choose(model: LoadedModel, corpus: Corpus, budget: int, bar: DeltaGenerator) -> Chosen:
+    """The texts within the budget, tokenized a few at a time; a click may end it."""
+    told = time.perf_counter()
+
+    def tell(texts: int, tokens: int) -> None:
+        nonlocal told
+        turns.give_way()
+        if time.perf_counter() - told > _TELL_SECONDS:
+            told = time.perf_counter()
+            share = max(texts / max(len(corpus.texts), 1), tokens / budget)
+            bar.progress(min(1.0, share), text=f"Counting tokens: {tokens:,} in {texts:,} texts")
+
+    return choose_texts(model, corpus.texts, budget, cache.MAX_TOKENS, tell)
+
+
+def _check_memory(chosen: Chosen, model: LoadedModel) -> None:
+    """Make room for it; ends the page where there is none."""
+    cost = cost_of(model, chosen.tokens)
+    if refusal := take_memory(cost):
+        st.error(f"{tell_cost(chosen, cost)} {refusal}")
+        end_here()
+
+
 def _gather(
-    shelf: cache.AtlasShelf,
-    model: LoadedModel,
-    corpus: Corpus,
-    chosen: Chosen,
-    bar: DeltaGenerator,
+    shelf: cache.AtlasShelf, model: LoadedModel, corpus: Corpus, bar: DeltaGenerator
 ) -> None:
-    """Run what has not been run yet; between two sentences a click may end it."""
-    gathered = shelf.gathered
-    left = [place for place in chosen.places if place not in gathered.tokens]
+    """Run what has not been run yet. Between two sentences others come first; a click ends it."""
+    assert shelf.plan is not None  # noqa: S101 - the texts were chosen
+    gathered, total = shelf.gathered, shelf.plan.tokens
+    left = [
+        (place, length)
+        for place, length in zip(shelf.plan.places, shelf.plan.lengths, strict=True)
+        if place not in gathered.tokens
+    ]
     told = start = time.perf_counter()
     before = shelf.seconds
-    for index, trace in _traces(model, [corpus.texts[place] for place in left]):
-        gather_trace(gathered, left[index], trace)
+    texts, lengths = [corpus.texts[place] for place, _ in left], [length for _, length in left]
+    for index, trace in _traces(model, texts, lengths):
+        gather_trace(gathered, left[index][0], trace)
         now = time.perf_counter()
         shelf.seconds = before + now - start
         if now - told > _TELL_SECONDS:  # also where Streamlit notices that Cancel was pressed
             told = now
             bar.progress(
-                min(1.0, gathered.count / chosen.tokens),
-                text=_progress(gathered.count, chosen.tokens, shelf.seconds),
+                min(1.0, gathered.count / max(total, 1)),
+                text=_progress(gathered.count, total, shelf.seconds),
             )
+        turns.give_way()
+    if not gathered.count:
+        st.info("**No token is left** of this corpus but special ones: take other sentences.")
+        end_here()
+    if gathered.count >= _RATE_TOKENS:
+        cache.remember_rate(model.name, shelf.seconds / gathered.count)
 
 
-def _traces(model: LoadedModel, texts: list[str]) -> Iterator[tuple[int, Trace]]:
-    return trace_by_length(model, texts, max_tokens=cache.MAX_TOKENS)
+def _traces(
+    model: LoadedModel, texts: list[str], lengths: Sequence[int]
+) -> Iterator[tuple[int, Trace]]:
+    return trace_by_length(
+        model, texts, batch_tokens=_BATCH_TOKENS, max_tokens=cache.MAX_TOKENS, lengths=lengths
+    )
 
 
-def _after_cancel(
-    shelf: cache.AtlasShelf, corpus: Corpus, chosen: Chosen
-) -> cache.AtlasShelf | None:
+def _project(shelf: cache.AtlasShelf, corpus: Corpus, bar: DeltaGenerator, ticket: object) -> None:
+    """Project every head in a thread that comes to its end even where a click ends this run.
+
+    The vectors are given away as it begins, so that half of it could not be gone on with.
+    """
+    heads = [0, 1]  # done, of
+    errors: list[Exception] = []
+
+    def between(done: int, of: int) -> None:
+        heads[:] = done, of
+        turns.give_way()
+
+    def work() -> None:
+        try:
+            with turns.long_work(), cache.atlas_shelves().holding(shelf):
+                shelf.atlas = atlas_of(shelf.gathered, corpus.texts, corpus.labels, between)
+        except Exception as error:  # noqa: BLE001 - it is raised where a person can see it
+            errors.append(error)
+        finally:
+            shelf.gathered = Gathered()
+            shelf.projecting = False
+            _line.leave(ticket)
+
+    thread = threading.Thread(target=work, daemon=True)
+    shelf.projecting = True
+    thread.start()
+    while thread.is_alive():
+        bar.progress(heads[0] / heads[1], text="Projecting the queries and keys of every head …")
+        thread.join(_TELL_SECONDS)
+    if errors:
+        raise errors[0]
+
+
+def _after_cancel(shelf: cache.AtlasShelf, corpus: Corpus) -> cache.AtlasShelf | None:
     """What was done before the Cancel: None while it is asked whether to go on or to take it."""
+    total = shelf.plan.tokens if shelf.plan else 0
     if st.session_state.get(_USED) == st.session_state[_STOPPED]:
         part = _part(shelf, corpus)
         if part is shelf:
@@ -249,16 +258,19 @@ def _after_cancel(
         if part is not None and part.atlas is not None:
             with st.container(horizontal=True, vertical_alignment="center"):
                 st.caption(
-                    f"Cancelled: this atlas has {part.atlas.shape[2]:,} of {chosen.tokens:,}"
+                    f"Cancelled: this atlas has {part.atlas.shape[2]:,} of {total:,}"
                     " tokens, the shortest texts first."
                 )
                 st.button("Build all of it", key="atlas_whole", on_click=_go_on)
             return part
     done = shelf.gathered.count
-    st.markdown(f"Stopped after **{done:,} of {chosen.tokens:,} tokens**. They are kept.")
+    if total:
+        st.markdown(f"Stopped after **{done:,} of {total:,} tokens**. They are kept.")
+    else:
+        st.markdown("Stopped before any text was run.")
     with st.container(horizontal=True):
         st.button("Go on", key="atlas_go_on", type="primary", on_click=_go_on)
-        if done:
+        if done and not shelf.projecting:
             label = f"Use these {done:,} tokens"
             st.button(label, key="atlas_use", on_click=_use, args=(shelf,))
     return None
@@ -266,13 +278,26 @@ def _after_cancel(
 
 def _part(shelf: cache.AtlasShelf, corpus: Corpus) -> cache.AtlasShelf | None:
     """What was done, projected; the shelf itself where another visitor has finished meanwhile."""
-    if shelf.partial is None:
-        with st.spinner("Projecting the queries and keys of every head …"), _turn:
-            if shelf.atlas is not None:
+    if shelf.partial is not None:
+        return shelf.partial
+    slot = st.empty()
+    bar = slot.progress(0.0, text="Projecting the queries and keys of every head …")
+    ticket = _line.join()
+    try:
+        with turns.long_work(), cache.atlas_shelves().holding(shelf):
+            if not _wait_for_turn(shelf, ticket, bar):
                 return shelf
             if shelf.gathered.count:
-                made = atlas_of(shelf.gathered.copy(), corpus.texts, corpus.labels)
+                made = atlas_of(
+                    shelf.gathered.copy(),
+                    corpus.texts,
+                    corpus.labels,
+                    lambda *_: turns.give_way(),
+                )
                 shelf.partial = cache.AtlasShelf(atlas=made, plan=shelf.plan)
+    finally:
+        _line.leave(ticket)
+        slot.empty()
     return shelf.partial
 
 
@@ -286,10 +311,12 @@ def _go_on() -> None:
         st.session_state.pop(key, None)
 
 
-def _waiting(done: int, of: int) -> str:
-    """While another visitor has the turn."""
+def _waiting(done: int, of: int, ahead: int) -> str:
+    """While another visitor has the turn, `ahead` of them before this one."""
     if done:
         return f"Another visitor is building the same atlas: {done:,} of {of:,} tokens"
+    if ahead > 1:
+        return f"{ahead} atlases come before this one on this server"
     return "Another atlas is being built on this server; this one comes next"
 
 
@@ -297,11 +324,5 @@ def _progress(done: int, of: int, seconds: float) -> str:
     rate = done / max(seconds, 1e-6)
     return (
         f"{done:,} of {of:,} tokens · {rate:,.0f} tokens a second · about"
-        f" {_time((of - done) / max(rate, 1e-6))} left"
+        f" {in_words((of - done) / max(rate, 1e-6))} left"
     )
-
-
-def _time(seconds: float) -> str:
-    if seconds < 90:
-        return f"{max(1, round(seconds))} s"
-    return f"{seconds / 60:.0f} min"

@@ -49,19 +49,27 @@ def _about(shelf: AtlasShelf, atlas: Atlas) -> str:
         f" {len(atlas.sentences):,} texts"
     )
     if shelf.plan is not None:
-        chosen = shelf.plan[0]
+        chosen = shelf.plan
         if tokens < chosen.tokens:
             said += f" (the shortest of {len(chosen.places):,} that were chosen)"
         elif len(chosen.places) < chosen.of:
             said += f" (the corpus has {chosen.of:,}; a random sample within the budget)"
     elif left := int(atlas.settings.get("sentences_left_out", 0)):
         said += f" ({left:,} more were left out, at random)"
-    cut = int(atlas.settings.get("tokens_cut", 0))
+    cut, unread = (_count(atlas, name) for name in ("tokens_cut", "characters_cut"))
     if cut:
         said += f"; **{cut:,} tokens were cut** from texts longer than the model takes"
+    if unread:
+        said += f"; **{unread:,} characters** at the end of very long texts were not read"
     if atlas.vectors is None:
         said += "; opened from a file, which keeps components and no full vectors"
     return f"{said}."
+
+
+def _count(atlas: Atlas, name: str) -> int:
+    """A number among the settings, which come from a file that anybody may have written."""
+    value = atlas.settings.get(name, 0)
+    return value if isinstance(value, int) and value > 0 else 0
 
 
 def _file(atlas: Atlas) -> bytes:

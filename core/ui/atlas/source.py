@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import functools
 import hashlib
+import sys
 from dataclasses import dataclass
-from functools import cache
 from typing import TYPE_CHECKING, NoReturn
 
 import streamlit as st
@@ -14,18 +15,21 @@ from core.analysis.atlas.table import ROW_BYTES
 from core.analysis.corpus_file import (
     MOST_BYTES,
     CorpusFileError,
+    CorpusTable,
     Texts,
     choose,
     read_lines,
     read_table,
 )
 from core.analysis.sample_corpus import sample_corpus, sample_sentences
-from core.ui import address, uploads
+from core.ui import address, cache, uploads
 from core.ui.corpus_walk import corpus_digest
 from core.ui.deployment import setting
 from core.ui.messages import escape, quote
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from streamlit.runtime.uploaded_file_manager import UploadedFile
 
     from core.model import LoadedModel
@@ -43,6 +47,7 @@ MOST_TEXT_MB = MOST_BYTES // 2**20  # of a file of texts
 _ROWS_SHARE = 5 / 6
 _MOST_MODELS = 64  # whose numbers of heads are remembered
 _heads_of: dict[str, int] = {}  # of all layers, by the name of a model that was loaded
+_DIGEST = "_atlas_file_digest"
 
 
 @dataclass(frozen=True, eq=False)
@@ -132,12 +137,10 @@ def corpus_of(source: str) -> Corpus:
     """The corpus; ends the page with a hint or a message where there is none."""
     if source == "sample":
         return _sample()
-    texts = _pasted() if source == "lines" else _uploaded()
-    if texts is None:
+    corpus = _pasted() if source == "lines" else _uploaded()
+    if corpus is None:
         end_here()
-    for note in texts.notes:
-        st.caption(escape(note))
-    return _corpus(CORPORA[source], texts)
+    return corpus
 
 
 def saved_file() -> UploadedFile:
@@ -163,7 +166,7 @@ def saved_file() -> UploadedFile:
     return file
 
 
-def _pasted() -> Texts | None:
+def _pasted() -> Corpus | None:
     typed = st.text_area(
         "One sentence a line",
         key="atlas_lines",
@@ -172,17 +175,19 @@ def _pasted() -> Texts | None:
         persist_state="session",
         placeholder="The cat sat on the mat.\nA dog barked at the postman.",
     )
-    if not (typed or "").strip():
+    if not typed or typed.isspace():
         st.info("**Paste some sentences**, one a line. A few hundred make a good picture.")
         return None
+    digest = hashlib.sha256(typed.encode("utf-8", "surrogatepass")).hexdigest()
+    place = cache.corpus_places().at(("lines", digest), cache.CorpusPlace)
     try:
-        return read_lines(typed)
+        return _read_once(place, ("lines", None), lambda: read_lines(typed))
     except CorpusFileError as error:
         st.error(escape(str(error)))
         return None
 
 
-def _uploaded() -> Texts | None:
+def _uploaded() -> Corpus | None:
     file = st.file_uploader(
         "A sentence a line (.txt), a table (.csv, .tsv), or objects (.jsonl); at most 20 MB",
         type=["txt", "csv", "tsv", "jsonl"],
@@ -192,23 +197,76 @@ def _uploaded() -> Texts | None:
     if file is None:
         st.info("**Choose a file.** It is read on this server only, and kept in memory only.")
         return None
+    place = cache.corpus_places().at((file.name, file_digest(file)), cache.CorpusPlace)
     try:
-        table = read_table(file.getvalue(), file.name)
+        table = _table(place, file)
         for note in table.notes:
             st.caption(escape(note))
-        columns = list(table.columns)
-        if len(columns) < 2:
-            return choose(table, columns[0], None)
-        with st.container(horizontal=True):
-            text = st.selectbox(
-                "Text", columns, index=columns.index(table.text_column), key="atlas_text_column"
-            )
-            others = [NO_LABEL, *(column for column in columns if column != text)]
-            label = st.selectbox("Label, for colours", others, key="atlas_label_column")
-        return choose(table, text, None if label == NO_LABEL else label)
+        text, label = _pick_columns(table)
+        return _read_once(place, (text, label), lambda: choose(table, text, label))
     except CorpusFileError as error:
         st.error(f"{quote(file.name)}: {escape(str(error))}")
         return None
+
+
+def _table(place: cache.CorpusPlace, file: UploadedFile) -> CorpusTable:
+    """The file, read once and not at every click; nor is one that cannot be read read again."""
+    if place.error is not None:
+        raise place.error
+    if place.table is None:
+        try:
+            with st.spinner("Reading the file …"):
+                place.table = read_table(file.getvalue(), file.name)
+        except CorpusFileError as error:
+            place.error = CorpusFileError(str(error))  # without the bytes, as tracebacks hold them
+            raise
+        place.size += sum(map(_bytes_of, place.table.cells))
+    return place.table
+
+
+def _pick_columns(table: CorpusTable) -> tuple[str, str | None]:
+    """Which columns hold the texts and the labels."""
+    columns = list(table.columns)
+    if len(columns) < 2:
+        return columns[0], None
+    with st.container(horizontal=True):
+        text = st.selectbox(
+            "Text", columns, index=columns.index(table.text_column), key="atlas_text_column"
+        )
+        others = [NO_LABEL, *(column for column in columns if column != text)]
+        label = st.selectbox("Label, for colours", others, key="atlas_label_column")
+    return text, None if label == NO_LABEL else label
+
+
+def _read_once(
+    place: cache.CorpusPlace, columns: tuple[str, str | None], read: Callable[[], Texts]
+) -> Corpus:
+    """The corpus of these columns, with its notes on the page; made once while it is the last."""
+    chosen = place.chosen
+    if chosen is None or chosen[0] != columns:
+        texts = read()
+        name = CORPORA["lines" if columns[0] == "lines" and columns[1] is None else "file"]
+        corpus = _corpus(name, texts)
+        place.size += (_bytes_of(texts.texts) if chosen is None else 0) + _bytes_of(texts.labels)
+        chosen = place.chosen = columns, (corpus, texts.notes)
+    corpus, notes = chosen[1]
+    for note in notes:
+        st.caption(escape(note))
+    return corpus
+
+
+def _bytes_of(texts: tuple[str, ...]) -> int:
+    return sys.getsizeof(texts) + sum(map(sys.getsizeof, texts))
+
+
+def file_digest(file: UploadedFile) -> str:
+    """Of what the file holds: the same for all who upload it, and taken once."""
+    known = st.session_state.get(_DIGEST)
+    if known is None or known[0] != file.file_id:
+        file.seek(0)
+        known = file.file_id, hashlib.file_digest(file, "sha256").hexdigest()
+        st.session_state[_DIGEST] = known
+    return str(known[1])
 
 
 def _corpus(name: str, texts: Texts) -> Corpus:
@@ -218,7 +276,7 @@ def _corpus(name: str, texts: Texts) -> Corpus:
     return Corpus(name, texts.texts, texts.labels, both.hexdigest())
 
 
-@cache
+@functools.cache
 def _sample() -> Corpus:
     topics = tuple(sentence.topic for sentence in sample_corpus())
     return _corpus(CORPORA["sample"], Texts(sample_sentences(), topics, ()))

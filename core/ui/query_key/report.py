@@ -79,6 +79,8 @@ def _settings(trace: Trace, choice: Choice) -> str:
     ]
     if trace.dropped:
         rows.append(("tokens cut", str(trace.dropped)))
+    if trace.cut_characters:
+        rows.append(("characters not read", str(trace.cut_characters)))
     return _table(("setting", "value"), rows)
 
 
