@@ -7,6 +7,7 @@ from core.ui.navigation import open_page
 open_page("heatmap")
 
 from core.analysis.attention_table import attention_table
+from core.analysis.csv_text import to_csv
 from core.components.table import show_table
 from core.figures.heatmap import heatmap_figure
 from core.figures.palette import palette
@@ -94,7 +95,7 @@ with st.container(horizontal=True, vertical_alignment="center"):
     st.caption(explain(table, layer, head, view), width="stretch")
     st.download_button(
         "Download CSV",
-        lambda: table.frame().to_csv(float_format="%.6f"),
+        lambda: to_csv(table.frame(), float_format="%.6f"),
         file_name="attention.csv",
         mime="text/csv",
         on_click="ignore",

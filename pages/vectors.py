@@ -7,6 +7,7 @@ from core.ui.navigation import open_page
 open_page("vectors")
 
 from core.analysis.attention_table import unique_labels
+from core.analysis.csv_text import to_csv
 from core.analysis.vectors import layer_planes, planes_frame
 from core.components.planes import Arrow, show_planes
 from core.figures.palette import palette, token_colours
@@ -109,7 +110,7 @@ with st.container(horizontal=True, vertical_alignment="center"):
     st.caption(explain(source, summary, view=view, special=special), width="stretch")
     st.download_button(
         "Download CSV",
-        lambda: planes_frame(planes, labels).to_csv(index=False, float_format="%.6f"),
+        lambda: to_csv(planes_frame(planes, labels), index=False, float_format="%.6f"),
         file_name="vectors.csv",
         mime="text/csv",
         on_click="ignore",

@@ -8,6 +8,7 @@ import numpy as np
 import streamlit as st
 
 from core.analysis.anomalies import as_map, flagged, having, rows_of
+from core.analysis.csv_text import to_csv
 from core.analysis.head_flags import rule
 from core.figures.head_map import head_map
 from core.ui import address
@@ -178,7 +179,7 @@ def _show_table(table: pd.DataFrame) -> None:
 def _show_files(trace: Trace, key: TextKey, table: pd.DataFrame) -> None:
     st.download_button(
         "Table (CSV)",
-        lambda: table.to_csv(index=False, float_format="%.6g"),
+        lambda: to_csv(table, index=False, float_format="%.6g"),
         file_name="anomalies.csv",
         mime="text/csv",
         on_click="ignore",

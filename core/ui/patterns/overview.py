@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import streamlit as st
 
+from core.analysis.csv_text import to_csv
 from core.analysis.head_classes import CLASSES, NONE, SCORE_OF
 from core.analysis.pattern_measure import MEASURED
 from core.analysis.pattern_table import RESAMPLES, SCORES
@@ -189,7 +190,7 @@ def _show_table(found: Found) -> None:
         st.caption(_read_table(found), width="stretch")
         st.download_button(
             "Download CSV",
-            lambda: found.table.to_csv(index=False, float_format="%.6f"),
+            lambda: to_csv(found.table, index=False, float_format="%.6f"),
             file_name="head_patterns.csv",
             mime="text/csv",
             on_click="ignore",
