@@ -14,6 +14,7 @@ from core.analysis.atlas import Atlas, Gathered, build_atlas
 from core.analysis.atlas.file import write_atlas
 from core.analysis.sample_corpus import sample_sentences
 from core.model import load, trace_corpus
+from core.model.catalog import bundled_folder
 from core.ui import cache
 from core.ui.atlas import making
 from tests.pages.conftest import alerts
@@ -415,6 +416,30 @@ def test_a_site_that_does_not_offer_the_model_never_runs_it(
     assert not app.exception
     assert "`bundled/minilm`, which this site does not offer" in said(app)
     assert not app.dataframe
+
+
+@pytest.mark.parametrize("name", ["gpt2", "somebody/some-model", "core/model", "folder"])
+def test_from_elsewhere_a_saved_atlas_names_no_model_but_those_in_the_box(
+    opened: Callable[..., AppTest],
+    small: Atlas,
+    monkeypatch: pytest.MonkeyPatch,
+    connect: Callable[..., None],
+    name: str,
+) -> None:
+    name = str(bundled_folder()) if name == "folder" else name  # it would open at the machine
+    connect("192.0.2.7")
+    asked: list[str] = []
+    working = cache.model
+
+    def noted(name: str) -> object:
+        asked.append(name)
+        return working(name)
+
+    monkeypatch.setattr(cache, "model", noted)
+    app = opened(replace(small, model=name), **SHE_HER | {"part": "one", "token": "7"})
+    assert not app.exception
+    assert "which this site does not offer" in said(app)
+    assert name not in asked
 
 
 @pytest.mark.parametrize("part", ["one", "words"])
