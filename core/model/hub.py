@@ -119,7 +119,7 @@ def endpoint() -> str | None:
 
 def _model_info(repo: str, token: bool | None) -> ModelInfo | ModelError:
     """The hub's model record, or the error to raise in the asking thread."""
-    from huggingface_hub import HfApi
+    from huggingface_hub import HfApi, constants
     from huggingface_hub.errors import (
         GatedRepoError,
         HFValidationError,
@@ -127,6 +127,7 @@ def _model_info(repo: str, token: bool | None) -> ModelInfo | ModelError:
         RepositoryNotFoundError,
     )
 
+    constants.HF_HUB_DISABLE_TELEMETRY = True  # which asks the hub for more, and tells it more
     try:
         return HfApi(endpoint=endpoint(), token=token).model_info(
             repo, timeout=ASK_SECONDS, files_metadata=True

@@ -146,6 +146,12 @@ def test_a_request_without_a_token_sends_none(stand_in: StandInHub, own_token: s
     assert stand_in.tokens == {None, own_token}
 
 
+def test_the_hub_is_asked_one_thing(stand_in: StandInHub) -> None:
+    stand_in.offer("some/model", *FILES)
+    hub.ask("some/model")
+    assert [path.split("?")[0] for _, path, _ in stand_in.asked] == ["/api/models/some/model"]
+
+
 def test_without_a_token_a_gated_model_is_none(stand_in: StandInHub) -> None:
     stand_in.offer("gated/model", *FILES, gated="manual")
     with pytest.raises(UnknownModelError):

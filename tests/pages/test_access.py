@@ -370,7 +370,7 @@ def test_a_visitor_who_leaves_ends_the_download(
                 raise StopException  # as Streamlit does at the next step of the bar
 
     monkeypatch.setattr(downloads, "WAIT_SECONDS", 1.0)
-    monkeypatch.setattr(fetching.st, "progress", lambda *_, **__: Bar())
+    monkeypatch.setattr("streamlit.progress", lambda *_, **__: Bar())
     started: list[downloads.Download] = []
     join = downloads.join
 

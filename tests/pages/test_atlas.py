@@ -16,6 +16,7 @@ from core.analysis.atlas.table import ROW_BYTES
 from core.analysis.corpus_file import CorpusTable, read_table
 from core.analysis.sample_corpus import sample_sentences
 from core.model import load, trace_corpus
+from core.model.catalog import bundled_folder
 from core.ui import cache, turns
 from core.ui.atlas import cost, find, making, source
 from core.ui.atlas.source import most_tokens
@@ -689,6 +690,30 @@ def test_a_site_that_does_not_offer_the_model_never_runs_it(
     assert not app.exception
     assert "`bundled/minilm`, which this site does not offer" in said(app)
     assert not app.dataframe
+
+
+@pytest.mark.parametrize("name", ["gpt2", "somebody/some-model", "core/model", "folder"])
+def test_from_elsewhere_a_saved_atlas_names_no_model_but_those_in_the_box(
+    opened: Callable[..., AppTest],
+    small: Atlas,
+    monkeypatch: pytest.MonkeyPatch,
+    connect: Callable[..., None],
+    name: str,
+) -> None:
+    name = str(bundled_folder()) if name == "folder" else name  # it would open at the machine
+    connect("192.0.2.7")
+    asked: list[str] = []
+    working = cache.model
+
+    def noted(name: str) -> object:
+        asked.append(name)
+        return working(name)
+
+    monkeypatch.setattr(cache, "model", noted)
+    app = opened(replace(small, model=name), **SHE_HER | {"part": "one", "token": "7"})
+    assert not app.exception
+    assert "which this site does not offer" in said(app)
+    assert name not in asked
 
 
 @pytest.mark.parametrize("part", ["one", "words"])
