@@ -241,7 +241,9 @@ def _told_of(error: OSError, out: Path) -> str:
             f"The disk is full. What is finished is kept in {_folder(out)}:"
             " make room, and give the same command again."
         )
-    named = f"{error.filename}: " if error.filename else ""
+    if error.errno == errno.EFBIG:
+        return f"{out} is larger than this disk takes: write to another, or take fewer --tokens."
+    named = f"{error.filename}: " if error.filename else f"{out} cannot be written: "
     return named + (error.strerror or str(error) or type(error).__name__)
 
 

@@ -320,6 +320,19 @@ def test_a_full_disk_is_told_and_what_is_finished_is_kept(
     assert atlas_build.main(given) == 0
 
 
+@pytest.mark.parametrize(
+    ("error", "message"),
+    [
+        (OSError(27, "File too large"), "larger than this disk takes"),
+        (OSError(122, "Disk quota exceeded"), "The disk is full"),
+        (OSError(5, "Input/output error"), "atlas.parquet cannot be written: Input/output error"),
+        (OSError("9 requested and 0 written"), "cannot be written: 9 requested"),
+    ],
+)
+def test_what_a_disk_refuses_is_told_with_its_reason(error: OSError, message: str) -> None:
+    assert message in atlas_build._told_of(error, Path("atlas.parquet"))
+
+
 def test_too_small_a_disk_is_told_before_anything_is_run(
     folder_of: FolderOf, corpus: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -12,6 +12,7 @@ import shutil
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -175,10 +176,7 @@ def _write_arrays(folder: Path, gathered: Gathered) -> dict[str, Any]:
         "masks": masks,
     }
     for name, array in arrays.items():
-        with (folder / f"{name}.npy").open("wb") as file:
-            np.save(file, array, allow_pickle=False)
-            file.flush()
-            os.fsync(file.fileno())
+        save_array(folder / f"{name}.npy", array)
     return {
         "model": gathered.model,
         "causal": bool(gathered.causal),
@@ -187,6 +185,21 @@ def _write_arrays(folder: Path, gathered: Gathered) -> dict[str, Any]:
         "displays": columns.displays,
         **described,
     }
+
+
+def save_array(path: Path, array: NDArray[Any]) -> None:
+    """Write an array to the disk.
+
+    Raises
+    ------
+    OSError
+        With the number of what went wrong. Into a file of the system's NumPy writes by itself, and
+        raises one that says how many values were written and nothing else.
+    """
+    with path.open("wb") as file:
+        np.save(SimpleNamespace(write=file.write), array, allow_pickle=False)
+        file.flush()
+        os.fsync(file.fileno())
 
 
 def _packed_masks(masks: Mapping[int, Masks]) -> tuple[dict[str, Any], NDArray[np.uint8]]:
