@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import pytest
 import streamlit as st
 
-from core.analysis.atlas import Atlas, Gathered, build_atlas
+from core.analysis.atlas import Atlas, Gathered, build_atlas, search_tokens
 from core.analysis.atlas.file import write_atlas
 from core.analysis.sample_corpus import sample_sentences
 from core.model import load, trace_corpus
 from core.ui import cache
-from core.ui.atlas import making
+from core.ui.atlas import find, making
 from tests.pages.conftest import alerts
 
 if TYPE_CHECKING:
@@ -50,6 +50,11 @@ SHE_HER = {"part": "words", "first": "she", "second": "her"}
 
 def said(app: AppTest) -> str:
     return "\n".join(str(text.value) for text in (*app.markdown, *app.caption, *app.text))
+
+
+def unescaped(text: str) -> str:
+    """Without the backslashes that keep Markdown from reading it."""
+    return text.replace("\\", "")
 
 
 def paste(app: AppTest, lines: list[str]) -> AppTest:
@@ -194,18 +199,117 @@ def test_a_search_that_finds_nothing_says_so(of_lines: Callable[..., AppTest]) -
 
 @pytest.mark.parametrize(
     ("query", "message"),
-    [("(she", "This is no regular expression"), (r"(a+)+$", None), ("\\", "no regular expression")],
+    [
+        ("(she", "This is no regular expression"),
+        ("\\", "no regular expression"),
+        (r"(a)\1", "This search does not know back-references"),
+        (r"(a+)+$", None),
+    ],
 )
 def test_a_bad_expression_is_told(
     of_lines: Callable[..., AppTest], query: str, message: str | None
 ) -> None:
-    app = of_lines([*LINES, "a" * 60 + "b"], kind="regex", find=query)
+    app = of_lines([*LINES, "a" * 60 + "b"], kind="regex")
+    app.text_input(key="find").set_value(query).run()
     assert not app.exception
     if message:
-        assert message in alerts(app)
+        assert message in unescaped(alerts(app))
     app.text_input(key="find").set_value("cat").run()
     assert "no regular expression" not in alerts(app)
     assert "`cat`: **1** match" in said(app)
+
+
+WAITS = "came with the link and was not run"
+
+
+@pytest.fixture
+def searched(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, str]]:
+    """What was searched for, and as what."""
+    calls: list[tuple[str, str]] = []
+
+    def watched(atlas: Atlas, query: str, kind: Any) -> object:
+        calls.append((query, kind))
+        return search_tokens(atlas, query, kind)
+
+    monkeypatch.setattr(find, "search_tokens", watched)
+    return calls
+
+
+def test_an_expression_of_a_link_waits_for_a_button(
+    of_lines: Callable[..., AppTest], searched: list[tuple[str, str]]
+) -> None:
+    app = of_lines(LINES, find="s?he", kind="regex")
+    assert f"`s?he` {WAITS}" in said(app)
+    assert (app.text_input(key="find").value, app.selectbox(key="kind").value) == ("s?he", "regex")
+    assert app.query_params["find"] == "s?he"  # the address may be handed on
+    app.selectbox(key="colour").set_value("position").run()
+    app.segmented_control(key="part").set_value("one").run()
+    assert WAITS in said(app)
+    assert searched == []
+    app.button(key="atlas_search").click().run()
+    assert "`s?he`: **11** matches in 4 of 4 sentences" in said(app)
+    assert WAITS not in said(app)
+    assert searched == [("s?he", "regex")]
+
+
+def test_an_expression_that_was_typed_runs_at_once_and_goes_on_running(
+    of_lines: Callable[..., AppTest], searched: list[tuple[str, str]]
+) -> None:
+    app = of_lines(LINES, find="(?R)?e", kind="regex")
+    app.text_input(key="find").set_value("cat|bag").run()
+    assert "`cat|bag`: **2** matches" in said(app)
+    app.switch_page("pages/heatmap.py").run()
+    app.switch_page("pages/atlas.py").run()
+    paste(app, LINES)
+    assert "`cat|bag`: **2** matches" in said(app)
+    assert {query for query, _ in searched} == {"cat|bag"}
+
+
+def test_an_expression_that_the_visitor_chose_as_one_runs(of_lines: Callable[..., AppTest]) -> None:
+    app = of_lines(LINES, find="s?he", kind="token")
+    app.selectbox(key="kind").set_value("regex").run()
+    assert "`s?he`: **11** matches" in said(app)
+
+
+@pytest.mark.parametrize(
+    ("kind", "query"), [("token", "she"), ("substring", "he"), ("phrase", "on the mat")]
+)
+def test_a_link_runs_what_is_no_expression(
+    of_lines: Callable[..., AppTest], kind: str, query: str
+) -> None:
+    app = of_lines(LINES, find=query, kind=kind)
+    assert f"`{query}`: **" in said(app)
+    assert WAITS not in said(app)
+
+
+def follow_link(app: AppTest, **link: str) -> AppTest:
+    """As the browser's back and forward do: another address in the same visit."""
+    app.session_state["_link"] = link
+    return app.run()
+
+
+def test_back_and_forward_run_what_the_visitor_ran_before_and_nothing_else(
+    of_lines: Callable[..., AppTest], searched: list[tuple[str, str]]
+) -> None:
+    app = of_lines(LINES, kind="regex")
+    app.text_input(key="find").set_value("cat|bag").run()
+    app.text_input(key="find").set_value("mat").run()
+    follow_link(app, find="cat|bag", kind="regex")
+    assert "`cat|bag`: **2** matches" in said(app)
+    follow_link(app, find="(?R)?e", kind="regex")
+    assert f"`(?R)?e` {WAITS}" in said(app)
+    assert {query for query, _ in searched} == {"cat|bag", "mat"}
+
+
+def test_the_link_that_took_a_server_down_is_shown_and_not_run(
+    open_app: Callable[..., AppTest], searched: list[tuple[str, str]]
+) -> None:
+    app = open_app("atlas", corpus="sample", budget="1000", kind="regex", find="(?R)?e")
+    assert not app.exception
+    assert f"`(?R)?e` {WAITS}" in said(app)
+    assert searched == []
+    app.button(key="atlas_search").click().run()
+    assert "This search does not know recursion" in alerts(app)
 
 
 def test_two_words_meet(of_lines: Callable[..., AppTest]) -> None:

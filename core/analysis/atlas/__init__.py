@@ -2,8 +2,9 @@
 
 from core.analysis.atlas.build import atlas_of, build_atlas
 from core.analysis.atlas.data import Atlas, CorpusTokens, CorpusVectors, Positions, Trust
+from core.analysis.atlas.expression import SearchError
 from core.analysis.atlas.gather import Gathered, gather_trace
-from core.analysis.atlas.search import Matches, SearchError, search_tokens
+from core.analysis.atlas.search import Matches, search_tokens
 
 __all__ = [
     "Atlas",

@@ -3,31 +3,26 @@
 from __future__ import annotations
 
 import re
-import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
+from core.analysis.atlas.expression import SearchError, expression
+
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
 
     from numpy.typing import NDArray
 
     from core.analysis.atlas.data import Atlas
+    from core.analysis.atlas.expression import Spans
 
-    Spans = Iterator[tuple[int, int]]
+    Ints = NDArray[np.integer]
 
 Kind = Literal["token", "substring", "phrase", "regex"]
 KINDS: tuple[Kind, ...] = ("token", "substring", "phrase", "regex")
 LONGEST_QUERY = 200  # characters
-TIME_LIMIT = 0.8  # seconds a regular expression may take over the whole corpus
-MOST_WRITTEN_OUT = 200_000  # characters of one with its counted repetitions written out: 50 MB
-_COUNT = re.compile(r"\{([^,}]*)")  # of a repetition, at least
-
-
-class SearchError(ValueError):
-    """What was typed cannot be searched for; the message says why."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,8 +49,8 @@ def search_tokens(atlas: Atlas, query: str, kind: Kind = "token") -> Matches:
     ----------
     kind : "token", the whole token as it is shown or as the tokenizer writes it; "substring", a
         part of a token; "phrase", whole words in this order, which may be of many tokens; "regex",
-        a regular expression over the text of each sentence. Special tokens are in no text: only
-        the first two kinds find them.
+        a regular expression over the text of each sentence, as RE2 has them. Special tokens are in
+        no text: only the first two kinds find them.
 
     Raises
     ------
@@ -72,7 +67,7 @@ def search_tokens(atlas: Atlas, query: str, kind: Kind = "token") -> Matches:
     if kind in ("token", "substring"):
         found = _by_token(atlas, query.casefold(), whole=kind == "token")
         return Matches(found, int(found.sum()), _sentences(atlas, found))
-    return _by_text(atlas, _phrase(query) if kind == "phrase" else _pattern(query))
+    return _by_text(atlas, _phrase(query) if kind == "phrase" else expression(query))
 
 
 def phrase_places(atlas: Atlas, phrase: str) -> dict[int, NDArray[np.intp]]:
@@ -115,49 +110,6 @@ def _phrase(query: str) -> Callable[[str], Spans]:
     return lambda text: (found.span() for found in pattern.finditer(text))
 
 
-def _pattern(query: str) -> Callable[[str], Spans]:
-    import regex
-
-    query = query.replace("\n", " ")  # would end a comment, which could then hide a repetition
-    if _written_out(query) > MOST_WRITTEN_OUT:
-        raise SearchError("This expression repeats too much: make the numbers in braces smaller.")
-    try:
-        pattern = regex.compile(query, regex.IGNORECASE)
-    except (regex.error, OverflowError, RecursionError, MemoryError) as error:
-        raise SearchError(f"This is no regular expression: {error}.") from None
-    left = TIME_LIMIT
-
-    def spans(text: str) -> Spans:
-        nonlocal left
-        began = time.monotonic()
-        try:
-            if left <= 0:
-                raise TimeoutError
-            for found in pattern.finditer(text, timeout=left, concurrent=True):
-                yield found.span()
-        except (TimeoutError, MemoryError, RecursionError):
-            raise SearchError(
-                f"This expression was stopped after {TIME_LIMIT} seconds: it may never end. Make"
-                " repetitions inside of repetitions simpler."
-            ) from None
-        finally:
-            left -= time.monotonic() - began
-
-    return spans
-
-
-def _written_out(query: str) -> int:
-    """At most so long is an expression in which each repetition stands as often as it must.
-
-    That is how it is compiled, before any time limit: a few nested counts would fill the memory.
-    """
-    size = len(query)
-    for count in _COUNT.findall(query):
-        digits = "".join(letter for letter in count if letter.isdecimal())
-        size *= max(1, int(digits or 1))
-    return size
-
-
 def _by_text(atlas: Atlas, spans: Callable[[str], Spans]) -> Matches:
     tokens = atlas.tokens
     found = np.zeros(len(tokens), dtype=np.bool_)
@@ -166,13 +118,27 @@ def _by_text(atlas: Atlas, spans: Callable[[str], Spans]) -> Matches:
         places = [(start, end) for start, end in spans(text) if end > start]
         if not places:
             continue
-        starts, ends = np.array(places).T
-        which = tokens.of_sentence(index)
-        first, last = tokens.spans[which, 0, None], tokens.spans[which, 1, None]
-        inside = (first < ends) & (last > starts) & ~tokens.special[which, None]  # (token, place)
-        found[which] = inside.any(axis=1)
-        count += int(inside.any(axis=0).sum())
+        own = tokens.of_sentence(index)
+        own = own[~tokens.special[own]]
+        touching, touched = _overlaps(tokens.spans[own], np.array(places))
+        found[own[touching]] = True
+        count += touched
     return Matches(found, count, _sentences(atlas, found))
+
+
+def _overlaps(spans: Ints, places: Ints) -> tuple[NDArray[np.bool_], int]:
+    """Which tokens overlap a match, (token,), and how many matches overlap a token.
+
+    `spans` are (token, 2), first character and last + 1; `places` (match, 2) come in order and do
+    not overlap each other. Takes memory for tokens and matches, not for each pair of both.
+    """
+    begin = np.searchsorted(places[:, 1], spans[:, 0], side="right")  # matches that end after it
+    end = np.searchsorted(places[:, 0], spans[:, 1], side="left")  # those that begin before its end
+    touching = begin < end
+    change = np.zeros(len(places) + 1, dtype=np.intp)
+    np.add.at(change, begin[touching], 1)
+    np.add.at(change, end[touching], -1)
+    return touching, int((np.cumsum(change[:-1]) > 0).sum())
 
 
 def _sentences(atlas: Atlas, found: NDArray[np.bool_]) -> int:

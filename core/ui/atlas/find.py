@@ -12,7 +12,7 @@ import streamlit as st
 
 from core.analysis.atlas import Matches, SearchError, search_tokens
 from core.analysis.atlas.dispersion import CLUSTERS, dispersion
-from core.analysis.atlas.search import KINDS, LONGEST_QUERY
+from core.analysis.atlas.search import KINDS, LONGEST_QUERY, Kind
 from core.figures.head_map import head_map
 from core.ui import address
 from core.ui.atlas.screen import open_head
@@ -33,7 +33,10 @@ _KINDS = {
     "phrase": "a phrase",
     "regex": "a regular expression",
 }
-_KEPT = "_atlas_found"
+_KEPT, _ERROR = "_atlas_found", "_atlas_find_error"
+_OF_LINK = "_atlas_expression_of_link"  # not run until the visitor asks for it
+_WAITING = "_atlas_expression_waits"  # in this run of the page
+_ASKED, _MOST_ASKED = "_atlas_expressions_asked", 20  # that this visitor ran
 _LISTED = 5  # heads at each end of the list
 
 
@@ -48,6 +51,34 @@ class Found:
 
 def ask(atlas: Atlas, stage: Stage) -> Found | None:
     """The search box; what it found, or None where nothing is searched for."""
+    query, kind = _fields()
+    if not query:
+        return None
+    if kind == "regex":
+        if query == st.session_state[_OF_LINK]:
+            st.session_state[_WAITING] = query
+            return None
+        _note_asked(query)
+    of = (ref(atlas), stage, query, kind)
+    kept = st.session_state.get(_KEPT)
+    if kept is not None and kept[0] == of:
+        found: Found | str = kept[1]
+    else:
+        try:
+            matches = search_tokens(atlas, query, kind)
+            found = Found(query, matches, dispersion(atlas.points[stage][..., :2], matches.tokens))
+        except SearchError as error:
+            found = str(error)
+        st.session_state[_KEPT] = of, found
+    if isinstance(found, str):
+        st.session_state[_ERROR] = found
+        return None
+    return found
+
+
+def _fields() -> tuple[str, Kind]:
+    """What is looked for and how, from the link at first; an expression of a link is marked."""
+    came = address.asks_for("find") or address.asks_for("kind")
     address.restore_text("find", "")
     address.restore_choice("kind", list(KINDS), "token", "One can search for")
     with st.container(width=150):
@@ -66,33 +97,50 @@ def ask(atlas: Atlas, stage: Stage) -> Found | None:
             format_func=_KINDS.__getitem__,
             persist_state="session",
             help="A phrase is of whole words, which may be of several tokens. A regular expression"
-            " reads the text of each sentence, without special tokens. Case never matters.",
+            " (RE2) reads the text of each sentence, without special tokens; `\\w` and `\\b` know"
+            " letters without accents, `\\pL` is any letter. Case never matters.",
         )
-    query = st.session_state["find"].strip()
-    if not query:
-        return None
-    of = (ref(atlas), stage, query, st.session_state["kind"])
-    kept = st.session_state.get(_KEPT)
-    if kept is not None and kept[0] == of:
-        found: Found | str = kept[1]
-    else:
-        try:
-            matches = search_tokens(atlas, query, st.session_state["kind"])
-            found = Found(query, matches, dispersion(atlas.points[stage][..., :2], matches.tokens))
-        except SearchError as error:
-            found = str(error)
-        st.session_state[_KEPT] = of, found
-    if isinstance(found, str):
-        st.session_state["_atlas_find_error"] = found
-        return None
-    return found
+    query, kind = st.session_state["find"].strip(), st.session_state["kind"]
+    _mark_link(query, kind, came=came)
+    return query, kind
+
+
+def _mark_link(query: str, kind: Kind, *, came: bool) -> None:
+    """A link fills the fields in; an expression in them waits until the visitor asks for it.
+
+    It no longer waits once the visitor changes a field, and never if this visitor ran it before:
+    back and forward go through addresses of one's own.
+    """
+    state = st.session_state
+    if came:
+        fresh = kind == "regex" and query not in state.get(_ASKED, ())
+        state[_OF_LINK] = query if fresh else ""
+    elif kind != "regex" or query != state.setdefault(_OF_LINK, ""):
+        state[_OF_LINK] = ""
+
+
+def _note_asked(query: str) -> None:
+    asked = [other for other in st.session_state.get(_ASKED, ()) if other != query]
+    st.session_state[_ASKED] = [*asked[1 - _MOST_ASKED :], query]
+
+
+def _run_of_link() -> None:
+    st.session_state[_OF_LINK] = ""
 
 
 def tell(found: Found | None, atlas: Atlas) -> None:
-    """How much was found, or why nothing could be."""
-    error = st.session_state.pop("_atlas_find_error", None)
+    """How much was found, why nothing could be, or what waits to be searched for."""
+    error = st.session_state.pop(_ERROR, None)
     if error:
         st.warning(escape(error))
+    waiting = st.session_state.pop(_WAITING, None)
+    if waiting:
+        with st.container(horizontal=True, vertical_alignment="center"):
+            st.markdown(
+                f"The expression {quote(waiting)} came with the link and was not run.",
+                width="content",
+            )
+            st.button("Search", key="atlas_search", on_click=_run_of_link)
     if found is None:
         return
     matches = found.matches
