@@ -26,6 +26,7 @@ from core.model import (
     trace_text,
 )
 from core.model.memory import return_freed_memory
+from core.ui import garbage
 
 if TYPE_CHECKING:
     import numpy as np
@@ -74,10 +75,15 @@ ATLASES_KEPT = 2
 CORPORA_KEPT = 2
 
 
-@st.cache_resource(max_entries=MODELS_KEPT, show_spinner="Loading the model and checking it …")
+@st.cache_resource(
+    max_entries=MODELS_KEPT,
+    show_spinner="Loading the model and checking it …",
+    on_release=garbage.search_everything_next,
+)
 def model(name: str) -> LoadedModel:
     """The model, loaded and probed; refuses one that is not on this machine."""
     return_freed_memory()
+    garbage.skip_what_stays()
     return load(name, download=False)
 
 

@@ -91,9 +91,9 @@ class Visitor:
 
     async def __aenter__(self) -> Self:
         """Connect as Streamlit's page does: a token in a cookie and in the protocol's header."""
-        token = await asyncio.to_thread(_xsrf_token, self.address)
         parts = urlsplit(self.address)
         try:
+            token = await asyncio.to_thread(_xsrf_token, self.address)
             self._connection = await connect(
                 f"ws://{parts.netloc}{parts.path}/_stcore/stream",
                 subprotocols=["streamlit", token] if token else ["streamlit"],  # type: ignore[list-item]
