@@ -27,7 +27,7 @@ from core.model import (
     trace_text,
 )
 from core.model.memory import available_bytes, return_freed_memory
-from core.ui import access
+from core.ui import access, garbage
 from core.ui.deployment import setting
 from core.ui.shelves import Shelves, bytes_of
 
@@ -88,7 +88,11 @@ _RATES_KEPT = 64
 CORPORA_KEPT = 2
 
 
-@st.cache_resource(max_entries=MODELS_KEPT, show_spinner="Loading the model and checking it …")
+@st.cache_resource(
+    max_entries=MODELS_KEPT,
+    show_spinner="Loading the model and checking it …",
+    on_release=garbage.search_everything_next,
+)
 def model(name: str) -> LoadedModel:
     """The model, loaded and probed; refuses one that is not on this machine.
 
@@ -97,6 +101,7 @@ def model(name: str) -> LoadedModel:
     only whether the hub says more than that the model is not here.
     """
     return_freed_memory()
+    garbage.skip_what_stays()
     return load(name, download=False, folders=Path(name).is_absolute(), token=access.hub_token())
 
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import psutil
 
-from tests.bench import app, atlas, forward, heads, memory, search, vectors, views
+from tests.bench import app, atlas, class_load, forward, heads, memory, search, vectors, views
 from tests.bench.report import show_columns
 
 if TYPE_CHECKING:
@@ -28,6 +28,7 @@ BENCHMARKS: dict[str, Callable[[], None]] = {
     "views": views.run,
     "heads": heads.run,
     "atlas": atlas.run,
+    "class": class_load.run,
 }
 
 

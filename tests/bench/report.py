@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 NAME_WIDTH = 54
-_DIGITS = {"ms": 1, "s": 2, "MB": 0, "x": 3}  # of each unit, after the point
+_DIGITS = {"ms": 1, "s": 2, "MB": 0, "x": 3, "count": 0}  # of each unit, after the point
 
 
 @dataclass(frozen=True)
@@ -18,7 +18,7 @@ class Figure:
     ----------
     name : what was measured.
     values : every measurement, in `unit`.
-    unit : "ms", "s", "MB" (10^6 bytes) or "x" (a ratio).
+    unit : "ms", "s", "MB" (10^6 bytes), "x" (a ratio) or "count".
     limit : what the median should not exceed, in `unit`; None where it is for information.
     """
 
@@ -48,6 +48,8 @@ def line(figure: Figure) -> str:
 
     >>> line(Figure("redraw", (80.0, 90.0, 100.0), "ms", 60.0)).split(maxsplit=1)[1]
     '90.0 ms [85.0 … 95.0, n=3]    limit 60.0 ms  1.50 OVER'
+    >>> line(Figure("errors", (0,), "count", 0)).split(maxsplit=1)[1]
+    '0 count    limit 0 count  0.00 ok'
     """
     text = f"{figure.name:<{NAME_WIDTH}} {_written(figure.median, figure.unit):>9}"
     if len(figure.values) > 1:
@@ -55,8 +57,8 @@ def line(figure: Figure) -> str:
         text += f" [{low} … {high}, n={len(figure.values)}]"
     if figure.limit is None:
         return text
-    share = figure.median / figure.limit
-    verdict = "OVER" if share > 1 else "ok"
+    share = figure.median / figure.limit if figure.limit else figure.median
+    verdict = "OVER" if figure.median > figure.limit else "ok"
     return f"{text}    limit {_written(figure.limit, figure.unit)}  {share:.2f} {verdict}"
 
 

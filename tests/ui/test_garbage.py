@@ -1,0 +1,113 @@
+"""What lasts is not searched for garbage after every answer, and nothing is lost by it."""
+
+from __future__ import annotations
+
+import gc
+import weakref
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from core.ui import cache, garbage
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+
+
+class InACycle:
+    """Never freed by its count of references alone, as networks of some models are."""
+
+    def __init__(self) -> None:
+        self.itself = self
+
+
+@pytest.fixture(autouse=True)
+def _this_process_as_it_was(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Python's list of callbacks, and what is frozen, as before the test."""
+    monkeypatch.setattr(garbage, "_state", garbage._State())
+    before = list(gc.callbacks)
+    yield
+    gc.callbacks[:] = before
+    gc.unfreeze()
+
+
+def unfrozen() -> int:
+    return len(gc.get_objects())
+
+
+def test_what_has_lasted_is_searched_once() -> None:
+    lasting = [[number] for number in range(100_000)]
+    garbage.skip_what_stays()
+    gc.collect()
+    assert gc.get_freeze_count() > len(lasting)
+    assert unfrozen() < len(lasting) / 10
+
+
+def test_asking_twice_watches_once() -> None:
+    garbage.skip_what_stays()
+    garbage.skip_what_stays()
+    assert gc.callbacks.count(garbage._watch) == 1
+
+
+def test_garbage_of_one_run_is_found_at_its_end() -> None:
+    garbage.skip_what_stays()
+    gc.collect()
+    gone = weakref.ref(InACycle())
+    gc.collect()
+    assert gone() is None
+
+
+def test_what_was_frozen_is_found_when_something_was_dropped() -> None:
+    kept = InACycle()
+    garbage.skip_what_stays()
+    gc.collect()
+    gone = weakref.ref(kept)
+    del kept
+    gc.collect()
+    assert gone() is not None  # frozen: this search passes it over
+    garbage.search_everything_next()
+    gc.collect()
+    assert gone() is None
+
+
+def test_what_was_frozen_is_found_after_so_many_answers_at_the_latest() -> None:
+    kept = InACycle()
+    garbage.skip_what_stays()
+    gc.collect()
+    gone = weakref.ref(kept)
+    del kept
+    for _ in range(garbage.EVERYTHING_AGAIN + 1):
+        gc.collect()
+    assert gone() is None
+
+
+def test_what_has_come_since_is_frozen_once_it_costs_as_much_as_everything() -> None:
+    garbage.skip_what_stays()
+    gc.collect()
+    frozen = gc.get_freeze_count()
+    came_later = [[number] for number in range(frozen // 2)]
+    for _ in range(4):
+        gc.collect()
+    assert unfrozen() < len(came_later) / 10
+
+
+def test_a_model_dropped_from_the_cache_is_freed(monkeypatch: pytest.MonkeyPatch) -> None:
+    loaded: list[weakref.ref[InACycle]] = []
+
+    def load(_name: str, **_: Any) -> InACycle:
+        model = InACycle()
+        loaded.append(weakref.ref(model))
+        return model
+
+    monkeypatch.setattr(cache, "load", load)
+    cache.model.clear()
+    cache.model("first")
+    gc.collect()
+    for name in ("second", "third"):  # two are kept
+        cache.model(name)
+    gc.collect()
+    assert [model() is None for model in loaded] == [True, False, False]
+    cache.model.clear()
+
+

@@ -1,0 +1,193 @@
+"""Visitors without a browser meet the app as people do, each for themselves."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+from streamlit.proto.Delta_pb2 import Delta
+
+from core.ui.navigation import PAGES
+from tests.bench.class_changes import WORDS, foreign_words, text_of
+from tests.server import running_app
+from tests.visitors import ConnectionLostError, Visitor
+from tests.visitors.elements import Screen
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import NDArray
+
+
+@pytest.fixture(scope="module")
+def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    log = tmp_path_factory.mktemp("server") / "log.txt"
+    with running_app(log, HF_HUB_OFFLINE="1") as address:
+        yield address
+
+
+def table(visitor: Visitor) -> tuple[dict[str, Any], NDArray[np.float32]]:
+    """The heatmap's settings and values, as its component is sent them."""
+    data = visitor.screen.find("heatmap_table").body.bytes
+    start = 4 + int.from_bytes(data[:4], "little")
+    settings = json.loads(data[4:start])
+    assert next(iter(settings["arrays"])) == "values"
+    _, size = settings["arrays"]["values"]
+    values = np.frombuffer(data, "<f4", size, start)
+    return settings, values.reshape(len(settings["labels"]), -1)
+
+
+def test_another_head_shows_other_attention(address: str) -> None:
+    async def visit() -> None:
+        # The first answer waits until torch and the model are there.
+        async with Visitor(address, patience=300) as visitor:
+            await visitor.open("heatmap", text="leaves fall in autumn", head="1")
+            settings, first = table(visitor)
+            assert settings["displays"][1:3] == ["leaves", "fall"]
+            assert visitor.value("head") == "head 1"
+            answer = await visitor.set("head", "head 3")
+            settings, second = table(visitor)
+            assert settings["where"] == "L6 H3"
+            assert "head=3" in visitor.query
+            assert answer.size > 0
+            assert first.shape == second.shape == (6, 6)
+            np.testing.assert_allclose(second.sum(axis=1), 1, atol=1e-5)
+            assert np.abs(first - second).max() > 0.01
+            assert visitor.errors() == []
+
+    asyncio.run(visit())
+
+
+def test_what_was_sent_a_moment_ago_is_shown_without_being_sent_again(address: str) -> None:
+    """Streamlit names it by a number, which the visitor has to know what it stands for."""
+
+    async def visit() -> None:
+        async with Visitor(address) as visitor:
+            await visitor.open("heatmap", text=text_of("trout"), head="1")
+            _, first = table(visitor)
+            new = await visitor.set("head", "head 2")
+            again = await visitor.set("head", "head 1")
+            np.testing.assert_array_equal(table(visitor)[1], first)
+            assert again.size < new.size
+
+    asyncio.run(visit())
+
+
+def test_two_visitors_do_not_see_each_other(address: str) -> None:
+    received: dict[str, bytearray] = {word: bytearray() for word in WORDS[:2]}
+
+    async def visit(word: str) -> None:
+        async with Visitor(address, on_message=received[word].extend) as visitor:
+            await visitor.open("heatmap", text=text_of(word))
+            for turn in (1, 2):
+                await visitor.set("text", text_of(word, turn))
+                await visitor.set("head", f"head {turn}")
+            assert visitor.errors() == []
+
+    async def both() -> None:
+        await asyncio.gather(*map(visit, received))
+
+    asyncio.run(both())
+    for word, data in received.items():
+        assert word.encode() in data
+        assert foreign_words(bytes(data), word) == set()
+
+
+def test_the_menu_leads_to_every_page_and_the_text_comes_along(address: str) -> None:
+    async def visit() -> None:
+        async with Visitor(address) as visitor:
+            await visitor.open("home", text=text_of("banjo"))
+            for page in (PAGES[1], PAGES[6], PAGES[0]):
+                await visitor.go(page.name)
+                assert page.question in visitor.texts()
+                assert "banjo" in visitor.query
+                assert visitor.errors() == []
+
+    asyncio.run(visit())
+
+
+def test_a_page_that_is_not_there_counts_as_an_error(address: str) -> None:
+    async def visit() -> None:
+        async with Visitor(address) as visitor:
+            await visitor.open("no_such_page")
+            assert visitor.errors()[0].startswith("no page is called")
+
+    asyncio.run(visit())
+
+
+def test_a_visitor_can_only_do_what_the_page_offers(address: str) -> None:
+    async def visit() -> None:
+        async with Visitor(address) as visitor:
+            await visitor.open("heatmap", text="leaves fall")
+            with pytest.raises(KeyError, match="there are: .*head"):
+                await visitor.set("no_such_key", 1)
+            with pytest.raises(ValueError, match="no option 'head 99'"):
+                await visitor.set("head", "head 99")
+            with pytest.raises(ValueError, match="renorm is switched off"):
+                await visitor.set("renorm", value=True)
+
+    asyncio.run(visit())
+
+
+def test_a_server_that_is_gone_is_a_lost_connection() -> None:
+    async def visit() -> None:
+        async with Visitor("http://127.0.0.1:9"):
+            pass
+
+    with pytest.raises(ConnectionLostError):
+        asyncio.run(visit())
+
+
+def test_visitors_stay_on_this_machine() -> None:
+    with pytest.raises(ValueError, match="this machine alone"):
+        Visitor("http://example.org")
+
+
+def test_words_of_others_are_noticed_wherever_they_stand() -> None:
+    data = b'\x00\x01{"labels": ["the", "panther", "falcon"]} panthers'
+    assert foreign_words(data, "falcon") == {"panther"}
+    assert foreign_words(data, "banjo") == {"panther", "falcon"}
+
+
+def markdown(text: str) -> Delta:
+    delta = Delta()
+    delta.new_element.markdown.body = text
+    return delta
+
+
+def texts(screen: Screen) -> list[str]:
+    return [element.text for element in screen]
+
+
+def test_what_a_run_does_not_draw_again_is_gone() -> None:
+    screen = Screen()
+    screen.take((0, 0), markdown("stays"), "first")
+    screen.take((0, 1), markdown("goes"), "first")
+    screen.end_run("first", frozenset())
+    screen.take((0, 0), markdown("stays"), "second")
+    screen.end_run("second", frozenset())
+    assert texts(screen) == ["stays"]
+
+
+def test_a_fragment_that_runs_alone_leaves_the_rest_of_the_page() -> None:
+    screen = Screen()
+    inside = markdown("inside")
+    inside.fragment_id = "f"
+    screen.take((0, 0), markdown("outside"), "first")
+    screen.take((0, 1), inside, "first")
+    screen.end_run("second", frozenset({"f"}))
+    assert texts(screen) == ["outside"]
+
+
+def test_exceptions_and_red_boxes_are_errors_and_blue_ones_are_not() -> None:
+    screen, exception, red, blue = Screen(), Delta(), Delta(), Delta()
+    exception.new_element.exception.type = "ValueError"
+    exception.new_element.exception.message = "no"
+    red.new_element.alert.body, red.new_element.alert.format = "broken", 1
+    blue.new_element.alert.body, blue.new_element.alert.format = "a hint", 3
+    for place, delta in enumerate((exception, red, blue)):
+        screen.take((0, place), delta, "run")
+    assert [element.error for element in screen] == ["ValueError: no", "broken", ""]
