@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import logging
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
+from core.analysis.projection_error import ProjectionError
 from core.analysis.vectors import principal_components
 
 if TYPE_CHECKING:
@@ -20,6 +22,7 @@ Metric = Literal["euclidean", "cosine"]
 SEED = 0
 NEIGHBOURS = 15  # UMAP's own default
 PERPLEXITY = 30.0  # openTSNE's own default
+_log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,6 +61,11 @@ def embed(
     Returns
     -------
     The same numbers for the same input: random parts start from ``SEED``.
+
+    Raises
+    ------
+    ProjectionError
+        When UMAP or t-SNE fails; the message is a sentence for a page.
     """
     if projection == "biplot":
         return biplot(queries, keys, dimensions)
@@ -114,9 +122,6 @@ def _umap(rows: Floats, dimensions: int, metric: Metric) -> Floats:
 
 
 def _tsne(rows: Floats, dimensions: int, metric: Metric) -> Floats:
-    from openTSNE import TSNE
-    from threadpoolctl import threadpool_limits
-
     # It starts from principal components, of which there are no more than dims: zeros change no
     # distance.
     rows = np.pad(rows, ((0, 0), (0, max(0, dimensions - rows.shape[1]))))
@@ -124,6 +129,19 @@ def _tsne(rows: Floats, dimensions: int, metric: Metric) -> Floats:
         # A vector of no length is at distance 1 from all others, as if it stood upright on them.
         rows = np.pad(rows, ((0, 0), (0, 1)))
         rows[:, -1] = ~rows.any(axis=1)
+    try:
+        return _fit_tsne(rows, dimensions, metric)
+    except MemoryError:
+        raise ProjectionError("There is too little memory for t-SNE of these points.") from None
+    except (ArithmeticError, RuntimeError, ValueError) as error:
+        _log.warning("t-SNE: %s", error, exc_info=True)
+        raise ProjectionError("t-SNE refused these points.") from None
+
+
+def _fit_tsne(rows: Floats, dimensions: int, metric: Metric) -> Floats:
+    from openTSNE import TSNE
+    from threadpoolctl import threadpool_limits
+
     few = 3000  # points; openTSNE's own rule, and its grid (fft) knows two dimensions only
     method = "bh" if len(rows) < few or dimensions > 2 else "fft"
     with threadpool_limits(1, user_api="blas"):

@@ -64,6 +64,8 @@ def lay_out_head(
 
     Raises
     ------
+    ProjectionError
+        When UMAP or t-SNE fails.
     ValueError
         When the atlas has no vectors: one that was opened from a file keeps components only.
     """

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import threading
 import time
 from dataclasses import dataclass, field
@@ -11,7 +12,7 @@ import numpy as np
 import streamlit as st
 
 from core.analysis.atlas.layouts import TOKENS_ALONE, TOKENS_OF_ALL, Layout, lay_out_head
-from core.analysis.umap_process import UmapError
+from core.analysis.projection_error import ProjectionError
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -29,6 +30,7 @@ MOST_MATCHES = 500  # of a search, added to them
 _FORGOTTEN_SECONDS = 20  # after which nobody looks at the page any more
 _SEED = 0
 _turn = threading.Lock()
+_log = logging.getLogger(__name__)
 
 
 @dataclass(eq=False)
@@ -54,18 +56,27 @@ def ensure_job(
 ) -> LayoutJob:
     """The thread that lays out all heads this way, started if it is not there; `first` goes first.
 
-    It stops when nobody has looked for a while, and goes on from there when somebody does.
+    It stops when nobody has looked for a while, and goes on from there when somebody does; so it
+    does after an error.
     """
     job = shelf.jobs.get((projection, stage))
     if job is not None:
+        left = time.monotonic() - job.touched > _FORGOTTEN_SECONDS
         job.touched = time.monotonic()
-        if not job.stop.is_set():
+        if not job.stop.is_set() and not (job.error and left):
             return job
     layers, heads, _ = atlas.shape
     job = LayoutJob(projection, stage, layers * heads, time.monotonic())
     shelf.jobs[projection, stage] = job
     threading.Thread(target=_lay_out_all, args=(shelf, atlas, job, first), daemon=True).start()
     return job
+
+
+def forget_failed(shelf: AtlasShelf, projection: Projection, stage: Stage) -> None:
+    """After an error, let the next look start again; what was laid out is kept."""
+    job = shelf.jobs.get((projection, stage))
+    if job is not None and job.error:
+        job.stop.set()
 
 
 def _lay_out_all(shelf: AtlasShelf, atlas: Atlas, job: LayoutJob, first: tuple[int, int]) -> None:
@@ -83,8 +94,12 @@ def _lay_out_all(shelf: AtlasShelf, atlas: Atlas, job: LayoutJob, first: tuple[i
                     shelf.layouts[key] = lay_out_head(
                         atlas, layer, head, job.stage, job.projection, most=TOKENS_OF_ALL
                     )
-        except (UmapError, ValueError) as error:
+        except ProjectionError as error:
             job.error = str(error)
+            return
+        except Exception:  # noqa: BLE001 - a thread that ends in silence would look at work for ever
+            _log.exception("%s of a head failed", job.projection)
+            job.error = f"{job.projection} of L{layer + 1} H{head + 1} failed."
             return
         job.done += 1
 
@@ -101,8 +116,8 @@ def layout_alone(
 
     Raises
     ------
-    UmapError
-        When UMAP refuses.
+    ProjectionError
+        When UMAP or t-SNE fails; asked again, it tries again.
     """
     key = (projection, stage, *at, dimensions, TOKENS_ALONE)
     if key not in shelf.layouts:

@@ -42,9 +42,10 @@ def _draw(screen: Screen) -> None:
         st.rerun()  # all heads are there: nothing needs to be looked at again and again
     tokens, points = _points(screen)
     if not tokens.size:
-        st.info(
-            f"The first head is being laid out; {screen.projection} takes ten seconds to begin."
-        )
+        if ensure_layouts(screen).running:
+            st.info(
+                f"The first head is being laid out; {screen.projection} takes ten seconds to begin."
+            )
         return
     matrix = _matrix(screen, tokens, points)
     show_matrix(matrix, key="atlas_matrix", on_open=open_head)

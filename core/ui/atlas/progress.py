@@ -6,10 +6,12 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from core.ui.atlas.layouts import ensure_job
+from core.ui.atlas.layouts import ensure_job, forget_failed
 from core.ui.messages import escape
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from core.ui.atlas.layouts import LayoutJob
     from core.ui.atlas.screen import Screen
 
@@ -24,13 +26,13 @@ def ensure_layouts(screen: Screen) -> LayoutJob:
 
 
 def tell_progress(screen: Screen) -> bool:
-    """Where it is; False once, when it has just come to its end."""
+    """Where it is; False once, when it has just come to its end or to an error."""
     job = ensure_layouts(screen)
     slot = st.container()  # always there: what moves up when it goes would be drawn anew
     if job.error:
-        slot.warning(escape(f"{job.projection} stopped: {job.error}"))
-        return True
-    if job.running:
+        with slot:
+            tell_failed(job.error, lambda: forget_failed(screen.shelf, job.projection, job.stage))
+    elif job.running:
         slot.progress(
             job.done / job.total,
             text=f"{job.projection}: {job.done} of {job.total} heads; the others follow in the"
@@ -39,6 +41,12 @@ def tell_progress(screen: Screen) -> bool:
         st.session_state[_WAITING] = True
         return True
     return not st.session_state.pop(_WAITING, False)
+
+
+def tell_failed(error: str, on_retry: Callable[[], None] | None = None) -> None:
+    """Why a projection failed, and the button that tries again."""
+    st.warning(escape(error))
+    st.button("Try again", key="projection_again", on_click=on_retry)
 
 
 def follow(part: str) -> None:

@@ -10,14 +10,14 @@ import pandas as pd
 import streamlit as st
 
 from core.analysis.atlas.colours import point_tones
-from core.analysis.umap_process import UmapError
+from core.analysis.projection_error import ProjectionError
 from core.components.atlas_cloud import AtlasCloud, cloud_page, show_cloud
 from core.ui import address
 from core.ui.atlas.layouts import layout_alone
+from core.ui.atlas.progress import tell_failed
 from core.ui.atlas.screen import DRAWN, Screen, drawn
 from core.ui.atlas.sentence import show_sentence
 from core.ui.atlas.wording import STAGE_WORDS, number
-from core.ui.messages import escape
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -60,8 +60,8 @@ def show_one_head(screen: Screen) -> None:
 def _draw(screen: Screen, picked: int) -> NDArray[np.intp] | None:
     try:
         tokens, points, said = _points(screen, picked)
-    except UmapError as error:
-        st.warning(escape(f"UMAP stopped: {error}"))
+    except ProjectionError as error:
+        tell_failed(str(error))  # any run tries again, so that of the button does
         return None
     cloud = _cloud(screen, tokens, points, picked)
     show_cloud(

@@ -20,8 +20,8 @@ from core.analysis.clouds import (
     strongest_lines,
 )
 from core.analysis.joint_embedding import SEED, Projection
+from core.analysis.projection_error import ProjectionError
 from core.analysis.scaling import scale_head
-from core.analysis.umap_process import UmapError
 from core.components.clouds import Clouds, Panel, show_clouds
 from core.figures.query_key import space_figure
 from core.ui import address, cache
@@ -89,8 +89,9 @@ def show_picture(trace: Trace, choice: Choice, colours: Palette) -> None:
     heads = range(trace.shape[1]) if grid else [choice.head]
     try:
         found = _compute(choice, heads, 3 if solid and not grid else 2)
-    except UmapError as error:
-        st.error(f"UMAP could not lay out these points: {escape(str(error))}")
+    except ProjectionError as error:
+        st.error(escape(str(error)))
+        st.button("Try again", key="projection_again")  # any run does
         return
     lines = [_lines(trace, choice.layer, head) for head in heads]
     if solid and not grid:

@@ -11,8 +11,8 @@ import streamlit as st
 from core.analysis.clouds import STAGES, Vectors, stage_vectors
 from core.analysis.faithfulness import Faithfulness, chance, faithfulness
 from core.analysis.pairs import attention_change, permitted
+from core.analysis.projection_error import ProjectionError
 from core.analysis.scaling import scale_head
-from core.analysis.umap_process import UmapError
 from core.ui import address, cache
 from core.ui.messages import escape
 from core.ui.query_key.wording import number
@@ -80,8 +80,9 @@ def _measure(trace: Trace, choice: Choice, *, slow: bool) -> list[_Row]:
             try:
                 with st.spinner(f"{projection} …", show_time=True):
                     (cloud,) = _clouds(choice, ("normalized",), projection)
-            except UmapError as error:
-                st.warning(f"{projection} could not lay out these points: {escape(str(error))}")
+            except ProjectionError as error:
+                st.warning(escape(str(error)))
+                st.button("Try again", key=f"again_{projection}")  # any run does
                 continue
             rows.append(row(f"{projection}, normalized", cloud, vectors["normalized"]))
     return rows
