@@ -19,9 +19,11 @@ MOST_COLUMNS = 1_000  # a list to choose from; a file with more is no table of t
 
 _MOST_FILLED = 5 * 2**20  # cells with those that are missing, of eight bytes each
 _MOST_LINE = 3 * 2**22  # characters of JSON, where an escape takes six for one
+_MOST_NESTED = 2**22  # characters of a line with lists or objects in it: ten times the memory
 _LONGEST_NAME = 80  # characters of a column's or a file's name
 _LONGEST_HEADER = 60  # characters; a longer one, or one that ends as a sentence does, is a text
 _AS_WRITTEN = json.JSONDecoder(parse_int=str, parse_float=str, parse_constant=str)
+_NESTED = re.compile(r"[:\[,]\s*[\[{]")  # a text may hold that too, and is then refused
 _LINE_END = re.compile("\r\n|\n|\r")  # no other: a text may hold U+2028, a form feed and the like
 _SENTENCE = re.compile(r"\w.*\s.*[.!?…。！？][\"'”’»)]*", re.DOTALL)
 
@@ -131,7 +133,7 @@ def _json_columns(lines: list[str], name: str) -> tuple[dict[str, list[str]], in
     for line in lines:
         if len(line) > _MOST_LINE:
             raise CorpusFileError(too_long("line", name, _MOST_LINE))
-        row = _json_row(line) if line.strip() else {}
+        row = _json_row(line, name) if line.strip() else {}
         if row is None:
             bad += 1
         elif line.strip():
@@ -149,8 +151,10 @@ def _json_columns(lines: list[str], name: str) -> tuple[dict[str, list[str]], in
     return columns, rows, bad, cells > MOST_CELLS
 
 
-def _json_row(line: str) -> dict[str, str] | None:
+def _json_row(line: str, name: str) -> dict[str, str] | None:
     """The cells of a line by their key; None where it is neither an object nor a string."""
+    if len(line) > _MOST_NESTED and _NESTED.search(line.lstrip(), 1):
+        raise CorpusFileError(too_long("line with lists in it", name, _MOST_NESTED))
     try:
         found = _AS_WRITTEN.decode(line)
         if isinstance(found, dict) and any(isinstance(v, dict | list) for v in found.values()):

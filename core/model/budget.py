@@ -98,7 +98,7 @@ def choose_texts(
         for place, length in zip(
             some, token_lengths(model, [texts[i] for i in some], max_tokens), strict=True
         ):
-            if places and length > left:
+            if places and max(1, length) > left:
                 return _in_order(places, lengths, len(texts))
             places.append(place)
             lengths.append(length)

@@ -154,9 +154,10 @@ def batches_by_length(lengths: Sequence[int], batch_tokens: int) -> Iterator[lis
 @refusing_to("run")
 def _encode(model: LoadedModel, text: str, pair: str | None, max_tokens: int | None) -> Input:
     limit = usable_tokens(model, max_tokens)
-    given = [text, pair] if pair and pair.strip() else [text]
-    text, pair = (*(_usable(each, limit) for each in given), None)[:2]
-    cut = sum(max(0, len(each) - limit * CHARACTERS_A_TOKEN) for each in given)
+    pair = pair if pair and pair.strip() else None
+    whole = len(text) + len(pair or "")
+    text, pair = _usable(text, limit), None if pair is None else _usable(pair, limit)
+    cut = whole - len(text) - len(pair or "")
     with model.tokenizer_lock:
         encoded = model.tokenizer(text, pair, verbose=False)
         length = len(encoded["input_ids"])

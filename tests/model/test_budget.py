@@ -9,7 +9,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from core.model import budget, choose_texts
+from core.analysis.sample_corpus import sample_sentences
+from core.model import budget, choose_texts, estimate_texts, load
 from tests.model.families import SENTENCES
 
 if TYPE_CHECKING:
@@ -99,6 +100,57 @@ def test_one_text_is_chosen_however_small_the_budget(tokenized: list[str]) -> No
     chosen = by_characters(["a" * 50, "b" * 60], 10)
     assert len(chosen.places) == 1
     assert chosen.tokens >= 50
+
+
+def test_texts_without_a_token_count_too_so_that_their_number_is_bounded(
+    tokenized: list[str],
+) -> None:
+    chosen = by_characters([""] * 5_000, 100)
+    assert (len(chosen.places), chosen.tokens) == (100, 0)
+    assert len(tokenized) <= 256
+
+
+def test_what_was_chosen_so_far_is_told_in_small_steps_and_may_be_stopped(
+    tokenized: list[str],
+) -> None:
+    steps: list[tuple[int, int]] = []
+    model: LoadedModel = SimpleNamespace(max_tokens=10_000)  # type: ignore[assignment]
+    choose_texts(model, MANY, 10**6, None, lambda *at: steps.append(at))
+    assert steps[-1] == (len(MANY), sum(map(len, MANY)))
+    assert len(steps) == -(-len(MANY) // budget._AT_ONCE)
+    tokenized.clear()
+    steps.clear()
+    choose_texts(model, ["a" * 2**15] * 8, 10**6, None, lambda *at: steps.append(at))
+    assert [texts for texts, _ in steps] == [2, 4, 6, 8]
+
+    def stop(*_: int) -> None:
+        raise KeyboardInterrupt
+
+    tokenized.clear()
+    with pytest.raises(KeyboardInterrupt):
+        choose_texts(model, MANY, 10**6, None, stop)
+    assert len(tokenized) == budget._AT_ONCE
+
+
+@pytest.mark.parametrize("name", ["bert", "gpt2", "llama"])
+def test_an_estimate_needs_no_tokenizer_and_keeps_to_the_budget(
+    name: str, model_of: ModelOf, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model = model_of(name)
+    monkeypatch.setattr(budget, "token_lengths", None)
+    whole = estimate_texts(model, SENTENCES, 10_000)
+    assert (whole.texts, whole.characters) == (len(SENTENCES), sum(map(len, SENTENCES)))
+    assert whole.whole
+    some = estimate_texts(model, SENTENCES, whole.tokens - 1)
+    assert (some.tokens, some.whole) == (whole.tokens - 1, False)
+    long = estimate_texts(model, ["word and " * 10**6], 10_000)
+    assert long.tokens == model.max_tokens  # as it will be cut
+
+
+def test_an_estimate_is_near_what_english_takes() -> None:
+    model, texts = load("bundled/minilm"), sample_sentences()
+    estimate = estimate_texts(model, texts, 10**6)
+    assert estimate.tokens == pytest.approx(choose_texts(model, texts, 10**6).tokens, rel=0.2)
 
 
 def test_of_no_text_none_is_chosen(tokenized: list[str]) -> None:

@@ -115,7 +115,12 @@ def test_long_work_waits_for_a_short_answer(monkeypatch: pytest.MonkeyPatch) -> 
     visitors = Visitors(Turns())
     visitors.come(0)
     steps: list[bool] = []
-    worker = started(lambda: (visitors.door.give_way(), steps.append(True)))
+
+    def work() -> None:
+        visitors.door.give_way()
+        steps.append(True)
+
+    worker = started(work)
     worker.join(0.2)
     assert not steps
     visitors.all_leave()

@@ -105,7 +105,10 @@ def finish_comparison(into: Gathered) -> Distances:
 
 def cut_settings(dropped: int, cut_characters: int) -> dict[str, str | int]:
     """What an atlas tells of texts that were cut: characters only where there were any."""
-    return {"tokens_cut": dropped} | ({"characters_cut": cut_characters} if cut_characters else {})
+    settings: dict[str, str | int] = {"tokens_cut": dropped}
+    if cut_characters:
+        settings["characters_cut"] = cut_characters
+    return settings
 
 
 def take_vectors(into: Gathered) -> CorpusVectors:

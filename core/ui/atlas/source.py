@@ -220,6 +220,9 @@ def _table(place: cache.CorpusPlace, file: UploadedFile) -> CorpusTable:
         except CorpusFileError as error:
             place.error = CorpusFileError(str(error))  # without the bytes, as tracebacks hold them
             raise
+        except MemoryError:
+            said = "There is not enough memory to read it now. Take a smaller file, or try again."
+            raise CorpusFileError(said) from None
         place.size += sum(map(_bytes_of, place.table.cells))
     return place.table
 
