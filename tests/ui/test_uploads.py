@@ -55,7 +55,7 @@ def test_one_session_never_takes_the_place_of_another(manager: MemoryUploadedFil
     with pytest.raises(HTTPException) as refused:
         put(manager, "e", "file", 1)
     assert refused.value.status_code == 507
-    assert "42 MB" in refused.value.detail
+    assert "42 MB of uploads" in refused.value.detail
     assert [kept(manager, session) for session in "abcde"] == [["file"]] * 4 + [[]]
 
 
@@ -92,6 +92,33 @@ def test_how_much_room_is_left_can_be_told(
     assert uploads.room_mb() == 6
 
 
+def test_uploads_on_their_way_are_counted_together_until_they_end(
+    manager: MemoryUploadedFileManager, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(uploads, "_ledger", manager.add_file.__self__)  # type: ignore[attr-defined]
+    monkeypatch.setattr(uploads, "available_bytes", lambda: 10**12)
+    first, second = (uploads.UploadUnderWay(max_size=50 * MB) for _ in range(2))
+    first.write(bytes(30 * MB))
+    with pytest.raises(HTTPException, match="507"):
+        second.write(bytes(11 * MB))
+    second.close()
+    first.close()
+    first.close()
+    with uploads.UploadUnderWay(max_size=50 * MB) as third:
+        third.write(bytes(40 * MB))
+
+
+def test_an_upload_ends_where_it_takes_half_of_the_memory_that_is_free(
+    manager: MemoryUploadedFileManager, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(uploads, "_ledger", manager.add_file.__self__)  # type: ignore[attr-defined]
+    monkeypatch.setattr(uploads, "available_bytes", lambda: 30 * MB)
+    with uploads.UploadUnderWay(max_size=50 * MB) as one:
+        one.write(bytes(15 * MB))
+        with pytest.raises(HTTPException, match="31 MB of memory are free"):
+            one.write(bytes(5 * MB))
+
+
 def test_a_streamlit_made_otherwise_goes_on_with_one_warning(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -114,14 +141,19 @@ def test_a_manager_is_bounded_once_however_often_the_app_runs(
     monkeypatch.setattr("streamlit.runtime.exists", lambda: True)
     monkeypatch.setattr("streamlit.runtime.get_instance", lambda: instance)
     monkeypatch.setattr(MultiPartParser, "spool_max_size", 1)
+    monkeypatch.setattr("starlette.formparsers.SpooledTemporaryFile", object)
+    options = {"server.maxUploadSize": 400}
+    monkeypatch.setattr(uploads.config, "get_option", options.__getitem__)
+    monkeypatch.setattr(uploads.config, "set_option", options.__setitem__)
     monkeypatch.setenv("HEADSCOPE_UPLOADS_MB", "3")
     monkeypatch.setattr(uploads, "_ledger", None)
     uploads.bound()
     ledger = manager.add_file.__self__  # type: ignore[attr-defined]
     uploads.bound()
     assert manager.add_file.__self__ is ledger  # type: ignore[attr-defined]
-    assert ledger.most_bytes == 3_000_000
-    assert MultiPartParser.spool_max_size > uploads.limit_bytes()
+    assert ledger.most_bytes == 3 * MB
+    assert uploads.limit_mb() == 3  # no upload is larger than all together
+    assert MultiPartParser.spool_max_size > uploads.limit_bytes() == 3 * MB
 
 
 def test_without_a_setting_uploads_take_a_fourth_of_the_free_memory(
