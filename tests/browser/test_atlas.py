@@ -148,6 +148,24 @@ def test_a_search_is_in_all_heads_at_once_and_finds_the_first_token_too(
     expect(matrix(page)).to_have_attribute("data-zoom", zoom)
 
 
+def test_an_expression_of_a_link_waits_and_back_runs_what_was_run(
+    goto: Callable[..., Page],
+) -> None:
+    page = goto(f"{SMALL}&kind=regex&find=s%3Fhe%24")
+    waits = page.get_by_text("came with the link and was not run")
+    expect(waits).to_be_visible(timeout=60_000)
+    page.get_by_role("button", name="Search", exact=True).click()
+    expect(waits).to_have_count(0)
+    expect(page.get_by_text(re.compile(r"s\?he\$.*(match|is not among)"))).to_be_visible()
+    find = page.get_by_role("textbox", name="Find")
+    find.fill("cook|fish")
+    find.press("Enter")
+    expect(page.get_by_text(re.compile(r"cook\|fish.*match"))).to_be_visible()
+    page.go_back()
+    expect(page.get_by_text(re.compile(r"s\?he\$.*(match|is not among)"))).to_be_visible()
+    expect(waits).to_have_count(0)
+
+
 def test_a_dot_is_named_its_head_opened_and_left_again(goto: Callable[..., Page]) -> None:
     page = goto(SMALL)
     canvas = matrix(page).locator("canvas.over")
