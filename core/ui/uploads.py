@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import threading
 from tempfile import SpooledTemporaryFile
-from typing import TYPE_CHECKING, NoReturn, cast
+from typing import TYPE_CHECKING, Any, NoReturn, cast
 
 from streamlit import config, runtime
 from streamlit.logger import get_logger
@@ -195,10 +195,10 @@ def _stay_in_memory() -> None:
     """The parser of a request spools each file of it, to the disk from a megabyte on."""
     from starlette import formparsers
 
-    # An AttributeError where it is made otherwise.
-    _ = formparsers.SpooledTemporaryFile, formparsers.MultiPartParser.spool_max_size
-    formparsers.SpooledTemporaryFile = UploadUnderWay  # type: ignore[misc, assignment]
-    formparsers.MultiPartParser.spool_max_size = limit_bytes() + _FRAMING_BYTES
+    parsers: Any = formparsers
+    _ = parsers.SpooledTemporaryFile, parsers.MultiPartParser.spool_max_size  # are they there?
+    parsers.SpooledTemporaryFile = UploadUnderWay
+    parsers.MultiPartParser.spool_max_size = limit_bytes() + _FRAMING_BYTES
 
 
 def _most_bytes() -> int:

@@ -143,8 +143,8 @@ def test_a_manager_is_bounded_once_however_often_the_app_runs(
     monkeypatch.setattr(MultiPartParser, "spool_max_size", 1)
     monkeypatch.setattr("starlette.formparsers.SpooledTemporaryFile", object)
     options = {"server.maxUploadSize": 400}
-    monkeypatch.setattr(uploads.config, "get_option", options.__getitem__)
-    monkeypatch.setattr(uploads.config, "set_option", options.__setitem__)
+    monkeypatch.setattr("streamlit.config.get_option", options.__getitem__)
+    monkeypatch.setattr("streamlit.config.set_option", options.__setitem__)
     monkeypatch.setenv("HEADSCOPE_UPLOADS_MB", "3")
     monkeypatch.setattr(uploads, "_ledger", None)
     uploads.bound()
