@@ -12,6 +12,7 @@ from core.figures.heatmap import heatmap_figure
 from core.figures.palette import palette
 from core.ui import address
 from core.ui.current import current_trace
+from core.ui.downloads import csv_later
 from core.ui.heatmap_help import explain, show_mathematics, show_presets
 from core.ui.selectors import pick_head, pick_layer
 
@@ -94,7 +95,7 @@ with st.container(horizontal=True, vertical_alignment="center"):
     st.caption(explain(table, layer, head, view), width="stretch")
     st.download_button(
         "Download CSV",
-        lambda: table.frame().to_csv(float_format="%.6f"),
+        csv_later(table.frame, float_format="%.6f"),
         file_name="attention.csv",
         mime="text/csv",
         on_click="ignore",

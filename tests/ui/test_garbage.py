@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 
-
 class InACycle:
     """Never freed by its count of references alone, as networks of some models are."""
 
@@ -109,5 +108,3 @@ def test_a_model_dropped_from_the_cache_is_freed(monkeypatch: pytest.MonkeyPatch
     gc.collect()
     assert [model() is None for model in loaded] == [True, False, False]
     cache.model.clear()
-
-

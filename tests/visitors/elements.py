@@ -72,9 +72,7 @@ class Screen:
             self._forget_inside(place)
             element = delta.new_element
             which = element.WhichOneof("type") or "empty"
-            self._elements[place] = Element(
-                which, getattr(element, which), delta.fragment_id, run
-            )
+            self._elements[place] = Element(which, getattr(element, which), delta.fragment_id, run)
         elif kind == "add_block":
             self._elements.pop(place, None)
 
