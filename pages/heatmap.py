@@ -7,12 +7,12 @@ from core.ui.navigation import open_page
 open_page("heatmap")
 
 from core.analysis.attention_table import attention_table
-from core.analysis.csv_text import to_csv
 from core.components.table import show_table
 from core.figures.heatmap import heatmap_figure
 from core.figures.palette import palette
 from core.ui import address
 from core.ui.current import current_trace
+from core.ui.downloads import csv_later
 from core.ui.heatmap_help import explain, show_mathematics, show_presets
 from core.ui.selectors import pick_head, pick_layer
 
@@ -95,7 +95,7 @@ with st.container(horizontal=True, vertical_alignment="center"):
     st.caption(explain(table, layer, head, view), width="stretch")
     st.download_button(
         "Download CSV",
-        lambda: to_csv(table.frame(), float_format="%.6f"),
+        csv_later(table.frame, float_format="%.6f"),
         file_name="attention.csv",
         mime="text/csv",
         on_click="ignore",

@@ -6,6 +6,8 @@ from core.ui.navigation import open_page
 
 open_page("model_view")
 
+from functools import partial
+
 from core.analysis.attention_table import unique_labels
 from core.analysis.head_order import ORDERS, order_heads
 from core.analysis.head_search import PATTERNS, find_heads
@@ -125,7 +127,7 @@ with st.container(horizontal=True, vertical_alignment="center"):
     st.caption(note, width="stretch")
     st.download_button(
         "Save as HTML",
-        lambda: model_view_page(data, title, note),
+        partial(model_view_page, data, title, note),
         file_name="model_view.html",
         mime="text/html",
         on_click="ignore",

@@ -6,6 +6,8 @@ from core.ui.navigation import open_page
 
 open_page("neuron_view")
 
+from functools import partial
+
 from core.analysis.attention_table import unique_labels
 from core.analysis.neuron import read_head
 from core.components.neuron_view import neuron_page, show_neuron_view
@@ -42,7 +44,8 @@ with st.container(horizontal=True, vertical_alignment="center"):
     st.caption(explain(one), width="stretch")
     st.download_button(
         "Save as HTML",
-        lambda: neuron_page(
+        partial(
+            neuron_page,
             one,
             labels,
             state,

@@ -6,14 +6,16 @@ from core.ui.navigation import open_page
 
 open_page("vectors")
 
+from functools import partial
+
 from core.analysis.attention_table import unique_labels
-from core.analysis.csv_text import to_csv
 from core.analysis.vectors import layer_planes, planes_frame
 from core.components.planes import Arrow, show_planes
 from core.figures.palette import palette, token_colours
 from core.figures.vectors import Arrows, moving_figure, plane_figure, space_figure
 from core.ui import address
 from core.ui.current import current_trace
+from core.ui.downloads import csv_later
 from core.ui.selectors import pick_head, pick_layer
 from core.ui.vectors_help import explain, set_picks, show_mathematics, show_presets
 
@@ -72,11 +74,12 @@ labels = unique_labels(tuple(trace.tokens[i].display for i in planes.positions))
 colours = token_colours(len(trace.tokens), theme)
 shown_colours = [colours[i] for i in planes.positions]
 address.restore_numbers("pick", [i + 1 for i in planes.positions])
+names = dict(zip((i + 1 for i in planes.positions), labels, strict=True))
 picks = st.multiselect(
     "Tokens that stay coloured",
     [i + 1 for i in planes.positions],
     key="pick",
-    format_func=lambda position: labels[planes.positions.index(position - 1)],
+    format_func=names.__getitem__,
     placeholder="All; pick some here or by clicking arrows",
     persist_state="session",
 )
@@ -96,7 +99,7 @@ if view == "all layers":
         key="vector_planes",
         picked=picked,
         own_scale=own_scale,
-        on_pick=lambda chosen: set_picks([planes.positions[i] + 1 for i in chosen]),
+        on_pick=partial(set_picks, planes.positions),
     )
 elif view == "play":
     arrows = Arrows(labels, shown_colours, picked, palette(theme))
@@ -110,7 +113,7 @@ with st.container(horizontal=True, vertical_alignment="center"):
     st.caption(explain(source, summary, view=view, special=special), width="stretch")
     st.download_button(
         "Download CSV",
-        lambda: to_csv(planes_frame(planes, labels), index=False, float_format="%.6f"),
+        csv_later(partial(planes_frame, planes, labels), index=False, float_format="%.6f"),
         file_name="vectors.csv",
         mime="text/csv",
         on_click="ignore",

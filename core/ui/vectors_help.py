@@ -9,6 +9,8 @@ import streamlit as st
 from core.ui.presets import Preset, show
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from core.analysis.vectors import Source, Summary
     from core.model import Trace
 
@@ -16,9 +18,9 @@ _CHAPTER = "As in the workshop chapter: "
 _OTHER = "Not the chapter's choice: "
 
 
-def set_picks(positions: list[int]) -> None:
-    """Make these tokens, by position from 1, the picked ones."""
-    st.session_state["pick"] = positions
+def set_picks(positions: Sequence[int], chosen: Sequence[int]) -> None:
+    """Make the `chosen` of the arrows shown the picked ones; `positions` are their tokens'."""
+    st.session_state["pick"] = [positions[index] + 1 for index in chosen]
 
 
 def explain(source: Source, summary: Summary, *, view: str, special: bool) -> str:

@@ -1,4 +1,4 @@
-"""What a visitor of a class changes: layer, head, a switch, the text; each in words of their own."""
+"""What a visitor of a class changes: layer, head, a switch, the text, in words of their own."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ if TYPE_CHECKING:
 
 # One a visitor: a word that no page, model card or corpus of the project holds, and one token of
 # the bundled model, so that it shows whole in every picture of a text.
-WORDS = (
-    "falcon panther dolphin penguin lobster gorilla buffalo cobra leopard turtle squirrel beaver"
-    " eagle raven butterfly shark whale oyster trout bison moose jaguar donkey hound trumpet"
-    " clarinet flute accordion banjo granite basalt nickel cobalt titanium uranium helium hydrogen"
-    " oxygen nitrogen sulfur"
-).split()
+WORDS = """
+    falcon panther dolphin penguin lobster gorilla buffalo cobra leopard turtle squirrel
+    beaver eagle raven butterfly shark whale oyster trout bison moose jaguar donkey hound
+    trumpet clarinet flute accordion banjo granite basalt nickel cobalt titanium uranium
+    helium hydrogen oxygen nitrogen sulfur
+""".split()  # noqa: SIM905 - forty lines otherwise
 _ANY_WORD = re.compile(rb"\b(" + "|".join(WORDS).encode() + rb")\b")
 
 TOKENS = 16  # of a text, its own word and the special ones included

@@ -122,7 +122,7 @@ def test_a_visitor_can_only_do_what_the_page_offers(address: str) -> None:
     async def visit() -> None:
         async with Visitor(address) as visitor:
             await visitor.open("heatmap", text="leaves fall")
-            with pytest.raises(KeyError, match="there are: .*head"):
+            with pytest.raises(KeyError, match=r"there are: .*head"):
                 await visitor.set("no_such_key", 1)
             with pytest.raises(ValueError, match="no option 'head 99'"):
                 await visitor.set("head", "head 99")

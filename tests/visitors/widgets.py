@@ -14,6 +14,7 @@ _TEXTS = {"text_area", "text_input"}
 _PICKERS = {"selectbox", "radio"}
 _MANY = {"button_group", "multiselect"}
 _TRIGGERS = {"button", "menu_button"}
+_REPORTS = {"bidi_component", "plotly_chart"}
 KINDS = _TEXTS | _PICKERS | _MANY | {"checkbox", "slider", "number_input"}
 
 
@@ -55,29 +56,13 @@ def state_of(element: Element, value: Any) -> WidgetState:
         raise ValueError(f"{element.key} is switched off")
     state = WidgetState(id=element.body.id)
     kind = element.kind
-    if kind in _TEXTS:
-        state.string_value = value
-    elif kind in _PICKERS:
-        state.string_value = _known(element, value)
-    elif kind in _MANY:
-        chosen = [value] if isinstance(value, str) else value
-        state.string_array_value.data[:] = [_known(element, each) for each in chosen]
-    elif kind == "checkbox":
-        state.bool_value = value
-    elif kind == "slider" and element.body.options:
-        state.string_array_value.data[:] = [value] if isinstance(value, str) else value
-    elif kind == "slider":
-        state.double_array_value.data[:] = value if isinstance(value, list) else [value]
-    elif kind == "number_input":
-        state.double_value = value
-    elif kind == "button":
-        state.trigger_value = True
-    elif kind == "menu_button":
-        state.string_trigger_value.data = _known(element, value)
-    elif kind == "bidi_component":
-        state.json_value = json.dumps(value)
-    elif kind == "plotly_chart":
-        state.string_value = json.dumps({"selection": value})
+    if kind in _TRIGGERS | _REPORTS:
+        _trigger_or_report(state, element, value)
+    elif _is_list_of_words(element):
+        many = [value] if isinstance(value, str) else value
+        state.string_array_value.data[:] = [_known(element, each) for each in many]
+    elif kind in KINDS:
+        _put(state, kind, _known(element, value) if kind in _PICKERS else value)
     else:
         raise ValueError(f"{element.key} is a {kind}, which visitors cannot use")
     return state
@@ -94,19 +79,40 @@ def first_state(element: Element) -> WidgetState | None:
         return None
     value = value_sent(element)
     state = WidgetState(id=element.body.id)
-    if value is None:
-        return state
-    if element.kind in _TEXTS | _PICKERS:
-        state.string_value = value
-    elif element.kind == "checkbox":
-        state.bool_value = value
-    elif element.kind == "number_input":
-        state.double_value = value
-    elif element.kind == "slider" and not element.body.options:
-        state.double_array_value.data[:] = value
-    else:
+    if _is_list_of_words(element):
         state.string_array_value.data[:] = value
+    elif value is not None:
+        _put(state, element.kind, value)
     return state
+
+
+def _is_list_of_words(element: Element) -> bool:
+    """Whether the widget's value is a list of words."""
+    return element.kind in _MANY or (element.kind == "slider" and bool(element.body.options))
+
+
+def _put(state: WidgetState, kind: str, value: Any) -> None:
+    """Write one value into the field that its kind of widget uses."""
+    if kind in _TEXTS | _PICKERS:
+        state.string_value = value
+    elif kind == "checkbox":
+        state.bool_value = value
+    elif kind == "number_input":
+        state.double_value = value
+    else:  # a slider of numbers
+        state.double_array_value.data[:] = value if isinstance(value, list) else [value]
+
+
+def _trigger_or_report(state: WidgetState, element: Element, value: Any) -> None:
+    """A press on a button, or what a component or a figure says of itself."""
+    if element.kind == "button":
+        state.trigger_value = True
+    elif element.kind == "menu_button":
+        state.string_trigger_value.data = _known(element, value)
+    elif element.kind == "bidi_component":
+        state.json_value = json.dumps(value)
+    else:
+        state.string_value = json.dumps({"selection": value})
 
 
 def _known(element: Element, option: str) -> str:

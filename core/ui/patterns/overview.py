@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 import streamlit as st
 
-from core.analysis.csv_text import to_csv
 from core.analysis.head_classes import CLASSES, NONE, SCORE_OF
 from core.analysis.pattern_measure import MEASURED
 from core.analysis.pattern_table import RESAMPLES, SCORES
 from core.figures.head_map import head_map
 from core.figures.patterns import Bar, class_colours, class_map, ring, score_bars
 from core.ui import address
+from core.ui.downloads import csv_later
 from core.ui.patterns.found import THRESHOLD_KEYS
 from core.ui.patterns.wording import CLASS_NAMES, MISSING, SCORE_NAMES, SHORT_NAMES, number, verdict
 
@@ -190,7 +190,7 @@ def _show_table(found: Found) -> None:
         st.caption(_read_table(found), width="stretch")
         st.download_button(
             "Download CSV",
-            lambda: to_csv(found.table, index=False, float_format="%.6f"),
+            csv_later(found.table.copy, index=False, float_format="%.6f"),
             file_name="head_patterns.csv",
             mime="text/csv",
             on_click="ignore",
