@@ -46,22 +46,22 @@ st.caption(
     " 45°)."
 )
 
-st.subheader("A along B in each layer's plane", anchor=False)
+st.subheader(f"{quote(name_a)} along {quote(name_b)} in each layer's plane", anchor=False)
 blue, green, red = colours.accent, colours.query, colours.alert
 show_planes(
     projection.vectors,
     [
-        Arrow("B", blue, f"B: {name_b}"),
-        Arrow("A", green, f"A: {name_a}"),
-        Arrow("", red, f"{name_a} along {name_b}"),
+        Arrow(name_b, blue, f"B: {name_b}"),
+        Arrow(name_a, green, f"A: {name_a}"),
+        Arrow(f"{name_a} along {name_b}", red, f"{name_a} along {name_b}"),
     ],
     *titles(projection),
     key="projection_planes",
     right_angle=True,
 )
 st.caption(
-    f"B ({quote(name_b)}) blue, A ({quote(name_a)}) green, A along B red; the dashed line meets B"
-    " at a right angle. The number is the signed length."
+    f"{quote(name_b)} (B) is blue, {quote(name_a)} (A) green, and A along B red; the dashed line"
+    " meets B at a right angle. The number is the signed length."
 )
 
 st.subheader("Which heads link these two words?", anchor=False)

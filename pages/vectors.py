@@ -17,7 +17,14 @@ from core.ui import address
 from core.ui.current import current_trace
 from core.ui.downloads import csv_later
 from core.ui.selectors import pick_head, pick_layer
-from core.ui.vectors_help import explain, set_picks, show_mathematics, show_presets
+from core.ui.vectors_help import (
+    explain,
+    pick_heads,
+    say_agreement,
+    set_picks,
+    show_mathematics,
+    show_presets,
+)
 
 SOURCES = ["attention", "queries", "keys", "values", "hidden states"]
 VIEWS = ["all layers", "one layer", "play"]
@@ -36,7 +43,9 @@ with st.container(horizontal=True, vertical_alignment="bottom"):
         source = st.selectbox("Draw", SOURCES, key="draw", persist_state="session")
     with st.container(width=176):
         summary = pick_head(trace, summaries=("mean", "median", "max"))
+    heads = pick_heads(trace) if isinstance(summary, str) and source != "hidden states" else []
     view = st.segmented_control("View", VIEWS, key="show", required=True, persist_state="session")
+    layer = None
     if view == "one layer":
         with st.container(width=130):
             layer = pick_layer(trace)
@@ -65,6 +74,7 @@ with st.spinner("Reducing every layer to a plane …"):
         trace,
         source,
         summary,
+        heads=heads,
         keep_special=special,
         normalize=normalize,
         align=view == "play" or (view == "all layers" and align),
@@ -85,7 +95,7 @@ picks = st.multiselect(
 )
 picked = [planes.positions.index(position - 1) for position in picks]
 options = {"all layers": ("align", "scale"), "one layer": ("layer", "space"), "play": ()}[view]
-address.publish("head", "draw", "show", "pick", "special", "norm", *options)
+address.publish("head", "of", "draw", "show", "pick", "special", "norm", *options)
 
 if not labels:
     st.info("Every token of this text is a special one: keep them to see their arrows.")
@@ -110,7 +120,8 @@ else:
     figure = draw(planes.coordinates[layer], planes.explained[layer], arrows)
     st.plotly_chart(figure, key="vectors_one")
 with st.container(horizontal=True, vertical_alignment="center"):
-    st.caption(explain(source, summary, view=view, special=special), width="stretch")
+    reading = explain(source, summary, heads, view=view, special=special)
+    st.caption(f"{reading} {say_agreement(planes, view, layer)}", width="stretch")
     st.download_button(
         "Download CSV",
         csv_later(partial(planes_frame, planes, labels), index=False, float_format="%.6f"),

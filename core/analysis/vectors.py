@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 Summary = Literal["mean", "median", "max"] | int
 Source = Literal["attention", "queries", "keys", "values", "hidden states"]
 
+CLOSE_ANGLE = np.deg2rad(18)  # of two arrows that a reader takes for one direction
+ALIKE = 0.5  # cosine in full space from which two such tokens do attend alike: within 60 degrees
 ROUNDING = 1e-6  # of the length of all rows together: what float32 cannot tell from zero
 
 
@@ -35,11 +37,15 @@ class Planes:
     coordinates : float64 (layer, token, component).
     explained : share of the variance each component keeps, float64 (layer, component).
     positions : position in the text of each token shown.
+    close_pairs, alike_pairs : pairs of arrows within `CLOSE_ANGLE` of each other, and how many of
+        them have a cosine of `ALIKE` or more in full space too, int (layer,) each.
     """
 
     coordinates: NDArray[np.float64]
     explained: NDArray[np.float64]
     positions: tuple[int, ...]
+    close_pairs: NDArray[np.int64]
+    alike_pairs: NDArray[np.int64]
 
 
 def to_xy_coords(
@@ -131,6 +137,7 @@ def layer_planes(
     source: Source = "attention",
     summary: Summary = "mean",
     *,
+    heads: Sequence[int] = (),
     keep_special: bool = False,
     normalize: bool = True,
     align: bool = False,
@@ -145,23 +152,55 @@ def layer_planes(
         the layer receives.
     summary : over heads, for attention rows; a number picks one head for any source but hidden
         states.
+    heads : of which heads, from 0, a summary is taken, or vectors stand side by side; all where
+        none is named. A number as `summary` goes before it.
     keep_special : also show the tokens that the tokenizer added, as rows and columns.
     normalize : divide each plane by its Frobenius norm.
     align : turn each plane onto the one before (orthogonal Procrustes): distances stay.
     """
     positions = [token.position for token in trace.tokens if keep_special or not token.special]
-    planes, shares = [], []
+    planes, shares, pairs = [], [], []
     for layer in range(trace.shape[0]):
-        rows = layer_rows(trace, layer, source, summary, positions)
+        rows = layer_rows(trace, layer, source, summary, positions, heads)
         coordinates, explained = principal_components(rows, components)
         planes.append(normalize_plane(coordinates) if normalize else coordinates)
         shares.append(explained)
+        pairs.append(close_and_alike(coordinates, rows))
     stacked = np.stack(planes)
+    close, alike = np.array(pairs, dtype=np.int64).T
     return Planes(
         coordinates=align_planes(stacked) if align else stacked,
         explained=np.stack(shares),
         positions=tuple(positions),
+        close_pairs=close,
+        alike_pairs=alike,
     )
+
+
+def close_and_alike(coordinates: NDArray[np.float64], rows: NDArray[np.float64]) -> tuple[int, int]:
+    """How many pairs of arrows nearly coincide in direction, and how many of them truly do.
+
+    Parameters
+    ----------
+    coordinates : (token, component), the arrows.
+    rows : (token, length), what they were reduced from; compared after centring, as PCA does.
+
+    Returns
+    -------
+    Pairs within `CLOSE_ANGLE` in the picture, and those of them whose rows have a cosine of at
+    least `ALIKE`. A token without a direction is in no pair.
+    """
+    upper = np.triu_indices(len(rows), k=1)
+    close = _cosines(coordinates)[upper] >= np.cos(CLOSE_ANGLE)
+    alike = _cosines(rows - rows.mean(axis=0))[upper] >= ALIKE
+    return int(close.sum()), int((close & alike).sum())
+
+
+def _cosines(vectors: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Of every vector with every other, (vector, vector); 0 for one of no length."""
+    lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
+    units = np.divide(vectors, lengths, out=np.zeros_like(vectors), where=lengths > 0)
+    return np.asarray(units @ units.T)
 
 
 def planes_frame(planes: Planes, labels: Sequence[str]) -> pd.DataFrame:
@@ -182,17 +221,27 @@ def planes_frame(planes: Planes, labels: Sequence[str]) -> pd.DataFrame:
 
 
 def layer_rows(
-    trace: Trace, layer: int, source: Source, summary: Summary, positions: list[int]
+    trace: Trace,
+    layer: int,
+    source: Source,
+    summary: Summary,
+    positions: list[int],
+    heads: Sequence[int] = (),
 ) -> NDArray[np.float64]:
-    """The vectors of one layer before they are reduced, float64 (token, length)."""
+    """The vectors of one layer before they are reduced, float64 (token, length).
+
+    `summary` and `heads` are as in :func:`layer_planes`.
+    """
+    subset = list(heads) if heads and not isinstance(summary, int) else slice(None)
     if source == "attention":
-        stack = trace.attention(layer).astype(np.float64)
+        stack = trace.attention(layer)[subset].astype(np.float64)
         return summarise_heads(stack, summary)[np.ix_(positions, positions)]
     if source == "hidden states":
         if trace.hidden_states is None:
             raise ValueError("this trace holds no hidden states")
         return trace.hidden_states[layer, positions].astype(np.float64)
-    vectors = getattr(trace, source)[layer][:, positions].astype(np.float64)  # (head, token, dim)
+    vectors = getattr(trace, source)[layer][subset]  # (head, token, dim)
+    vectors = vectors[:, positions].astype(np.float64)
     if isinstance(summary, int):
         return np.asarray(vectors[summary])
     return np.asarray(vectors.transpose(1, 0, 2).reshape(len(positions), -1))

@@ -42,6 +42,11 @@ _MODULES = {
 _ENDINGS = {family: ending for ending, families in _MODULES.items() for family in families}
 
 
+def output_module_ending(family: str) -> str | None:
+    """How the name of the module that holds W_O ends in this family; None where it is not known."""
+    return _ENDINGS.get(family)
+
+
 @refusing_to("read")
 def output_projections(model: LoadedModel) -> tuple[torch.Tensor, ...] | None:
     """W_O of every layer by head, (head, dim, width) each: views of the model's own weights.

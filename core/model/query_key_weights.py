@@ -7,7 +7,7 @@ them, themselves first. The attention interface shows no weights, so this is a t
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
@@ -35,6 +35,18 @@ _FUSED = {
     "gpt_neox": (".attention.query_key_value", "by head"),
 }
 _NAMES = {family: names for names, families in _SEPARATE.items() for family in families}
+
+
+def projection_endings(family: str) -> dict[Literal["q", "k", "v"], str]:
+    """How the names of the modules that make q, k and v end in this family; empty if not known."""
+    if family in _FUSED:
+        return dict.fromkeys(("q", "k", "v"), _FUSED[family][0])
+    if family not in _NAMES:
+        return {}
+    query, key = _NAMES[family]
+    # Values are named as keys are: ".key" and ".value", "k_proj" and "v_proj", "k_lin" and "v_lin".
+    value = key.replace(".key", ".value").replace(".k_", ".v_")
+    return {"q": query, "k": key, "v": value}
 
 
 @refusing_to("read")

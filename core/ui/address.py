@@ -100,15 +100,18 @@ def restore_flag(key: str, default: bool = False) -> None:
     st.session_state.setdefault(key, default)
 
 
-def restore_numbers(key: str, allowed: Sequence[int]) -> None:
-    """Set a list of numbers from the link ("3,5"), without those that are not `allowed`."""
+def restore_numbers(key: str, allowed: Sequence[int], place: str = "in this text") -> None:
+    """Set a list of numbers from the link ("3,5"), without those that are not `allowed`.
+
+    `place` is where all that are allowed can be found, for the message.
+    """
     st.session_state[_OPTIONAL].add(key)
     value = st.session_state[_LINK].pop(key, None)
     if value is not None:
         wanted = [part.strip() for part in value.split(",") if part.strip()]
         possible = {str(number): number for number in allowed}
         if not set(wanted) <= set(possible):
-            notice(f"This link asks for {key} {quote(value)}; some of it is not in this text.")
+            notice(f"This link asks for {key} {quote(value)}; some of it is not {place}.")
         st.session_state[key] = [possible[part] for part in wanted if part in possible]
     kept = st.session_state.get(key, [])
     st.session_state[key] = [number for number in kept if number in allowed]

@@ -17,7 +17,7 @@ class Preset:
 
     title: str
     sentence: str
-    state: dict[str, str | bool]
+    state: dict[str, str | bool | list[int]]
 
 
 def show(page: str, make: Callable[[], Sequence[Preset]]) -> None:

@@ -141,8 +141,9 @@ $$
 *In full space* uses the centred attention rows themselves, which have as many dimensions as there
 are tokens.
 
-**Keep in mind:** pointing the same way in this plane means **attending in the same way**, not
-meaning the same. Two tokens can attend alike because both rest on the same comma. Whether *it*
+**Keep in mind:** tokens that **attend in the same way** point the same way, which is not meaning
+the same; and two that point the same way in a plane may still differ in what it leaves out: compare
+*in full space*. Two tokens can attend alike because both rest on the same comma. Whether *it*
 looks at *book* is what the attention lines and the map of heads show; the arrows show whether *it*
 looks where *book* looks.
 """

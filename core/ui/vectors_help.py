@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
 import streamlit as st
 
+from core.analysis.vectors import ALIKE, CLOSE_ANGLE
+from core.ui import address
 from core.ui.presets import Preset, show
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from core.analysis.vectors import Source, Summary
+    from core.analysis.vectors import Planes, Source, Summary
     from core.model import Trace
 
 _CHAPTER = "As in the workshop chapter: "
@@ -23,15 +26,48 @@ def set_picks(positions: Sequence[int], chosen: Sequence[int]) -> None:
     st.session_state["pick"] = [positions[index] + 1 for index in chosen]
 
 
-def explain(source: Source, summary: Summary, *, view: str, special: bool) -> str:
-    """How to read the planes, true for what is drawn."""
+def pick_heads(trace: Trace) -> list[int]:
+    """Which heads a summary is taken over, from 0; none named is all."""
+    numbers = list(range(1, trace.shape[1] + 1))
+    address.restore_numbers("of", numbers, f"among the {trace.shape[1]} heads of {trace.model}")
+    with st.container(width=230):
+        picked = st.multiselect(
+            "Heads included", numbers, key="of", placeholder="all heads", persist_state="session"
+        )
+    return [number - 1 for number in sorted(picked)]
+
+
+def say_agreement(planes: Planes, view: str, layer: int | None) -> str:
+    """How far arrows side by side can be believed, counted in what is on the screen."""
+    one = view == "one layer" and layer is not None
+    close, alike = (
+        int(counts[layer] if one else counts.sum())
+        for counts in (planes.close_pairs, planes.alike_pairs)
+    )
+    degrees = round(np.degrees(CLOSE_ANGLE))
+    if not close:
+        return f"No two arrows are within {degrees}° of each other."
+    place = "" if one else " in a plane"
+    return (
+        f"Of {close:,} pairs of arrows within {degrees}° of each other{place}"
+        f" **{alike:,}** are alike in full space too (cosine {ALIKE:g} or more)."
+    )
+
+
+def explain(
+    source: Source, summary: Summary, heads: Sequence[int], *, view: str, special: bool
+) -> str:
+    """How to read the planes, true for what is drawn; `heads` as the page's picker gives them."""
+    some = f" {', '.join(str(head + 1) for head in heads)}" if heads else ""
     if source == "attention":
-        heads = f"head {summary + 1}" if isinstance(summary, int) else f"{summary} over heads"
-        chapter = summary == "mean" and not special and view != "play"
+        over = f"{summary} over heads{some}"
+        shown = f"head {summary + 1}" if isinstance(summary, int) else over
+        chapter = summary == "mean" and not (special or heads) and view != "play"
         drawn = (
             f"{_CHAPTER if chapter else _OTHER}each arrow is a token's row of the attention table"
-            f" ({heads}{', special tokens kept' if special else ''}), reduced to two dimensions."
-            " Arrows that point the same way attend in the same way."
+            f" ({shown}{', special tokens kept' if special else ''}), reduced to two dimensions."
+            " Tokens that attend alike point the same way; the reverse need not hold, as a plane"
+            " keeps only a part."
         )
     elif source == "hidden states":
         drawn = (
@@ -39,8 +75,9 @@ def explain(source: Source, summary: Summary, *, view: str, special: bool) -> st
             " sees, whichever head is chosen."
         )
     else:
-        heads = f"of head {summary + 1}" if isinstance(summary, int) else "of all heads together"
-        drawn = f"{_OTHER}each arrow is a token's {source} {heads}."
+        together = f"of heads{some} together" if heads else "of all heads together"
+        of = f"of head {summary + 1}" if isinstance(summary, int) else together
+        drawn = f"{_OTHER}each arrow is a token's {source} {of}."
     notes = {
         "all layers": "The two numbers are the shares of the variance that the plane keeps. Signs"
         " and turns of a plane are arbitrary unless layers are aligned.",
@@ -104,16 +141,18 @@ The sign of each component is arbitrary. *Align layers* turns each plane onto th
 orthogonal matrix $R$ that minimises $\lVert X^{(\ell)} R - X^{(\ell-1)} \rVert_F$ (Procrustes); no
 distance changes.
 
-Two tokens that point the same way **attend in the same way**. That is not the same as meaning the
-same, and a plane that keeps 60 % of the variance hides the other 40 %.
+Two tokens that **attend in the same way** point the same way. That is not the same as meaning the
+same, and the reverse need not hold: a plane that keeps 60 % of the variance hides the other 40 %,
+in which two arrows that coincide may part. The caption counts how many do.
 """
         )
 
 
 def _state(
     show: str = "all layers", *, draw: str = "attention", layer: str = "1", align: bool = False
-) -> dict[str, str | bool]:
+) -> dict[str, str | bool | list[int]]:
     return {
+        "of": [],
         "show": show,
         "draw": draw,
         "layer": layer,

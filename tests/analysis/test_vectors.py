@@ -14,7 +14,9 @@ from numpy.typing import NDArray
 
 from core.analysis.vectors import (
     align_planes,
+    close_and_alike,
     layer_planes,
+    layer_rows,
     normalize_plane,
     planes_frame,
     principal_components,
@@ -728,3 +730,36 @@ def test_the_table_of_a_space_has_a_third_coordinate() -> None:
     assert list(frame.columns) == ["layer", "position", "token", "x", "y", "z"]
     assert list(frame["position"]) == [1, 2, 3, 4, 5] * 2
     np.testing.assert_array_equal(frame[["x", "y", "z"]], planes.coordinates.reshape(10, 3))
+
+
+def test_a_summary_of_some_heads_is_that_of_a_trace_with_these_heads_alone() -> None:
+    trace = random_trace(3)
+    planes = layer_planes(
+        trace, "attention", "median", heads=[0, 2], normalize=False, keep_special=True
+    )
+    weights = softmax_by_hand(trace)
+    for layer in range(trace.shape[0]):
+        expected, shares = pca(np.median(weights[layer][[0, 2]], axis=0))
+        assert has_clear_components(np.median(weights[layer][[0, 2]], axis=0))
+        np.testing.assert_allclose(
+            np.abs(planes.coordinates[layer]), np.abs(expected), atol=1e-6
+        )  # the sign of a component is arbitrary
+        np.testing.assert_allclose(planes.explained[layer], shares, atol=1e-6)
+
+
+def test_vectors_of_some_heads_stand_side_by_side() -> None:
+    trace = random_trace(3)
+    rows = layer_rows(trace, 0, "keys", "mean", [0, 1], heads=[2, 1])
+    expected = np.concatenate([trace.keys[0, 2, :2], trace.keys[0, 1, :2]], axis=1)
+    np.testing.assert_array_equal(rows, expected.astype(np.float64))
+
+
+def test_arrows_that_coincide_in_the_plane_are_counted_apart_where_full_space_parts_them() -> None:
+    # Three tokens of one direction in the plane; the third lies elsewhere in the third dimension.
+    rows = np.array([[4.0, 0, 1], [4, 0, 1], [1, 0, -9], [-9, 1, 7], [0, -1, 0]])
+    coordinates = np.array([[2.0, 0], [3, 0], [1, 0.1], [-4, 0.2], [0, 0]])
+    assert close_and_alike(coordinates, rows) == (3, 1)
+
+
+def test_a_token_without_a_direction_is_in_no_pair() -> None:
+    assert close_and_alike(np.zeros((3, 2)), np.ones((3, 4))) == (0, 0)

@@ -103,6 +103,15 @@ def test_the_projection_page_begins_with_it_on_book(goto: Callable[..., Page]) -
     expect(page.locator("figcaption").first).to_contain_text(re.compile(r"[+-]0\.\d\d"))
 
 
+def test_every_arrow_of_the_projection_is_labelled_with_its_words(
+    goto: Callable[..., Page],
+) -> None:
+    page = goto(f"/projection?text={BOOK}")
+    labels = page.locator(".st-key-projection_planes svg text.label")
+    for words in ("it", "book", "it along book"):
+        expect(labels.filter(has_text=re.compile(f"^{words}$"))).to_have_count(6)
+
+
 def test_a_link_restores_the_pair(goto: Callable[..., Page]) -> None:
     text = quote("the cat saw the dog and the bird")
     page = goto(f"/projection?text={text}&a=the%20(3)&b=dog")

@@ -104,3 +104,14 @@ def test_an_address_states_the_texts_and_the_model(open_app: Callable[..., AppTe
         "text": "leaves fall",
         "pair": "in autumn",
     }
+
+
+def test_home_shows_how_the_model_is_built(open_app: Callable[..., AppTest]) -> None:
+    app = open_app("home", model="bundled/gpt2-novels", text="he saw her")
+    app.session_state["structure"] = True
+    app.run()
+    assert not app.exception
+    (captions,) = [text.value for text in app.caption if "In layer 1:" in text.value]
+    assert "W_Q is `h.0.attn.c_attn` (128 → 384)" in captions
+    assert "W_O is `h.0.attn.c_proj` (128 → 128)" in captions
+    assert any("(0-3): 4 x GPT2Block" in code.value for code in app.code)

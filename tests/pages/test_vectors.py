@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import TYPE_CHECKING
 
+import numpy as np
 import pytest
 
+from core.model import load, trace_text
 from tests.pages.conftest import alerts
 
 if TYPE_CHECKING:
@@ -56,6 +59,48 @@ def test_every_source_and_view_takes_every_text(
 def test_three_dimensions_are_drawn_also_for_two_tokens(open_app: Callable[..., AppTest]) -> None:
     app = open_app("vectors", show="one layer", space="1", text="two words")
     assert not app.exception
+
+
+def test_a_link_may_name_the_heads_of_a_summary(open_app: Callable[..., AppTest]) -> None:
+    app = open_app("vectors", of="2,5,12", head="median")
+    assert "(median over heads 2, 5, 12)" in captions(app)
+    assert app.query_params["of"] == "2,5,12"
+    app.multiselect(key="of").set_value([3]).run()
+    assert "(median over heads 3)" in captions(app)
+
+
+def test_heads_that_the_model_lacks_are_told(open_app: Callable[..., AppTest]) -> None:
+    app = open_app("vectors", of="2,13")
+    assert "some of it is not among the 12 heads of bundled/minilm" in alerts(app)
+    assert app.multiselect(key="of").value == [2]
+
+
+def test_the_caption_counts_arrows_that_only_seem_to_agree(
+    open_app: Callable[..., AppTest],
+) -> None:
+    """Recomputed from the attention with an SVD of its own."""
+    text = "My friend told me about this class and I love it so far! She was right."
+    trace = trace_text(load("bundled/minilm"), text)
+    ordinary = [token.position for token in trace.tokens if not token.special]
+    close = alike = 0
+    for weights in trace.attention().mean(axis=1, dtype=np.float64):
+        rows = weights[np.ix_(ordinary, ordinary)]
+        rows = rows - rows.mean(axis=0)
+        left, sizes, _ = np.linalg.svd(rows)
+        plane = left[:, :2] * sizes[:2]
+        for i, j in itertools.combinations(range(len(rows)), 2):
+            in_plane, in_full = (
+                each[i] @ each[j] / np.linalg.norm(each[i]) / np.linalg.norm(each[j])
+                for each in (plane, rows)
+            )
+            if np.degrees(np.arccos(np.clip(in_plane, -1, 1))) <= 18:
+                close += 1
+                alike += in_full >= 0.5
+    assert 0 < alike < close
+    said = (
+        f"Of {close:,} pairs of arrows within 18° of each other in a plane **{alike:,}** are alike"
+    )
+    assert said in captions(open_app("vectors", text=text))
 
 
 def test_picks_that_are_not_in_the_text_are_told(open_app: Callable[..., AppTest]) -> None:

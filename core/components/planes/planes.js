@@ -5,6 +5,7 @@ const TILE = { least: 210, height: 212, gap: 12 } // pixels, without the title
 const MARGIN = { x: 46, y: 20 } // room for labels beyond the longest arrow
 const HEAD = { length: 8, width: 3.4 }
 const GAP = 2 // between labels
+const FEW = 3 // arrows, all of which get their label
 
 export default function (component) {
   return mount(component, createView, (view, data) => view.update(data, (picked) => component.setStateValue("picked", picked)))
@@ -154,7 +155,7 @@ function placeLabels(data, points, half) {
   const labels = []
   for (const i of order) {
     const width = pen.measureText(data.arrows[i].label).width * 1.08 + 2
-    const box = freeBox(points[i], width, 14, half, taken)
+    const box = freeBox(points[i], width, 14, half, taken, data.arrows.length <= FEW)
     if (!box) continue
     taken.push(box)
     const label = shape("text", { x: box.x + width / 2, y: box.y + 11, class: "label" })
@@ -165,10 +166,11 @@ function placeLabels(data, points, half) {
   return labels
 }
 
-function freeBox({ x, y }, width, height, half, taken) {
+// Beside the tip; among few arrows also farther off, where a label cannot be taken for another's.
+function freeBox({ x, y }, width, height, half, taken, few) {
   const direction = Math.atan2(y, x)
-  for (const distance of [4, 12]) {
-    for (const turn of [0, 0.6, -0.6, 1.2, -1.2]) {
+  for (const distance of few ? [4, 12, 24] : [4, 12]) {
+    for (const turn of few ? [0, 0.6, -0.6, 1.2, -1.2, 1.9, -1.9, 2.6, -2.6] : [0, 0.6, -0.6, 1.2, -1.2]) {
       const angle = direction + turn
       const centre = [x + Math.cos(angle) * (width / 2 + distance), y + Math.sin(angle) * (height / 2 + distance)]
       const box = { x: centre[0] - width / 2, y: centre[1] - height / 2, width, height }
