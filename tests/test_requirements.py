@@ -44,7 +44,7 @@ def test_every_package_an_installation_brings_is_pinned_to_the_version_that_was_
     pins = dict(
         line.split("==") for line in [*lines("requirements.txt"), *lines("constraints.txt")]
     )
-    pinned = {canonicalize_name(name): version for name, version in pins.items()}
+    pinned: dict[str, str] = {canonicalize_name(name): version for name, version in pins.items()}
     installed = closure([Requirement(line) for line in lines("requirements.txt")])
     assert {
         name: version

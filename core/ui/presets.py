@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
 
 @dataclass(frozen=True)
@@ -17,7 +17,7 @@ class Preset:
 
     title: str
     sentence: str
-    state: dict[str, str | bool | list[int]]
+    state: Mapping[str, str | bool | list[int]]
 
 
 def show(page: str, make: Callable[[], Sequence[Preset]]) -> None:
