@@ -10,7 +10,6 @@ from streamlit.proto.Alert_pb2 import Alert
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from google.protobuf.message import Message
     from streamlit.proto.Delta_pb2 import Delta
 
 Place = tuple[int, ...]  # the root (main, sidebar, ...), then the index in each container
@@ -98,7 +97,7 @@ class Screen:
             del self._elements[other]
 
 
-def _strings(message: Message) -> Iterator[str]:
+def _strings(message: Any) -> Iterator[str]:
     """Every string of a message and of those in it; bytes as far as they are text."""
     for descriptor, value in message.ListFields():
         if descriptor.name in _NOT_READ:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
+from streamlit.proto.Alert_pb2 import Alert
 from streamlit.proto.Delta_pb2 import Delta
 
 from core.ui.navigation import PAGES
@@ -186,8 +187,8 @@ def test_exceptions_and_red_boxes_are_errors_and_blue_ones_are_not() -> None:
     screen, exception, red, blue = Screen(), Delta(), Delta(), Delta()
     exception.new_element.exception.type = "ValueError"
     exception.new_element.exception.message = "no"
-    red.new_element.alert.body, red.new_element.alert.format = "broken", 1
-    blue.new_element.alert.body, blue.new_element.alert.format = "a hint", 3
+    red.new_element.alert.body, red.new_element.alert.format = "broken", Alert.ERROR
+    blue.new_element.alert.body, blue.new_element.alert.format = "a hint", Alert.INFO
     for place, delta in enumerate((exception, red, blue)):
         screen.take((0, place), delta, "run")
     assert [element.error for element in screen] == ["ValueError: no", "broken", ""]

@@ -166,7 +166,7 @@ class Visitor:
         """The value a widget has now."""
         state = self._states[self.screen.find(key).body.id]
         which = state.WhichOneof("value")
-        value = getattr(state, which) if which else None
+        value: Any = getattr(state, which) if which else None
         return list(value.data) if hasattr(value, "data") else value
 
     async def _ask(self, request: BackMsg) -> Answer:
