@@ -90,12 +90,10 @@ def resolve(trace: Trace, sentence: Sentence) -> Resolved:
     return Resolved(
         mentions,
         picks,
-        *(
-            np.array([getattr(each, rule) == each.antecedent for each in mentions], np.bool_)
-            for rule in RULES
-        ),
-        np.array([1 / len(seen) for _, seen in counted], np.float64),
-        sentence.pair,
+        nearest=np.array([each.nearest == each.antecedent for each in mentions], np.bool_),
+        first=np.array([each.first == each.antecedent for each in mentions], np.bool_),
+        chance=np.array([1 / len(seen) for _, seen in counted], np.float64),
+        pair=sentence.pair,
     )
 
 
@@ -256,21 +254,20 @@ def _beats_every_rule(pooled: Pooled, draws: Draws) -> Booleans:
     return np.asarray((bounds > 0).all(axis=0), dtype=np.bool_)
 
 
-def _pairs(resolved: Sequence[Resolved], shape: tuple[int, int]) -> tuple[NDArray[np.int_], ...]:
+def _pairs(
+    resolved: Sequence[Resolved], shape: tuple[int, int]
+) -> tuple[NDArray[np.int_], NDArray[np.int_]]:
     """In how many whole pairs both halves, and neither, are resolved; (head,) twice."""
     halves: dict[int, list[Booleans]] = {}
     for each in resolved:
         if each.pair is not None and each.mentions:
             halves.setdefault(each.pair, []).append(each.hits[0].ravel())
-    whole = [np.stack(each) for each in halves.values() if len(each) == 2]  # noqa: PLR2004
-    size = shape[0] * shape[1]
-    right, wrong = (
-        np.sum([each.all(axis=0) for each in pairs], axis=0, dtype=np.int_, initial=0)
-        if pairs
-        else np.zeros(size, np.int_)
-        for pairs in (whole, [~each for each in whole])
-    )
-    return right, wrong
+    whole = [each for each in halves.values() if len(each) == 2]
+    if not whole:
+        nothing = np.zeros(shape[0] * shape[1], np.int_)
+        return nothing, nothing
+    right = np.array(whole).sum(axis=1)  # (pair, head), how many of the two
+    return (right == 2).sum(axis=0), (right == 0).sum(axis=0)
 
 
 def _in_sight(trace: Trace, sentence: Sentence, mention: Mention) -> list[int]:

@@ -186,7 +186,8 @@ def read_pair(line: str, topic: str | None, number: int) -> tuple[Sentence, Sent
     if len(choices) != 1 or "<" in _CHOICE.sub("", line):
         raise CorpusError("a pair has one place for two words, such as <big|small>")
     (choice,) = choices
-    if not all(_WORD.fullmatch(word) for word in choice.groups()):
+    same = choice["first"] == choice["second"]
+    if same or not all(_WORD.fullmatch(word) for word in choice.groups()):
         raise CorpusError(f'"{choice[0]}" is not one word and one other')
     first, second = (_half(line, choice, topic, number, of) for of in ("first", "second"))
     if [each.antecedent for each in first.mentions] == [
@@ -196,9 +197,7 @@ def read_pair(line: str, topic: str | None, number: int) -> tuple[Sentence, Sent
     return first, second
 
 
-def _half(
-    line: str, choice: re.Match[str], topic: str | None, number: int, of: str
-) -> Sentence:
+def _half(line: str, choice: re.Match[str], topic: str | None, number: int, of: str) -> Sentence:
     before, after = (
         _TWO_ANTECEDENTS.sub(lambda both: f"={both[of]}}}", part)
         for part in (line[: choice.start()], line[choice.end() :])
