@@ -19,7 +19,12 @@ from core.ui.patterns.overview import (
     restore_colouring,
     show_overview,
 )
-from core.ui.patterns.pronouns import publish_pronouns, show_pronouns
+from core.ui.patterns.pronouns import (
+    pick_marked,
+    publish_pronouns,
+    restore_marked,
+    show_pronouns,
+)
 from core.ui.corpus_walk import SOURCES
 from core.ui.patterns.source import say_cancelled
 from core.ui.selectors import pick_head, pick_layer, pick_part, step_through_heads
@@ -39,17 +44,22 @@ address.restore_flag("chance", default=True)
 restore_colouring()
 restore_view()
 restore_thresholds()
+restore_marked()
 
 part = pick_part(PARTS)
 with st.container(horizontal=True, vertical_alignment="bottom"):
-    source = st.segmented_control(
-        "Measured on",
-        list(SOURCES),
-        key="source",
-        format_func=SOURCES.__getitem__,
-        required=True,
-        persist_state="session",
-    )
+    if part == "pronouns":  # marked in built-in sentences, and in no visitor's text
+        source = "text"
+        pick_marked()
+    else:
+        source = st.segmented_control(
+            "Measured on",
+            list(SOURCES),
+            key="source",
+            format_func=SOURCES.__getitem__,
+            required=True,
+            persist_state="session",
+        )
     with st.container(width=105):
         layer = pick_layer(trace)
     with st.container(width=105):
@@ -71,7 +81,7 @@ elif part == "alike":
 else:
     publish_pronouns()
 
-if source == "text":
+if source == "text" and part != "pronouns":
     say_cancelled(trace.model)
 found = find(trace, current_key(trace.model), source, layer, head)
 if part == "heads":

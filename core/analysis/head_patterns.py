@@ -2,7 +2,7 @@
 
 A pattern is a set of (query, key) pairs, and its score the share of attention that falls on them:
 per token, then the mean over the tokens for which the model permits such a pair at all. So every
-score is between 0 and 1, and the same sum over a head that attends evenly says what is no news.
+score is between 0 and 1, and the same sum over a head with uniform attention is its baseline.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ def pattern_table(
     thresholds: Mapping[str, float] | None = None,
     induction: Induction | None = None,
 ) -> pd.DataFrame:
-    """One row a head: its scores, what chance would give, and the pattern it follows.
+    """One row a head: its scores, their uniform baseline, and the pattern it follows.
 
     Parameters
     ----------
@@ -70,13 +70,14 @@ def pattern_table(
     Returns
     -------
     Columns ``layer`` and ``head``, from 1; then for each score its value and, as
-    ``<score>_uniform``, that of a head which attends evenly on the same texts. Unless said, a score
-    is a share of attention, mean over the tokens that have such a pair which the model permits, and
-    nan where no token has one:
+    ``<score>_uniform``, that of a head with uniform attention on the same texts. Unless said, a
+    score is a share of attention, mean over the tokens that have such a pair which the model
+    permits, and nan where no token has one:
 
     - ``previous``, ``next``, ``self``: on the token before, after, and itself.
     - ``first``: on position 0. ``cls``: on a special token there. ``sep``: on other special
-      tokens. ``punctuation``: on "." and ",". ``delimiter``: on these three (Clark et al. 2019).
+      tokens. ``punctuation``: on "." and ",". Clark et al. 2019 have these three; ``delimiter``,
+      their sum, is ours and names no head.
     - ``same_token``: on other positions that hold the same token. ``other_sentence``: on the other
       sentence of a pair, special tokens left out on both sides.
     - ``distance``: how many tokens away, on average; not a share.
@@ -85,9 +86,12 @@ def pattern_table(
 
     Several texts add ``<score>_low`` and ``<score>_high``, a 95 % bootstrap interval over texts.
 
-    ``class`` is the narrowest pattern above its threshold and above chance, or "none"; its
-    ``confidence`` is how far the score has come from that bar (0) to all attention (1), nan for
-    "none"; several texts add its ``stability``, the share of resamples with the same class.
+    ``class`` is the most specific pattern that the head clearly follows, or "none": with its score
+    above the threshold and above the uniform baseline, over enough query tokens
+    (`core.analysis.head_classes.PATTERNS`). Its ``confidence`` is how far the score has come from
+    there (0) to all attention (1), nan for "none"; several texts add its ``stability``, the share
+    of resamples with the same class. Texts under `core.analysis.minimum_evidence.MIN_TOKENS` tokens
+    name heads mostly by accident; the pages do not name any there.
 
     Raises
     ------

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Induction:
-    """Scores of all heads, 0 to 1, and those of a head that attends evenly; (layer, head)."""
+    """Scores of all heads, 0 to 1, and those of a head with uniform attention; (layer, head)."""
 
     scores: Floats
     even: Floats

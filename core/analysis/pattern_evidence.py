@@ -50,7 +50,7 @@ def evidence(weights: Array, even: Array, tokens: tuple[Token, ...], pattern: st
     Parameters
     ----------
     weights : attention, (token, token), rows summing to one.
-    even : the same where everything permitted is attended to evenly; 0 is not permitted.
+    even : uniform attention to everything permitted; 0 is not permitted.
     """
     allowed = even > 0
     pairs = allowed & pattern_of(tokens, pattern)

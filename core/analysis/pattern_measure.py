@@ -48,7 +48,7 @@ class Measured:
     sums : float64 (score, layer, head), over the tokens that have such a pair: the share of their
         attention on it; how many tokens away they attend; and the entropy of their row over that of
         an even one.
-    even : the same for a head that attends evenly to all that it may see.
+    even : the same for a head with uniform attention to all that it may see.
     counts : int (score, layer, head), how many tokens that is.
     tokens : how many tokens the text has.
     """
@@ -85,7 +85,8 @@ def measure_text(trace: Trace) -> Measured:
 def measure_matrix(weights: Array, even: Array, tokens: tuple[Token, ...]) -> Measured:
     """One attention matrix (token, token) that is no head's own, as if it were a model's only one.
 
-    `even` is what it would be if every head attended evenly; where that is 0 nothing is permitted.
+    `even` is what it would be with uniform attention in every head; where that is 0 nothing is
+    permitted.
     """
     ruler = Ruler.of(tokens)
     allowed = (even > 0)[None]
@@ -98,7 +99,7 @@ def measure_matrix(weights: Array, even: Array, tokens: tuple[Token, ...]) -> Me
 
 
 def even_attention(allowed: Pairs) -> Array:
-    """Each row spread evenly over what it may see; float32, of the shape of `allowed`."""
+    """Each row uniform over what it may see; float32, of the shape of `allowed`."""
     weights = allowed.astype(np.float32)
     weights /= np.maximum(weights.sum(axis=-1, keepdims=True), 1)
     return weights

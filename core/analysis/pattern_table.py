@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 
-from core.analysis.head_classes import classify
+from core.analysis.head_classes import TOO_SHORT, classify
 from core.analysis.pattern_measure import MEASURED, Measured
 
 if TYPE_CHECKING:
@@ -44,15 +45,15 @@ def make_table(
         raise ValueError(
             "texts of different models cannot share a table" if shapes else "there is no text"
         )
-    scores = add_induction(*mean_scores(measured), induction)
-    found = classify(*scores, thresholds)
+    scores = add_induction(mean_scores(measured), induction)
+    found = classify(scores.means, scores.uniform, scores.query_tokens, thresholds)
     layers, heads = found.number.shape
     layer, head = np.divmod(np.arange(layers * heads), heads)
     columns: dict[str, NDArray[np.generic]] = {"layer": layer + 1, "head": head + 1}
     low_high = bootstrap(measured, thresholds, induction, found.number) if intervals else None
     for name in SCORES:
-        columns[name] = scores[0][name].ravel()
-        columns[f"{name}_uniform"] = scores[1][name].ravel()
+        columns[name] = scores.means[name].ravel()
+        columns[f"{name}_uniform"] = scores.uniform[name].ravel()
         if low_high is not None and name in MEASURED:
             columns[f"{name}_low"], columns[f"{name}_high"] = (
                 part.ravel() for part in low_high[0][name]
@@ -63,22 +64,51 @@ def make_table(
     return pd.DataFrame(columns)
 
 
-def mean_scores(measured: Sequence[Measured]) -> tuple[dict[str, Floats], dict[str, Floats]]:
-    """Means over the tokens of all texts, and those of an even head; (layer, head) by score."""
+@dataclass(frozen=True, eq=False)
+class Scores:
+    """What heads score, each part by score and all of one shape, such as (layer, head).
+
+    Attributes
+    ----------
+    means : over the query tokens that have such a pair; nan where none has.
+    uniform : the same for a head with uniform attention.
+    query_tokens : how many query tokens that is.
+    """
+
+    means: dict[str, Floats]
+    uniform: dict[str, Floats]
+    query_tokens: dict[str, Floats]
+
+
+def mean_scores(measured: Sequence[Measured]) -> Scores:
+    """Means over the tokens of all texts, (layer, head) by score."""
     counts = np.sum([each.counts for each in measured], axis=0)
     with np.errstate(invalid="ignore"):  # 0 / 0 is nan: no token has such a pair
         means = np.sum([each.sums for each in measured], axis=0) / counts
-        even = np.sum([each.even for each in measured], axis=0) / counts
-    return dict(zip(MEASURED, means, strict=True)), dict(zip(MEASURED, even, strict=True))
+        uniform = np.sum([each.even for each in measured], axis=0) / counts
+    return _by_name(means, uniform, counts.astype(np.float64))
 
 
-def add_induction(
-    scores: dict[str, Floats], even: dict[str, Floats], induction: Induction | None
-) -> tuple[dict[str, Floats], dict[str, Floats]]:
-    """The same with the score that is measured on texts of its own; nan where it was not."""
-    unknown = np.full_like(scores["previous"], np.nan)
+def add_induction(scores: Scores, induction: Induction | None) -> Scores:
+    """The same with the score that is measured on texts of its own; nan where it was not.
+
+    Those texts have tokens enough: the number of query tokens is no limit.
+    """
+    unknown = np.full_like(scores.means["previous"], np.nan)
     given = (unknown, unknown) if induction is None else (induction.scores, induction.even)
-    return scores | {"induction": given[0]}, even | {"induction": given[1]}
+    return Scores(
+        scores.means | {"induction": given[0]},
+        scores.uniform | {"induction": given[1]},
+        scores.query_tokens | {"induction": np.full_like(unknown, np.inf)},
+    )
+
+
+def withhold_classes(table: pd.DataFrame) -> pd.DataFrame:
+    """The table of a text that is too short to name patterns by: scores stay, names go."""
+    held = table.copy()
+    held["class"] = TOO_SHORT
+    held[[name for name in ("confidence", "stability") if name in held]] = np.nan
+    return held
 
 
 def bootstrap(
@@ -104,18 +134,17 @@ def bootstrap(
     if texts > 1:
         draws = np.random.default_rng(SEED).multinomial(texts, np.full(texts, 1 / texts), RESAMPLES)
         for layer in range(layers):
-            means, even = _resampled(measured, layer, draws.astype(np.float64))
-            bounds[:, :, layer] = np.stack([_bounds(each) for each in means.values()])
+            drawn = _resampled(measured, layer, draws.astype(np.float64))
+            bounds[:, :, layer] = np.stack([_bounds(each) for each in drawn.means.values()])
             own = None if induction is None else induction.of_layer(layer, RESAMPLES)
-            again = classify(*add_induction(means, even, own), thresholds).number
-            stability[layer] = (again == number[layer]).mean(axis=0)
+            drawn = add_induction(drawn, own)
+            again = classify(drawn.means, drawn.uniform, drawn.query_tokens, thresholds)
+            stability[layer] = (again.number == number[layer]).mean(axis=0)
     return dict(zip(MEASURED, bounds, strict=True)), stability
 
 
-def _resampled(
-    measured: Sequence[Measured], layer: int, draws: Floats
-) -> tuple[dict[str, Floats], dict[str, Floats]]:
-    """Scores of one layer in each resample, and those of an even head; (resample, head) by name."""
+def _resampled(measured: Sequence[Measured], layer: int, draws: Floats) -> Scores:
+    """Scores of one layer in each resample, (resample, head) by score."""
     sums, even, counts = (
         np.stack([getattr(each, part)[:, layer] for each in measured]).astype(np.float64)
         for part in ("sums", "even", "counts")
@@ -123,8 +152,15 @@ def _resampled(
     with np.errstate(invalid="ignore"):
         total = np.einsum("rt,tsh->srh", draws, counts, optimize=True)
         means = np.einsum("rt,tsh->srh", draws, sums, optimize=True) / total
-        evens = np.einsum("rt,tsh->srh", draws, even, optimize=True) / total
-    return dict(zip(MEASURED, means, strict=True)), dict(zip(MEASURED, evens, strict=True))
+        uniform = np.einsum("rt,tsh->srh", draws, even, optimize=True) / total
+    return _by_name(means, uniform, total)
+
+
+def _by_name(means: Floats, uniform: Floats, query_tokens: Floats) -> Scores:
+    """The parts of `Scores` from arrays with a score a row."""
+    return Scores(
+        *(dict(zip(MEASURED, part, strict=True)) for part in (means, uniform, query_tokens))
+    )
 
 
 def _bounds(values: Floats) -> Floats:

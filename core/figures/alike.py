@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import plotly.graph_objects as go
 
+from core.analysis.head_classes import NONE, TOO_SHORT
 from core.figures.head_map import steady
 from core.figures.labels import literal
 from core.figures.palette import scale
@@ -53,14 +54,14 @@ def alike_by_class(
         (found,) = np.nonzero(kinds == kind)
         if not found.size:
             continue
-        plain = kind == "none"
+        plain = kind in (NONE, TOO_SHORT)
         figure.add_scatter(
             x=points[found, 0],
             y=points[found, 1],
             customdata=[[index, labels[index]] for index in found.tolist()],
             name=f"{name} ({found.size})",
             mode="markers+text",
-            text=[LETTERS[kind]] * found.size,
+            text=["" if plain else LETTERS[kind]] * found.size,
             textfont={"size": 10, "color": colours.paper, "weight": 700},
             marker={
                 "size": 11 if plain else 17,

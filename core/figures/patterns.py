@@ -1,4 +1,4 @@
-"""Patterns of heads in pictures: a map of classes, and a head's scores beside chance."""
+"""Patterns of heads in pictures: a map of them, and a head's scores beside their baseline."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import plotly.graph_objects as go
 
+from core.analysis.head_classes import NONE, TOO_SHORT
 from core.figures.head_map import lay_out_heads, square_size, steady
 from core.figures.labels import literal
 from core.figures.palette import Palette, lch_to_hex
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 _GAP = 10  # pixels between squares, one above another
 _UNDER_MAP = 58  # pixels from the map to its legend, past the axis
 _BAR = 27  # pixels a bar
-# Each class has a letter too, so that colour is not all there is to read.
+# Each pattern has a letter too, so that colour is not all there is to read.
 LETTERS = {
     "previous": "P",
     "next": "N",
@@ -30,21 +31,30 @@ LETTERS = {
     "induction": "I",
     "same_token": "=",
     "first": "1",
-    "delimiter": "D",
+    "sep": "|",
+    "punctuation": ".",
     "other_sentence": "O",
     "broad": "B",
     "none": "",
+    "too_short": "?",
 }
-# CIE LCh hues, in degrees, of classes that the palette has no colour for; green and pink stay those
-# of queries and keys.
-_HUES = {"self": 95.0, "induction": 205.0, "other_sentence": 40.0, "delimiter": 75.0}
+# CIE LCh hues, in degrees, of patterns that the palette has no colour for; green and pink stay
+# those of queries and keys.
+_HUES = {
+    "self": 95.0,
+    "induction": 205.0,
+    "other_sentence": 40.0,
+    "sep": 75.0,
+    "punctuation": 15.0,
+}
 
 
 def class_colours(theme: str | None, colours: Palette) -> dict[str, str]:
-    """A colour a class, ``#rrggbb``; no pattern is the colour of lines."""
+    """A colour a pattern, ``#rrggbb``; no pattern is the colour of lines."""
     indigo, orange, blue, purple, grey = colours.categories
-    lightness = {"self": 74.0, "delimiter": 84.0} if theme == "dark" else {"delimiter": 36.0}
-    usual = 70.0 if theme == "dark" else 52.0
+    dark = theme == "dark"
+    lightness = {"self": 74.0, "sep": 84.0} if dark else {"sep": 36.0, "punctuation": 34.0}
+    usual = 70.0 if dark else 52.0
     return {
         "first": indigo,
         "previous": orange,
@@ -52,6 +62,7 @@ def class_colours(theme: str | None, colours: Palette) -> dict[str, str]:
         "same_token": purple,
         "broad": grey,
         "none": colours.line,
+        "too_short": colours.line,
         **{name: lch_to_hex(lightness.get(name, usual), 48.0, hue) for name, hue in _HUES.items()},
     }
 
@@ -63,12 +74,12 @@ def class_map(
     shades: Mapping[str, str],
     colours: Palette,
 ) -> go.Figure:
-    """Layers down, heads across, a square each by its class; a clicked point is (head, layer).
+    """Layers down, heads across, a square each by its pattern; a clicked point is (head, layer).
 
     Parameters
     ----------
     classes, confidence : (layer, head).
-    names : of the classes as people read them; the legend keeps their order.
+    names : of the patterns as people read them; the legend keeps their order.
     shades : from :func:`class_colours`.
     """
     layers, heads = classes.shape
@@ -77,7 +88,8 @@ def class_map(
         layer, head = np.nonzero(classes == kind)
         if not layer.size:
             continue
-        surely = "" if kind == "none" else "<br>confidence %{customdata:.2f}"
+        unnamed = kind in (NONE, TOO_SHORT)
+        surely = "" if unnamed else "<br>%{customdata:.2f} of the way from the threshold to 1"
         figure.add_scatter(
             x=head + 1,
             y=layer + 1,
@@ -85,7 +97,11 @@ def class_map(
             customdata=confidence[layer, head],
             mode="markers+text",
             text=[LETTERS[kind]] * layer.size,
-            textfont={"size": 12, "color": colours.paper, "weight": 700},
+            textfont={
+                "size": 12,
+                "color": colours.ink if unnamed else colours.paper,
+                "weight": 700,
+            },
             marker={
                 "symbol": "square",
                 "size": square_size(heads),
@@ -131,19 +147,19 @@ def ring(figure: go.Figure, layer: int, head: int, heads: int, colours: Palette)
 
 @dataclass(frozen=True)
 class Bar:
-    """One score of a head: value, chance, what it must exceed (nan where nothing), interval."""
+    """One score of a head: value, uniform baseline, threshold (nan where none), interval."""
 
     name: str
     value: float
-    chance: float
-    bar: float
+    uniform: float
+    threshold: float
     low: float = float("nan")
     high: float = float("nan")
     passes: bool = False
 
 
 def score_bars(bars: Sequence[Bar], colours: Palette) -> go.Figure:
-    """A head's scores as bars from 0 to 1, a tick at chance and a line at what it takes.
+    """A head's scores as bars from 0 to 1, a tick at the baseline, a diamond at the threshold.
 
     Scores that are not defined stay empty and say so.
     """
@@ -170,8 +186,8 @@ def score_bars(bars: Sequence[Bar], colours: Palette) -> go.Figure:
         showlegend=False,
     )
     for part, symbol, colour, name in (
-        ("chance", "line-ns-open", colours.ink, "even head (chance)"),
-        ("bar", "diamond", colours.alert, "bar to pass"),
+        ("uniform", "line-ns-open", colours.ink, "uniform baseline"),
+        ("threshold", "diamond", colours.alert, "threshold"),
     ):
         values = [getattr(each, part) for each in bars]
         figure.add_scatter(
@@ -179,7 +195,7 @@ def score_bars(bars: Sequence[Bar], colours: Palette) -> go.Figure:
             x=values,
             mode="markers",
             name=name,
-            marker={"symbol": symbol, "size": 13 if part == "chance" else 8, "color": colour}
+            marker={"symbol": symbol, "size": 13 if part == "uniform" else 8, "color": colour}
             | {"line": {"width": 2, "color": colour}},
             hovertemplate=f"%{{y}}, {name}: %{{x:.3f}}<extra></extra>",
         )

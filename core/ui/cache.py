@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from core.model import Chosen
     from core.model.trace import Array
     from core.ui.atlas.layouts import LayoutJob
+    from core.ui.patterns.marked import MarkedSet
     from core.ui.patterns.source import Corpus
 
 _TOKEN_BYTES = 400  # of a gathered token beside its vectors: what people read of it
@@ -332,6 +333,19 @@ class CorpusShelf:
     found: Corpus | None = None
     tables: dict[tuple[float, ...], pd.DataFrame] = field(default_factory=dict)
     maps: list[HeadMap] = field(default_factory=list)
+
+
+@dataclass(eq=False)
+class PronounShelf:
+    """A place for what heads did with the marked pronouns, by the name of their set."""
+
+    sets: dict[str, MarkedSet] = field(default_factory=dict)
+
+
+@st.cache_resource(max_entries=CORPORA_KEPT, show_spinner=False)
+def pronoun_shelf(model_name: str, digest: str) -> PronounShelf:  # noqa: ARG001 - they are the key
+    """The shelf of a model and the marked sentences, empty at first."""
+    return PronounShelf()
 
 
 @st.cache_resource(max_entries=CORPORA_KEPT, show_spinner=False)

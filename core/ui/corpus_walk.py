@@ -1,7 +1,8 @@
-"""The sample corpus, run through a model under a progress bar that can be cancelled."""
+"""A built-in corpus, run through a model under a progress bar that can be cancelled."""
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Generic, TypeVar
@@ -13,7 +14,7 @@ from core.ui import cache, turns
 from core.ui.messages import show_model_error
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from core.model import LoadedModel, Trace
 
@@ -37,12 +38,19 @@ def corpus_digest(sentences: Sequence[str]) -> str:
     return hashlib.sha256("\n".join(sentences).encode("utf-8", "replace")).hexdigest()
 
 
+def _leave_corpus() -> None:
+    st.session_state["source"] = "text"
+
+
 def walk_corpus(
     name: str,
     model_name: str,
     sentences: Sequence[str],
     begin: Callable[[], Kept],
     take: Callable[[Kept, int, Trace], None],
+    *,
+    which: str = "the sample corpus",
+    leave: Callable[[], None] = _leave_corpus,
 ) -> Kept:
     """What `take` has gathered from the traces of all sentences; ends the page if the model fails.
 
@@ -52,6 +60,8 @@ def walk_corpus(
         or a Cancel is not measured again.
     begin : makes what is gathered into, empty.
     take : adds one sentence's trace, told its place.
+    which : what the corpus is called while it is measured.
+    leave : what Cancel does to the page's controls.
     """
     of = (model_name, corpus_digest(sentences))
     walk: _Walk[Kept] | None = st.session_state.get(_key(name))
@@ -60,8 +70,8 @@ def walk_corpus(
         st.session_state[_key(name)] = walk
     try:
         model = cache.model(model_name)
-        with turns.long_work():
-            _go_on(name, walk, model, sentences, take)
+        with turns.long_work(), _progress_bar(name, which, leave) as tell:
+            _go_on(walk, model, sentences, take, tell)
     except ModelError as error:
         show_model_error(error)
         st.stop()
@@ -79,36 +89,41 @@ def say_cancelled(name: str, model_name: str, total: int) -> None:
         )
 
 
+@contextlib.contextmanager
+def _progress_bar(
+    name: str, which: str, leave: Callable[[], None]
+) -> Iterator[Callable[[int, int], None]]:
+    """A bar and Cancel, gone when all is done; gives what moves it, of sentences done and all."""
+    slot = st.empty()
+    with slot.container(), st.container(horizontal=True, vertical_alignment="center"):
+        bar = st.empty()
+        st.button("Cancel", key=f"{name}_cancel", on_click=leave)
+
+    def tell(done: int, total: int) -> None:
+        bar.progress(
+            done / total, text=f"Measuring every head on {which}: {done} of {total} sentences"
+        )
+
+    yield tell
+    slot.empty()
+
+
 def _go_on(
-    name: str,
     walk: _Walk[Kept],
     model: LoadedModel,
     sentences: Sequence[str],
     take: Callable[[Kept, int, Trace], None],
+    tell: Callable[[int, int], None],
 ) -> None:
     left = [place for place in range(len(sentences)) if place not in walk.done]
-    total = len(sentences)
-    slot = st.empty()
-    with slot.container(), st.container(horizontal=True, vertical_alignment="center"):
-        bar = st.progress(len(walk.done) / total, text=_progress(len(walk.done), total))
-        st.button("Cancel", key=f"{name}_cancel", on_click=_leave_corpus)
+    tell(len(walk.done), len(sentences))
     for index, trace in trace_by_length(model, [sentences[place] for place in left]):
         take(walk.kept, left[index], trace)
         walk.done.add(left[index])
-        done = len(walk.done)
-        if done % _TELL_EVERY == 0:  # also where Streamlit notices that Cancel was pressed
-            bar.progress(done / total, text=_progress(done, total))
+        if len(walk.done) % _TELL_EVERY == 0:  # also where Streamlit notices Cancel
+            tell(len(walk.done), len(sentences))
         turns.give_way()
-    slot.empty()
 
 
 def _key(name: str) -> str:
     return f"_{name}_walk"
-
-
-def _progress(done: int, total: int) -> str:
-    return f"Measuring every head on the sample corpus: {done} of {total} sentences"
-
-
-def _leave_corpus() -> None:
-    st.session_state["source"] = "text"

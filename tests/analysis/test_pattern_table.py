@@ -7,12 +7,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from core.analysis.head_classes import CLASSES, THRESHOLDS
+from core.analysis.head_classes import PATTERNS, THRESHOLDS
 from core.analysis.head_patterns import pattern_table
 from core.analysis.induction import Induction
+from core.analysis.minimum_evidence import MIN_QUERY_TOKENS
 from core.analysis.pattern_measure import MEASURED, measure_text
 from core.analysis.pattern_pairs import induction_pairs, same_token_pairs
-from core.analysis.pattern_table import RESAMPLES, SCORES, SEED
+from core.analysis.pattern_table import RESAMPLES, SCORES, SEED, withhold_classes
 from core.model import load, trace_text
 from core.model.trace import Array, Layer, Token, Trace
 from tests.analysis.traces import plain_tokens, random_weights, token, trace_with_attention
@@ -26,7 +27,8 @@ SENTENCE = (
     token(".", 5, 4),
     token("[SEP]", 6, -1, special=True),
 )
-WORDS = plain_tokens("the", "cat", "saw", "the", "dog", "near", "a", "cat")
+STORY = "the cat saw the dog near a cat and the dog saw the cat"
+WORDS = plain_tokens(*STORY.split())
 
 
 def causal(trace: Trace) -> Trace:
@@ -202,13 +204,22 @@ def literal_scores(matrix: Array, masked: bool) -> dict[str, float]:
 # ---- classes ----------------------------------------------------------------------------------
 
 
+def looking_back(share: float, own: float) -> Trace:
+    """One head on eight tokens: so much to the token before, to itself, and the rest evenly."""
+    size = 8
+    weights = np.full((size, size), (1 - share - own) / (size - 2), dtype=np.float32)
+    weights[np.arange(size), np.arange(size) - 1] = share
+    weights[np.arange(size), np.arange(size)] = own
+    return trace_with_attention(weights[None, None])
+
+
 def test_thresholds_are_those_of_the_definitions_and_can_be_moved() -> None:
     assert (THRESHOLDS["previous"], THRESHOLDS["next"]) == (0.5, 0.5)
-    assert (THRESHOLDS["delimiter"], THRESHOLDS["broad"]) == (0.6, 0.78)
-    weights = np.array([[[[0.4, 0.3, 0.3], [0.7, 0.2, 0.1], [0.0, 0.6, 0.4]]]], dtype=np.float32)
-    trace = trace_with_attention(weights)  # previous 0.65, first 0.367
+    assert (THRESHOLDS["sep"], THRESHOLDS["punctuation"], THRESHOLDS["broad"]) == (0.6, 0.6, 0.78)
+    trace = looking_back(0.65, 0.05)
     assert pattern_table(trace)["class"].item() == "previous"
-    assert pattern_table(trace, {"previous": 0.65})["confidence"].item() != 0
+    low = pattern_table(trace, {"previous": 0.64})
+    assert low["confidence"].item() == pytest.approx(0.01 / 0.36, abs=1e-5)
     moved = pattern_table(trace, {"previous": 0.66, "broad": 0.9})
     assert moved["class"].item() == "none"
     assert np.isnan(moved["confidence"].item())
@@ -216,14 +227,60 @@ def test_thresholds_are_those_of_the_definitions_and_can_be_moved() -> None:
         pattern_table(trace, {"sideways": 0.5})
 
 
-def test_a_score_below_chance_is_no_pattern() -> None:
-    weights = np.array([[[[0.4, 0.6], [0.6, 0.4]]]], dtype=np.float32)
-    low = dict.fromkeys(CLASSES, 0.05) | {"broad": 1.0}
-    frame = pattern_table(trace_with_attention(weights), low)
-    assert frame["self"].item() == pytest.approx(0.4)
-    assert frame["class"].item() == "previous"  # 0.6 of 0.5; self has 0.4 of 0.5
-    alone = pattern_table(trace_with_attention(np.ones((1, 1, 1, 1), np.float32)))
-    assert alone["class"].item() == "none"  # one token: nowhere else to go
+def test_a_score_below_the_uniform_baseline_is_no_pattern() -> None:
+    """Of eight tokens a uniform head gives each 0.125."""
+    limits = {"previous": 0.9, "self": 0.05, "broad": 1.0}
+    below = pattern_table(looking_back(0.3, 0.1), limits)
+    assert below["self"].item() == pytest.approx(0.1)
+    assert below["class"].item() == "none"
+    assert pattern_table(looking_back(0.3, 0.2), limits)["class"].item() == "self"
+
+
+# ---- evidence ---------------------------------------------------------------------------------
+
+
+def copying(text: str) -> Trace:
+    """A head that gives all attention to other copies of the token, where there are any."""
+    names = text.split()
+    size = len(names)
+    weights = np.eye(size, dtype=np.float32)
+    for i, name in enumerate(names):
+        others = [j for j in range(size) if names[j] == name and j != i]
+        if others:
+            weights[i] = np.eye(size, dtype=np.float32)[others].mean(axis=0)
+    return trace_with_attention(weights[None, None], plain_tokens(*names))
+
+
+def test_one_repeated_word_is_no_evidence_for_same_token() -> None:
+    """Two query tokens have another copy to look at; six are asked for."""
+    once = pattern_table(copying("it rained and then it was a very fine day"))
+    assert once["same_token"].item() == 1
+    assert once["class"].item() != "same_token"
+    often = pattern_table(copying("it rained and then it was fine and then rained"))
+    assert often["class"].item() == "same_token"
+
+
+def test_every_pattern_states_how_many_query_tokens_it_needs() -> None:
+    for pattern in PATTERNS.values():
+        assert pattern.min_query_tokens >= MIN_QUERY_TOKENS
+    size = MIN_QUERY_TOKENS  # so that one token fewer has a token before it
+    back = np.eye(size, k=-1, dtype=np.float32)
+    back[0, 0] = 1
+    assert pattern_table(trace_with_attention(back[None, None]))["class"].item() == "none"
+    longer = np.eye(size + 1, k=-1, dtype=np.float32)
+    longer[0, 0] = 1
+    assert pattern_table(trace_with_attention(longer[None, None]))["class"].item() == "previous"
+
+
+def test_a_table_of_a_short_text_keeps_its_scores_and_loses_its_names() -> None:
+    table = pattern_table(looking_back(0.9, 0.05))
+    held = withhold_classes(table)
+    assert table["class"].item() == "previous"
+    assert (held["class"].item(), held["previous"].item()) == (
+        "too_short",
+        table["previous"].item(),
+    )
+    assert np.isnan(held["confidence"].item())
 
 
 def test_an_even_head_is_broad() -> None:
@@ -232,13 +289,25 @@ def test_an_even_head_is_broad() -> None:
     assert frame["confidence"].item() == pytest.approx(1, abs=1e-5)
 
 
-def test_the_narrowest_pattern_names_the_head() -> None:
+def resting_on(columns: dict[int, float]) -> Trace:
+    """One head on SENTENCE that gives these columns so much from every token."""
     size = len(SENTENCE)
-    weights = np.full((1, 1, size, size), 0.02, dtype=np.float32)
-    weights[..., 0] = 0.88  # [CLS]: the first token, and a delimiter
-    assert pattern_table(trace_with_attention(weights, SENTENCE))["class"].item() == "first"
-    weights[..., 0], weights[..., 6] = 0.02, 0.88
-    assert pattern_table(trace_with_attention(weights, SENTENCE))["class"].item() == "delimiter"
+    rest = (1 - sum(columns.values())) / (size - len(columns))
+    row = np.array([columns.get(place, rest) for place in range(size)], dtype=np.float32)
+    return trace_with_attention(np.broadcast_to(row, (1, 1, size, size)).copy(), SENTENCE)
+
+
+def test_the_most_specific_pattern_names_the_head() -> None:
+    """[CLS] is the first token; [SEP] is another special token."""
+    assert pattern_table(resting_on({0: 0.88}))["class"].item() == "first"
+    assert pattern_table(resting_on({6: 0.88}))["class"].item() == "sep"
+    assert pattern_table(resting_on({2: 0.44, 5: 0.44}))["class"].item() == "punctuation"
+
+
+def test_delimiters_are_tested_one_by_one_as_clark_et_al_do_and_not_by_their_sum() -> None:
+    table = pattern_table(resting_on({0: 0.4, 5: 0.2, 6: 0.35}))
+    assert table["delimiter"].item() > 0.9
+    assert table["class"].item() == "none"
 
 
 def test_induction_is_taken_as_it_is_given() -> None:
@@ -265,7 +334,7 @@ def corpus() -> list[Trace]:
     traces = [
         trace_with_attention(random_weights(10 + size, 2, 2, size)) for size in (3, 5, 8, 4, 6)
     ]
-    return [*traces, trace_with_attention(random_weights(30, 2, 2, 8), WORDS)]
+    return [*traces, trace_with_attention(random_weights(30, 2, 2, len(WORDS)), WORDS)]
 
 
 def test_scores_of_a_corpus_are_means_over_all_its_tokens(corpus: list[Trace]) -> None:

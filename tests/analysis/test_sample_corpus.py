@@ -9,13 +9,20 @@ from collections import Counter
 import pytest
 
 from core.analysis.sample_corpus import (
+    AGREES_WITH,
+    FORMS,
+    PAIR_TOPICS,
+    PAIRS,
     PRONOUNS,
     SAMPLE,
     TOPICS,
     CorpusError,
     Mention,
     Sentence,
+    marked_sets,
+    pronoun_pairs,
     read_corpus,
+    read_pair,
     read_sentence,
     sample_corpus,
     sample_sentences,
@@ -164,6 +171,126 @@ def test_a_pronoun_agrees_with_its_antecedent(sentence: Sentence, mention: Menti
         assert not (sentence.text[:start][-1:] + sentence.text[end:][:1]).isalnum()
 
 
+# The minimal pairs ----------------------------------------------------------------------------
+
+HALVES = pronoun_pairs()
+BY_PAIR = list(zip(HALVES[::2], HALVES[1::2], strict=True))
+# As a reader knows them, for nouns of the pairs that say their gender, or not their number.
+PAIR_WOMEN = """
+    Clara Elena Ruth Nadia Ines Agnes Anna Lena Marta Irina Sofia Greta Julia Paula Olga Vera Hanna
+    Lisa Karin Doris Monika Sabine Eva Carla Nina Tina Frieda Helga aunt sister queen maid mother
+    girl witch princess duchess grandmother actress hostess widow countess landlady
+"""
+PAIR_MEN = """
+    Victor Daniel Peter Oskar Tom Hugo Leo Julian Anton Felix Martin Simon Robert Kurt Karl Emil
+    Arthur Henry Philip Edgar Gustav Max Ludwig Franz Erik Albert Bruno Jakob Stefan Ralf Boris
+    Kaspar Anselm Otto Willi father boy king jester uncle nephew monk thief emperor grandson
+    grandfather dwarf giant priest miner
+"""
+PLURALS = {"sheep", "geese", "firemen"}
+SINGULARS = {"princess", "countess", "duchess", "hostess", "actress", "bus"}
+
+
+def noun(sentence: Sentence, number: int) -> str:
+    return sentence.text[slice(*sentence.mentions[0].candidates[number])]
+
+
+def test_there_are_two_hundred_pronouns_more_each_in_a_sentence_of_its_own() -> None:
+    assert len(HALVES) >= 200
+    assert all(len(half.mentions) == 1 for half in HALVES)
+    assert len({half.text for half in HALVES} | set(sample_sentences())) == len(HALVES) + len(
+        sample_sentences()
+    )
+    counts = Counter(half.text[slice(*half.mentions[0].pronoun)].lower() for half in HALVES)
+    assert set(counts) == set(PAIR_TOPICS)
+    assert min(counts.values()) >= 20
+
+
+def test_the_halves_of_a_pair_differ_in_one_word_and_in_the_noun_that_is_right() -> None:
+    for number, (one, other) in enumerate(BY_PAIR):
+        assert one.pair == other.pair == number
+        words, others = one.text.split(), other.text.split()
+        assert len(words) == len(others)
+        differing = [a.strip(".,") for a, b in zip(words, others, strict=True) if a != b]
+        assert differing == [one.text[slice(*one.decided_by)]]  # type: ignore[misc]
+        assert {one.mentions[0].antecedent, other.mentions[0].antecedent} == {0, 1}
+        assert [noun(one, 0), noun(one, 1)] == [noun(other, 0), noun(other, 1)]
+
+
+@pytest.mark.parametrize("kind", PAIR_TOPICS)
+def test_neither_the_first_nor_the_nearest_noun_wins_by_position(kind: str) -> None:
+    mentions = [half.mentions[0] for half in HALVES if half.topic == kind]
+    assert {len(mention.candidates) for mention in mentions} == {2}
+    for rule in ("first", "nearest"):
+        right = [getattr(mention, rule) == mention.antecedent for mention in mentions]
+        assert sum(right) * 2 == len(right)
+
+
+def test_all_nouns_of_a_pair_agree_with_the_pronoun_as_they_are_marked() -> None:
+    for half in HALVES:
+        (mention,) = half.mentions
+        pronoun = half.text[slice(*mention.pronoun)].lower()
+        assert len(mention.kinds) == 2
+        assert len(set(mention.kinds)) == 1
+        assert FORMS[pronoun] in AGREES_WITH[mention.kinds[0]]
+
+
+def test_the_marks_of_gender_and_number_are_true() -> None:
+    for half in HALVES:
+        (kind, _) = half.mentions[0].kinds
+        for number in (0, 1):
+            word = noun(half, number)
+            assert (word in PAIR_WOMEN.split()) == (kind == "female"), word
+            assert (word in PAIR_MEN.split()) == (kind == "male") or kind == "person", word
+            plural = word in PLURALS or (word.endswith("s") and word not in SINGULARS)
+            if word[0].islower():
+                assert plural == (kind in {"people", "things", "animals"}), word
+
+
+def test_marks_point_at_whole_words_before_the_pronoun() -> None:
+    for half in HALVES:
+        (mention,) = half.mentions
+        for start, end in (mention.pronoun, *mention.candidates, half.decided_by or (0, 0)):
+            assert re.fullmatch(r"\w+", half.text[start:end])
+            assert not (half.text[:start][-1:] + half.text[end:][:1]).isalnum()
+        assert max(mention.candidates) < mention.pronoun
+
+
+def test_a_third_of_the_pairs_can_be_decided_from_left_to_right() -> None:
+    early = sum(half.decided_by < half.mentions[0].pronoun for half in HALVES)  # type: ignore[operator]
+    assert 0.3 < early / len(HALVES) < 0.7
+
+
+def test_pairs_are_as_different_from_each_other_as_sentences_are() -> None:
+    bags = [set(one.text.lower().split()) for one, _ in BY_PAIR]
+    assert max(len(a & b) / len(a | b) for a, b in itertools.combinations(bags, 2)) < 0.6
+    for one, _ in BY_PAIR:
+        assert 6 <= len(words_of(one.text)) <= 30
+        assert re.search(r"[.?!]$", one.text)
+        assert not set("[]{}<>|=") & set(one.text)
+
+
+def test_the_pairs_are_a_set_of_their_own_and_no_part_of_what_heads_are_measured_on() -> None:
+    sets = marked_sets()
+    assert list(sets) == ["pairs", "sample"]
+    assert sets["pairs"] == HALVES
+    assert all(sentence.mentions and sentence.pair is None for sentence in sets["sample"])
+    assert not {half.text for half in HALVES} & set(sample_sentences())
+    lines = [line for line in PAIRS.read_text("utf-8").splitlines() if "{" in line]
+    assert len(lines) - 1 == len(BY_PAIR)  # and the line that explains the mark
+
+
+def test_a_line_of_the_pairs_is_two_sentences() -> None:
+    one, other = read_pair("The [cat:animal] <bit|fed> [Rex:animal]; {it=cat|Rex} ran.", "it", 3)
+    spans, kinds = ((4, 7), (12, 15)), ("animal", "animal")
+    assert one == Sentence(
+        "The cat bit Rex; it ran.", "it", (Mention((17, 19), spans, 0, kinds),), 3, (8, 11)
+    )
+    assert other == Sentence(
+        "The cat fed Rex; it ran.", "it", (Mention((17, 19), spans, 1, kinds),), 3, (8, 11)
+    )
+
+
 def test_the_corpus_is_read_once() -> None:
     assert sample_corpus() is sample_corpus()
     assert sample_sentences() == tuple(sentence.text for sentence in sample_corpus())
@@ -225,6 +352,16 @@ def test_comments_and_empty_lines_say_nothing() -> None:
         ("The tom-[cat] met the [dog], and {it=dog} ran.", '"[cat]" must stand apart'),
         ("The [cat][dog] ran because {it=dog} ran.", '"[cat]" must stand apart'),
         ("The [cat] met the [dog], and {it=dog}self ran.", '"{it=dog}" must stand apart'),
+        ("The [cat:cow] met the [dog], and {it=dog} ran.", '"cow" in "[cat:cow]" is none of male'),
+        ("The [cat:animal] met the [dog], and {it=dog} ran.", 'of "it" are not all marked'),
+        ("The [boys:people] met [Tom:male], and {he=Tom} ran.", 'of "he" are not all marked'),
+        ("The [cat:animal] met the [dog:animal], and {he=dog} ran.", '"he" does not agree with'),
+        ("The [cat] met the [dog], and {it=cat|dog} <ran|hid> <fast|well>.", "one place for two"),
+        ("The [cat] met the [dog], and {it=cat|dog} <ran.", "one place for two words"),
+        ("The [cat] met the [dog], and {it=cat|dog} <ran off|hid>.", "is not one word and one"),
+        ("The [cat] met the [dog], and {it=cat} <ran|hid>.", "must give a pronoun another noun"),
+        ("The [cat] met the [dog], and {it=cat|dog} <hid|hid>.", "is not one word and one"),
+        ("The [cat] met the [dog], and {it=cat|dog} ran.", 'no noun "[cat|dog]" is marked'),
     ],
 )
 def test_a_line_that_cannot_be_read_is_named_with_its_reason(line: str, reason: str) -> None:

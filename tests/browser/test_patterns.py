@@ -88,3 +88,28 @@ def test_cancel_leaves_the_sample_corpus_and_it_can_be_taken_up_again(
     page.get_by_role("radio", name="sample corpus").click()
     expect(page.get_by_text("On the sample corpus (")).to_be_visible(timeout=120_000)
     expect(page.get_by_role("button", name="Cancel")).to_have_count(0)
+
+
+def test_coreference_is_told_of_pairs_and_of_the_sample_corpus(goto: Callable[..., Page]) -> None:
+    page = goto(f"/patterns?text={BOOK}&layer=4&head=2")
+    page.get_by_role("radio", name="Coreference").click()
+    told = page.get_by_text("Where only meaning decides, no head is demonstrably right more often")
+    expect(told).to_be_visible(timeout=120_000)
+    expect(page.locator(".st-key-patterns_pronouns .scatterlayer .point")).not_to_have_count(0)
+    expect(page.get_by_text("Both sentences right: 9")).to_be_visible()
+    page.get_by_role("radio", name="sample corpus").click()
+    page.wait_for_url(re.compile("marked=sample"))
+    settle(page)
+    expect(page.get_by_text("picks the antecedent for 183 of 245 pronouns")).to_be_visible()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_a_short_text_shows_question_marks_in_place_of_patterns(
+    goto: Callable[..., Page], scheme: str
+) -> None:
+    page = goto("/patterns?text=it%20it%20it", scheme=scheme)
+    box = page.get_by_test_id("stAlertContentInfo")
+    expect(box.get_by_text("Too short to say.")).to_be_visible()
+    letters = page.locator(".st-key-patterns_map .textpoint")
+    expect(letters).to_have_count(72)
+    assert set(letters.all_text_contents()) == {"?"}

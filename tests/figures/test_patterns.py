@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from core.analysis.head_classes import CLASSES, NONE
+from core.analysis.head_classes import CLASSES, NONE, TOO_SHORT
 from core.figures.palette import palette
 from core.figures.patterns import (
     LETTERS,
@@ -16,11 +16,11 @@ from core.figures.patterns import (
     score_bars,
 )
 
-NAMES = {name: f"<{name}>" for name in (*CLASSES, NONE)}
+NAMES = {name: f"<{name}>" for name in (*CLASSES, NONE, TOO_SHORT)}
 
 
 def test_every_class_has_a_letter_of_its_own() -> None:
-    assert set(LETTERS) == {*CLASSES, NONE}
+    assert set(LETTERS) == set(NAMES)
     assert len(set(LETTERS.values())) == len(LETTERS)
 
 
@@ -30,7 +30,8 @@ def test_every_class_has_a_colour_of_its_own_that_is_not_that_of_queries_or_keys
 ) -> None:
     colours = palette(theme)
     shades = class_colours(theme, colours)
-    assert set(shades) == {*CLASSES, NONE}
+    assert set(shades) == set(NAMES)
+    assert shades.pop(TOO_SHORT) == shades[NONE]  # no pattern either; the letter tells them apart
     assert len({*shades.values(), colours.query, colours.key}) == len(shades) + 2
 
 

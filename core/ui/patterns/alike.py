@@ -82,7 +82,7 @@ def _nearest(found: Found, distances: Distances, labels: list[str]) -> pd.DataFr
         {
             "head": [labels[other] for other, _ in nearest],
             "distance": [round(distance, 3) for _, distance in nearest],
-            "class": [CLASS_NAMES[kinds.iloc[other]] for other, _ in nearest],
+            "pattern": [CLASS_NAMES[kinds.iloc[other]] for other, _ in nearest],
         }
     )
 

@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 import streamlit as st
 
-from core.analysis.head_classes import CLASSES, SCORE_OF, THRESHOLDS
-from core.analysis.pattern_table import make_table
+from core.analysis.head_classes import CLARK, CLASSES, PATTERNS, THRESHOLDS
+from core.analysis.minimum_evidence import too_short
+from core.analysis.pattern_measure import MEASURED
+from core.analysis.pattern_table import make_table, withhold_classes
 from core.ui import address, cache
 from core.ui.patterns.source import Corpus, measured_corpus
-from core.ui.patterns.wording import CLASS_NAMES, head_name
+from core.ui.patterns.wording import CLASS_NAMES, head_name, verdict
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -63,6 +65,16 @@ class Found:
         return head_name(self.layer, self.head)
 
     @property
+    def verdict(self) -> str:
+        """Which pattern the chosen head follows, and how clearly (Markdown)."""
+        return verdict(
+            self.name,
+            self.row,
+            self.thresholds_of(self.number),
+            self.query_tokens_of(self.number),
+        )
+
+    @property
     def where(self) -> str:
         """What was measured, in words."""
         if self.corpus is None:
@@ -76,15 +88,32 @@ class Found:
         """A head's row of the table, by its number among all heads."""
         return {str(name): value for name, value in self.table.iloc[number].items()}
 
-    def bar_of(self, number: int) -> dict[str, float]:
-        """By class, what a head's score must exceed: the threshold, or chance where it is more."""
+    @property
+    def tokens(self) -> int:
+        """How many tokens were measured."""
+        return sum(each.tokens for each in self.measured)
+
+    @property
+    def short(self) -> bool:
+        """Whether that is too little to name patterns by."""
+        return too_short(self.tokens)
+
+    def thresholds_of(self, number: int) -> dict[str, float]:
+        """By pattern, what a head's score must exceed: the threshold, or the uniform baseline."""
         row = self.row_of(number)
         return {
-            kind: self.thresholds[kind]
-            if kind == "broad"
-            else float(np.maximum(self.thresholds[kind], row[f"{score}_uniform"]))  # type: ignore[call-overload]
-            for kind, score in SCORE_OF.items()
+            kind: float(np.maximum(self.thresholds[kind], row[f"{pattern.score}_uniform"]))  # type: ignore[call-overload]
+            if pattern.above_uniform
+            else self.thresholds[kind]
+            for kind, pattern in PATTERNS.items()
         }
+
+    def query_tokens_of(self, number: int) -> dict[str, float]:
+        """By pattern, how many tokens a head's score is over; no limit for induction."""
+        layer, head = divmod(number, self.trace.shape[1])
+        counts = np.sum([each.counts[:, layer, head] for each in self.measured], axis=0)
+        known = {name: float(count) for name, count in zip(MEASURED, counts, strict=True)}
+        return {kind: known.get(pattern.score, float("inf")) for kind, pattern in PATTERNS.items()}
 
     def grid(self, column: str) -> NDArray[np.generic]:
         """A column of the table as (layer, head)."""
@@ -98,6 +127,8 @@ def find(trace: Trace, key: cache.TextKey, source: str, layer: int, head: int) -
     if source == "text":
         measured: Sequence[Measured] = (cache.measured(key),)
         table, corpus = make_table(measured, thresholds, induction), None
+        if too_short(measured[0].tokens):
+            table = withhold_classes(table)
     else:
         corpus = measured_corpus(trace.model)
         measured = corpus.measured
@@ -129,13 +160,13 @@ def pick_thresholds() -> None:
     moved = sum(st.session_state[f"min_{name}"] != THRESHOLDS[name] for name in CLASSES)
     with st.popover(f"Thresholds ({moved} moved)" if moved else "Thresholds"):
         st.caption(
-            "What a score must exceed. Where chance is higher, it must exceed chance. Previous,"
-            " next, delimiters and broad after Clark et al. 2019; the others are ours."
+            "What a score must exceed; where the uniform baseline is higher, that."
+            f" {CLARK}: {_named(CLARK)}. The others are ours."
         )
         columns = st.columns(3)
         for place, name in enumerate(CLASSES):
             columns[place % 3].number_input(
-                CLASS_NAMES[name].capitalize(),
+                _capital(CLASS_NAMES[name]),
                 0.0,
                 1.0,
                 step=0.05,
@@ -144,6 +175,15 @@ def pick_thresholds() -> None:
                 persist_state="session",
             )
         st.button("Usual thresholds", on_click=_reset, disabled=not moved, key="patterns_reset")
+
+
+def _named(source: str) -> str:
+    """The patterns with thresholds of a source."""
+    return ", ".join(CLASS_NAMES[name] for name in CLASSES if PATTERNS[name].source == source)
+
+
+def _capital(name: str) -> str:
+    return name[:1].upper() + name[1:]
 
 
 def _reset() -> None:

@@ -9,7 +9,8 @@ import pandas as pd
 import streamlit as st
 
 from core.analysis.attention_table import unique_labels
-from core.analysis.head_classes import CLASSES, NONE, SCORE_OF, classify
+from core.analysis.head_classes import CLASSES, NONE, SCORE_OF, TOO_SHORT, classify
+from core.analysis.minimum_evidence import MIN_TOKENS, too_short
 from core.analysis.pairs import permitted_pairs
 from core.analysis.pattern_evidence import Evidence, evidence
 from core.analysis.pattern_measure import MEASURED, even_attention, measure_matrix
@@ -23,7 +24,6 @@ from core.ui.patterns.wording import (
     nearest_pattern,
     number,
     say_evidence,
-    verdict,
 )
 
 if TYPE_CHECKING:
@@ -89,7 +89,7 @@ def show_one(found: Found, colours: Palette) -> None:
             st.info(say_evidence(name, pattern, evident, len(labels)))
     st.caption(
         "Left: who attends to whom, rows attend. Right: a head that does nothing else; where a"
-        " token has several such pairs they share evenly, and rows without one are empty. Both"
+        " token has several such pairs they get the same, and rows without one are empty. Both"
         " have colours from 0 to 1."
     )
     if evident.tokens:
@@ -101,7 +101,7 @@ def show_one(found: Found, colours: Palette) -> None:
             placeholder="–",
             column_config={
                 column: st.column_config.NumberColumn(format="%.3f")
-                for column in ("follows", "chance", "weight")
+                for column in ("follows", "uniform", "weight")
             },
         )
 
@@ -122,13 +122,17 @@ def _pattern(found: Found, whole: str) -> str:
     if whole != "head":
         return "first"
     kind = str(found.row["class"])
-    if kind != NONE:
+    if kind not in (NONE, TOO_SHORT):
         return kind
-    return nearest_pattern(found.row, found.bar_of(found.number))[0] or "self"
+    tokens = found.query_tokens_of(found.number)
+    if kind == TOO_SHORT:  # nothing is claimed: any pattern that the text has may stand beside
+        tokens = {name: float("inf") if count else 0.0 for name, count in tokens.items()}
+        tokens["induction"] = 0.0
+    return nearest_pattern(found.row, found.thresholds_of(found.number), tokens)[0] or "self"
 
 
 def _matrices(found: Found, trace: Trace, whole: str) -> tuple[Array, Array]:
-    """Attention, and what an even head or model would have, both (token, token)."""
+    """Attention, and that of a head or model with uniform attention, both (token, token)."""
     if whole != "head":
         kind = cast("Overall", whole)
         return overall_attention(trace, kind), even_overall(trace, kind)
@@ -139,18 +143,19 @@ def _matrices(found: Found, trace: Trace, whole: str) -> tuple[Array, Array]:
 
 def _verdict(found: Found, whole: str, trace: Trace, weights: Array, even: Array) -> str:
     if whole == "head":
-        said = verdict(found.name, found.row, found.bar_of(found.number))
-        return f"Over {found.where}: {said}" if found.corpus is not None else said
-    means, chance = add_induction(*mean_scores([measure_matrix(weights, even, trace.tokens)]), None)
-    kinds = classify(means, chance, found.thresholds)
-    named = str(kinds.names[0, 0])
+        return f"Over {found.where}: {found.verdict}" if found.corpus is not None else found.verdict
     name = WHOLES[whole].capitalize()
+    if too_short(len(trace.tokens)):
+        return f"**{name}: too short to say** ({len(trace.tokens)} of {MIN_TOKENS} tokens)."
+    scores = add_induction(mean_scores([measure_matrix(weights, even, trace.tokens)]), None)
+    kinds = classify(scores.means, scores.uniform, scores.query_tokens, found.thresholds)
+    named = str(kinds.names[0, 0])
     if named == NONE:
-        return f"**{name}** follows no pattern above its bar."
+        return f"**{name}** follows no pattern above its threshold."
     score = SCORE_OF[named]
     return (
-        f"**{name}: {CLASS_NAMES[named]}**, {number(float(means[score][0, 0]))} where even heads"
-        f" would give {number(float(chance[score][0, 0]))}."
+        f"**{name}: {CLASS_NAMES[named]}**, {number(float(scores.means[score][0, 0]))} where"
+        f" uniform attention would give {number(float(scores.uniform[score][0, 0]))}."
     )
 
 
@@ -211,7 +216,7 @@ def _tokens(evident: Evidence, weights: Array, labels: tuple[str, ...]) -> pd.Da
         {
             "token": labels,
             "follows": evident.share,
-            "chance": evident.even,
+            "uniform": evident.even,
             "attends most to": [labels[key] for key in strongest],
             "weight": weights[np.arange(len(labels)), strongest],
         }

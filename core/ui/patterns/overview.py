@@ -1,4 +1,4 @@
-"""All heads: the map, the chosen head's scores beside chance, and the table."""
+"""All heads: the map, the chosen head's scores beside their uniform baseline, and the table."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import streamlit as st
 
-from core.analysis.head_classes import CLASSES, NONE, SCORE_OF
+from core.analysis.head_classes import CLASSES, NONE, PATTERNS, SCORE_OF
+from core.analysis.minimum_evidence import MIN_TOKENS
 from core.analysis.pattern_measure import MEASURED
 from core.analysis.pattern_table import RESAMPLES, SCORES
 from core.figures.head_map import head_map
@@ -15,7 +16,7 @@ from core.figures.patterns import Bar, class_colours, class_map, ring, score_bar
 from core.ui import address
 from core.ui.downloads import csv_later
 from core.ui.patterns.found import THRESHOLD_KEYS
-from core.ui.patterns.wording import CLASS_NAMES, MISSING, SCORE_NAMES, SHORT_NAMES, number, verdict
+from core.ui.patterns.wording import CLASS_NAMES, MISSING, SCORE_NAMES, SHORT_NAMES, number
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -26,6 +27,9 @@ if TYPE_CHECKING:
 
 COLOURINGS = ("class", *SCORES)
 _CLASS_OF = {score: kind for kind, score in SCORE_OF.items()}
+_ABOUT = {
+    "above threshold": "How far above its threshold the score is: 0 at it, 1 at all attention"
+}
 
 
 def show_overview(found: Found, colours: Palette, theme: str | None) -> None:
@@ -35,7 +39,7 @@ def show_overview(found: Found, colours: Palette, theme: str | None) -> None:
     with left:
         _show_map(found, colours, theme)
     with right:
-        st.markdown(verdict(found.name, found.row, found.bar_of(found.number)))
+        st.markdown(found.verdict)
         st.button("Look at this head", key="patterns_look", on_click=_look)
         st.plotly_chart(
             score_bars(_bars(found), colours),
@@ -56,7 +60,7 @@ def pick_colouring() -> None:
         "Colour by",
         COLOURINGS,
         key="score",
-        format_func=lambda name: SCORE_NAMES.get(name, name),
+        format_func=SCORE_NAMES.__getitem__,
         persist_state="session",
     )
 
@@ -83,6 +87,14 @@ def _look() -> None:
 
 
 def _say_classes(found: Found) -> None:
+    if found.short:
+        st.info(
+            f"**Too short to say.** {found.where[0].upper()}{found.where[1:]} is too short to name"
+            f" patterns by: under {MIN_TOKENS} tokens, heads that nothing has been taught pass a"
+            " threshold by accident, up to a third of them. The scores are below; for patterns,"
+            " take a longer text or measure on the sample corpus."
+        )
+        return
     counts = found.table["class"].value_counts()
     named = [(kind, int(counts[kind])) for kind in CLASSES if kind in counts.index]
     total = len(found.table)
@@ -92,10 +104,24 @@ def _say_classes(found: Found) -> None:
             f"**No head passes a threshold** on {found.where}. Colour the map by a score to see how"
             f" near they come, lower the thresholds{more}"
         )
+        _say_scarce(found)
         return
     with_one = total - int(counts.get(NONE, 0))
     said = ", ".join(f"{count} {CLASS_NAMES[kind]}" for kind, count in named)
     st.markdown(f"On {found.where} **{with_one} of {total} heads** follow a pattern: {said}.")
+    _say_scarce(found)
+
+
+def _say_scarce(found: Found) -> None:
+    """Which patterns the text has too little of to name a head by."""
+    tokens = found.query_tokens_of(found.number)
+    scarce = [
+        f"{CLASS_NAMES[kind]} ({tokens[kind]:.0f} of {pattern.min_query_tokens})"
+        for kind, pattern in PATTERNS.items()
+        if 0 < tokens[kind] < pattern.min_query_tokens
+    ]
+    if scarce:
+        st.caption(f"Too few query tokens to name a head by: {', '.join(scarce)}.")
 
 
 def _show_map(found: Found, colours: Palette, theme: str | None) -> None:
@@ -127,40 +153,46 @@ def _show_map(found: Found, colours: Palette, theme: str | None) -> None:
 
 
 def _read_map(found: Found, score: str) -> str:
+    if score == "class" and found.short:
+        return (
+            "A square is a head. Click one to choose it; a score as colour shows how they differ."
+        )
     if score == "class":
         return (
-            "A square is a head; its colour and letter are the narrowest pattern whose bar it"
-            " passes. Click one to choose it."
+            "A square is a head; its colour and letter are the most specific pattern it clearly"
+            " follows. Click one to choose it."
         )
-    chance = found.table[f"{score}_uniform"]
-    if chance.isna().all():
+    baseline = found.table[f"{score}_uniform"]
+    if baseline.isna().all():
         return f"Not defined here. {MISSING.get(score, '')}"
-    low, high = float(chance.min()), float(chance.max())
-    even = number(low) if high - low < 0.005 else f"{number(low)} to {number(high)}"
+    low, high = float(baseline.min()), float(baseline.max())
+    uniform = number(low) if high - low < 0.005 else f"{number(low)} to {number(high)}"
     if score == "entropy":
-        return f"A head that attends evenly has {even}, the most there is."
+        return f"A head with uniform attention has {uniform}, the most there is."
     unit = " tokens" if score == "distance" else ""
-    return f"A head that attends evenly has {even}{unit} here: that is chance, and no news."
+    return f"A head with uniform attention has {uniform}{unit} here: the uniform baseline."
 
 
 def _bars(found: Found) -> list[Bar]:
-    row, limits = found.row, found.bar_of(found.number)
+    row, limits = found.row, found.thresholds_of(found.number)
+    tokens = found.query_tokens_of(found.number)
     bars = []
     for name in SCORES:
         if name == "distance":
             continue
         kind = _CLASS_OF.get(name, "")
         value = float(row[name])  # type: ignore[arg-type]
-        bar = limits.get(kind, float("nan"))
+        threshold = limits.get(kind, float("nan"))
+        enough = bool(kind) and tokens[kind] >= PATTERNS[kind].min_query_tokens
         bars.append(
             Bar(
                 SCORE_NAMES[name],
                 value,
                 float(row[f"{name}_uniform"]),  # type: ignore[arg-type]
-                bar if np.isfinite(value) else float("nan"),
+                threshold if np.isfinite(value) else float("nan"),
                 float(row.get(f"{name}_low", np.nan)),  # type: ignore[arg-type]
                 float(row.get(f"{name}_high", np.nan)),  # type: ignore[arg-type]
-                passes=bool(value > bar),
+                passes=bool(value > threshold) and enough and not found.short,
             )
         )
     return bars
@@ -182,10 +214,10 @@ def _show_table(found: Found) -> None:
     )
     with st.container(horizontal=True, vertical_alignment="center"):
         st.toggle(
-            "Chance beside each score",
+            "Uniform baseline beside each score",
             key="chance",
             persist_state="session",
-            help="What a head scores that attends evenly to all it may see, on the same texts.",
+            help="What a head scores that attends uniformly to all it may see, on the same texts.",
         )
         st.caption(_read_table(found), width="stretch")
         st.download_button(
@@ -202,6 +234,7 @@ def _readable(table: pd.DataFrame, *, chance: bool) -> pd.DataFrame:
     shown = table[["class", "confidence"]].copy()
     shown.insert(0, "head", "L" + table["layer"].astype(str) + " H" + table["head"].astype(str))
     shown["class"] = shown["class"].map(CLASS_NAMES)
+    shown = shown.rename(columns={"class": "pattern", "confidence": "above threshold"})
     if "stability" in table:
         shown["stability"] = table["stability"]
     for name in SCORES:
@@ -216,9 +249,9 @@ def _columns(shown: pd.DataFrame) -> dict[str, ColumnConfig]:
     columns: dict[str, ColumnConfig] = {}
     for name in shown.columns:
         score = name.removesuffix("_uniform")
-        label = "chance" if name != score else SHORT_NAMES.get(name, name)
-        about = f"chance: {SCORE_NAMES[score]}, of an even head" if name != score else None
-        if name not in {"head", "class"}:
+        label = "uniform" if name != score else SHORT_NAMES.get(name, name)
+        about = f"Uniform baseline of: {SCORE_NAMES[score]}" if name != score else _ABOUT.get(name)
+        if name not in {"head", "pattern"}:
             columns[name] = st.column_config.NumberColumn(
                 label,
                 format="%.3f",
@@ -234,7 +267,7 @@ def _read_table(found: Found) -> str:
     drawn = (
         ""
         if found.corpus is None
-        else f" Stability: how often the class came again when the sentences were drawn anew"
+        else f" Stability: how often the pattern came again when the sentences were drawn anew"
         f" {RESAMPLES:,} times; the 95 % intervals are in the download."
     )
     return f"Click a column to sort by it, a row to choose the head.{drawn}{empty}"

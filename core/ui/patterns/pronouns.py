@@ -1,77 +1,83 @@
-"""Coreference: which heads look from a pronoun to the noun it stands for, on the sample corpus."""
+"""Coreference: which heads look from a pronoun to the noun it stands for, on marked sentences."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
+import pandas as pd
 import streamlit as st
 
-from core.analysis.coreference import coreference_table
 from core.figures.head_map import head_map
 from core.figures.patterns import ring
 from core.ui import address
-from core.ui.messages import escape
+from core.ui.patterns.marked import measured_pronouns
 from core.ui.patterns.overview import choose_head
-from core.ui.patterns.wording import head_name, number
+from core.ui.patterns.pronoun_lists import show_pairs, show_sentences
+from core.ui.patterns.pronoun_wording import SETS, conclude, say_head, say_set
 
 if TYPE_CHECKING:
-    import pandas as pd
-
-    from core.analysis.sample_corpus import Mention
     from core.figures.palette import Palette
     from core.ui.patterns.found import Found
-    from core.ui.patterns.source import Corpus
 
-_LISTED = 8  # sentences of each kind
+_BEST = 10  # heads in the table
+# Columns of that table: how they are called, and what they are in the coreference table.
+_PAIRS = {"both": "both_right", "neither": "both_wrong"}
+_RULES = {"− nearest": "over_nearest", "− first": "over_first"}
 
 
-def show_pronouns(found: Found, colours: Palette) -> None:
-    """The map, the best heads beside the rule to beat, and what the chosen head did."""
-    corpus = found.corpus
-    if corpus is None:
-        st.info(
-            "Coreference is measured on the sample corpus, where pronouns and their nouns are"
-            " marked; in your text nobody has marked them."
-        )
-        st.button("Measure on the sample corpus", on_click=_take_corpus, key="patterns_take_corpus")
-        return
-    if not any(resolved.mentions for resolved in corpus.resolved.values()):
-        st.info("This model saw no marked pronoun with two nouns to choose from.")
-        return
-    table = coreference_table(list(corpus.resolved.values()))
-    st.markdown(_say(table))
-    left, right = st.columns([3, 2], gap="medium")
-    with left:
-        _show_map(found, table, colours)
-    with right:
-        st.markdown("**The best heads**")
-        _show_best(table)
-    st.markdown(_say_head(found, table))
-    _show_sentences(found, corpus)
+def restore_marked() -> None:
+    """Take from the link which marked sentences are shown."""
+    address.restore_choice("marked", list(SETS), "pairs", "Pronouns are marked in")
+
+
+def pick_marked() -> None:
+    """Which marked sentences are shown."""
+    st.segmented_control(
+        "Pronouns of",
+        list(SETS),
+        key="marked",
+        format_func=SETS.__getitem__,
+        required=True,
+        persist_state="session",
+    )
 
 
 def publish_pronouns() -> None:
     """Write what this part shows into the address."""
-    address.publish("part", "source", "layer", "head")
+    address.publish("part", "marked", "layer", "head")
 
 
-def _say(table: pd.DataFrame) -> str:
-    nearest, chance = float(table["nearest"].iloc[0]), float(table["chance"].iloc[0])
-    better = int(table["better"].sum())
-    told = (
-        f"**{better} of {len(table)} heads** do better, each with 95 % confidence."
-        if better
-        else "**No head does better** with 95 % confidence."
-    )
-    return (
-        f"Of {int(table['pronouns'].iloc[0])} pronouns, the rule “it is the nearest noun” resolves"
-        f" {number(nearest)}, guessing {number(chance)}. {told}"
-    )
+def show_pronouns(found: Found, colours: Palette) -> None:
+    """What holds, the map, the best heads beside the rules to beat, and what one head answered."""
+    sets = measured_pronouns(found.trace.model)
+    known = {name: each for name, each in sets.items() if each.table is not None}
+    if not known:
+        st.info("This model saw no marked pronoun with two nouns to choose from.")
+        return
+    st.markdown(conclude(known))
+    name = st.session_state["marked"]
+    if name not in known:
+        st.info(f"This model saw no pronoun of the {SETS[name]} with two nouns to choose from.")
+        return
+    st.markdown(say_set(name, known[name]))
+    table = known[name].table
+    assert table is not None  # noqa: S101 - others are not known
+    left, right = st.columns([5, 4], gap="medium")
+    with left:
+        _show_map(found, table, colours)
+    with right:
+        _show_best(table, pairs=name == "pairs")
+    st.markdown(say_head(found.name, table.iloc[found.number], pairs=name == "pairs"))
+    if name == "pairs":
+        show_pairs(found, known[name])
+    else:
+        show_sentences(found, known[name])
 
 
 def _show_map(found: Found, table: pd.DataFrame, colours: Palette) -> None:
     shares = table["coreference"].to_numpy().reshape(found.trace.shape[:2])
-    figure = head_map(shares, "coreference", colours, title="resolved")
+    figure = head_map(shares, "right", colours, title="right")
     ring(figure, found.layer, found.head, shares.shape[1], colours)
     st.plotly_chart(
         figure,
@@ -92,78 +98,43 @@ def _take_square() -> None:
         choose_head(int(points[0]["y"]) - 1, int(points[0]["x"]) - 1)
 
 
-def _take_corpus() -> None:
-    st.session_state["source"] = "corpus"
-
-
-def _show_best(table: pd.DataFrame) -> None:
-    best = table.sort_values("coreference", ascending=False, kind="stable").head(10)
-    shown = best[["coreference", "low", "high", "hard", "better"]].copy()
-    shown.insert(0, "head", "L" + best["layer"].astype(str) + " H" + best["head"].astype(str))
+def _show_best(table: pd.DataFrame, *, pairs: bool) -> None:
+    st.markdown("**The heads with the highest share**")
+    best = table.sort_values("coreference", ascending=False, kind="stable").head(_BEST)
+    interval = [
+        f"{low:.2f} to {high:.2f}" if np.isfinite(low) else "–"
+        for low, high in zip(best["low"], best["high"], strict=True)
+    ]
+    shown = pd.DataFrame(
+        {
+            "head": "L" + best["layer"].astype(str) + " H" + best["head"].astype(str),
+            "right": best["coreference"],
+            "95 % interval": interval,
+        }
+    )
+    shown[list(_PAIRS if pairs else _RULES)] = best[
+        list((_PAIRS if pairs else _RULES).values())
+    ].to_numpy()
+    shown["beats"] = best["better"]
     st.dataframe(
         shown,
         key="patterns_best",
         hide_index=True,
         column_config={
-            **{
-                name: st.column_config.NumberColumn(label, format="%.3f")
-                for name, label in (
-                    ("coreference", "resolved"),
-                    ("low", "from"),
-                    ("high", "to"),
-                    ("hard", "hard ones"),
-                )
-            },
-            "better": st.column_config.CheckboxColumn("beats nearest"),
+            "right": st.column_config.NumberColumn(format="%.2f", width=50),
+            "95 % interval": st.column_config.TextColumn(width=95),
+            **{name: st.column_config.NumberColumn(width=66) for name in _PAIRS},
+            **{name: st.column_config.NumberColumn(format="%+.2f", width=72) for name in _RULES},
+            "beats": st.column_config.CheckboxColumn(width=60),
         },
     )
+    what = (
+        "Both, neither: pairs of which it resolves both sentences, or neither; in the others it"
+        " gives both the same noun."
+        if pairs
+        else "− nearest, − first: the difference to these rules on the same pronouns."
+    )
     st.caption(
-        "From and to: the 95 % interval (Wilson); a head beats the rule if all of it is above."
-        " Hard ones: pronouns that do not stand for the nearest noun."
+        f"The interval is that of the head alone. {what} Beats: more often right than"
+        f" the nearest and the first noun, corrected for the choice among {len(table)} heads."
     )
-
-
-def _say_head(found: Found, table: pd.DataFrame) -> str:
-    row = table.iloc[found.number]
-    return (
-        f"**{found.name}** resolves {number(float(row['coreference']))}"
-        f" ({number(float(row['low']))} to {number(float(row['high']))})."
-    )
-
-
-def _show_sentences(found: Found, corpus: Corpus) -> None:
-    """Where the chosen head is right, best of all where the nearest noun is wrong, and not."""
-    right: list[tuple[bool, str]] = []
-    wrong: list[tuple[bool, str]] = []
-    for place, resolved in corpus.resolved.items():
-        text = corpus.sentences[place]
-        for at, mention in enumerate(resolved.mentions):
-            hit = bool(resolved.hits[at, found.layer, found.head])
-            (right if hit else wrong).append((bool(resolved.nearest[at]), _marked(text, mention)))
-    columns = st.columns(2)
-    for column, title, lines in zip(
-        columns, ("Resolved", "Not resolved"), (right, wrong), strict=True
-    ):
-        with column:
-            st.markdown(f"**{title}: {len(lines)}**")
-            if not lines:
-                st.caption("None.")
-            for _, line in sorted(lines, key=lambda each: each[0])[:_LISTED]:
-                st.markdown(line)
-            if len(lines) > _LISTED:
-                st.caption(f"and {len(lines) - _LISTED} more")
-    st.caption(
-        "Pronouns are in bold with the noun they stand for; those where the nearest noun is wrong"
-        f" come first. {head_name(found.layer, found.head)} answers with the marked noun that gets"
-        " most of the pronoun's attention."
-    )
-
-
-def _marked(text: str, mention: Mention) -> str:
-    """The sentence as Markdown, its pronoun and antecedent in bold."""
-    spans = sorted([mention.pronoun, mention.candidates[mention.antecedent]])
-    parts, last = [], 0
-    for start, end in spans:
-        parts += [escape(text[last:start]), f"**{escape(text[start:end])}**"]
-        last = end
-    return "".join([*parts, escape(text[last:])])

@@ -5,10 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from core.analysis.coreference import Resolved, resolve
 from core.analysis.head_similarity import MOST_LOGARITHMS, Distances, add_distances, compare_heads
 from core.analysis.pattern_measure import Measured, measure_text
-from core.analysis.sample_corpus import sample_corpus, sample_sentences
+from core.analysis.sample_corpus import sample_sentences
 from core.ui import cache, corpus_walk
 from core.ui.corpus_walk import corpus_digest, walk_corpus
 
@@ -20,16 +19,12 @@ NAME = "patterns"
 
 @dataclass(frozen=True, eq=False)
 class Corpus:
-    """The sample corpus, measured: one entry a sentence, and the distances of all heads.
-
-    `resolved` are the pronouns of the sentences that have some marked, by the sentence's place.
-    """
+    """The sample corpus, measured: one entry a sentence, and the distances of all heads."""
 
     digest: str
     sentences: tuple[str, ...]
     measured: tuple[Measured, ...]
     distances: Distances
-    resolved: dict[int, Resolved]
 
     @property
     def tokens(self) -> int:
@@ -42,7 +37,6 @@ class _Gathered:
     """What is known so far, by the sentence's place."""
 
     measured: dict[int, Measured] = field(default_factory=dict)
-    resolved: dict[int, Resolved] = field(default_factory=dict)
     distances: Distances | None = None
 
 
@@ -52,7 +46,6 @@ def measured_corpus(model_name: str) -> Corpus:
     digest = corpus_digest(sentences)
     shelf = cache.corpus_shelf(model_name, digest)
     if shelf.found is None:
-        marked = {each.text: each for each in sample_corpus() if each.mentions}
         most_logarithms = MOST_LOGARITHMS // len(sentences)
 
         def take(into: _Gathered, place: int, trace: Trace) -> None:
@@ -61,8 +54,6 @@ def measured_corpus(model_name: str) -> Corpus:
                 distances = add_distances([into.distances, distances])
             into.distances = distances
             into.measured[place] = measure_text(trace)
-            if sentence := marked.get(sentences[place]):
-                into.resolved[place] = resolve(trace, sentence)
 
         found = walk_corpus(NAME, model_name, sentences, _Gathered, take)
         shelf.found = _corpus(digest, sentences, found)
@@ -83,5 +74,4 @@ def _corpus(digest: str, sentences: tuple[str, ...], found: _Gathered) -> Corpus
         tuple(sentences[place] for place in places),
         tuple(found.measured[place] for place in places),
         found.distances,
-        {places.index(place): found.resolved[place] for place in sorted(found.resolved)},
     )

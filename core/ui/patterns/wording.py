@@ -1,4 +1,4 @@
-"""What the patterns page calls its scores and classes, and what it says about a head."""
+"""What the page of head patterns calls its scores and patterns, and what it says of a head."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from core.analysis.head_classes import NONE, SCORE_OF
+from core.analysis.head_classes import NONE, PATTERNS, SCORE_OF, TOO_SHORT
+from core.analysis.minimum_evidence import MIN_TOKENS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -20,12 +21,15 @@ CLASS_NAMES = {
     "induction": "induction",
     "same_token": "same token elsewhere",
     "first": "first token",
-    "delimiter": "delimiters",
+    "sep": "[SEP] and other special tokens",
+    "punctuation": "full stops, commas",
     "other_sentence": "other sentence",
     "broad": "broad",
     NONE: "no pattern",
+    TOO_SHORT: "too short to say",
 }
 SCORE_NAMES = {
+    "class": "head pattern",
     "previous": "previous token",
     "next": "next token",
     "self": "itself",
@@ -33,7 +37,7 @@ SCORE_NAMES = {
     "cls": "opening special token",
     "sep": "other special tokens",
     "punctuation": "full stops, commas",
-    "delimiter": "delimiters",
+    "delimiter": "delimiters (sum of the three)",
     "same_token": "same token elsewhere",
     "other_sentence": "other sentence",
     "distance": "mean distance",
@@ -56,13 +60,16 @@ SHORT_NAMES = {
     "entropy": "entropy",
     "induction": "induction",
 }
+# Where words change for how far a score has come from its threshold (0) to all attention (1).
+JUST_ABOVE, FAR_ABOVE = 0.1, 0.5
 # What a head with the score does: "gives 0.93 of its attention to the token before".
 _TO = {
     "previous": "to the token before",
     "next": "to the token after",
     "self": "to the token itself",
     "first": "to the first token",
-    "delimiter": "to special tokens, full stops and commas",
+    "sep": "to special tokens after the first position",
+    "punctuation": "to full stops and commas",
     "same_token": "to other copies of the token",
     "other_sentence": "to the other sentence",
 }
@@ -100,47 +107,96 @@ def gives(pattern: str, value: float) -> str:
     return f"gives {shown} of its attention {_TO[pattern]}"
 
 
-def verdict(name: str, row: Mapping[str, object], bar: Mapping[str, float]) -> str:
-    """Which pattern a head follows and how far it is from the bar (Markdown).
+def verdict(
+    name: str,
+    row: Mapping[str, object],
+    thresholds: Mapping[str, float],
+    query_tokens: Mapping[str, float],
+) -> str:
+    """Which pattern a head follows and how far it is from the threshold (Markdown).
 
     Parameters
     ----------
     row : the head's row of the pattern table.
-    bar : by class, what its score must exceed.
+    thresholds : by pattern, what its score must exceed.
+    query_tokens : by pattern, how many tokens its score is over.
     """
     kind = str(row["class"])
-    if kind == NONE:
-        nearest, short = nearest_pattern(row, bar)
-        if not nearest:
-            return f"**{name}** cannot be measured on this text."
+    if kind == TOO_SHORT:
         return (
-            f"**{name}** follows no pattern above its bar. Nearest: {CLASS_NAMES[nearest]},"
-            f" {number(_number(row[SCORE_OF[nearest]]))} of the {number(bar[nearest])} it takes"
-            f" ({number(short)} short)."
+            f"**{name}: too short to say.** Under {MIN_TOKENS} tokens heads pass thresholds by"
+            " accident; the scores are shown, but name no pattern."
         )
+    if kind == NONE:
+        return _nothing(name, row, thresholds, query_tokens)
     score = SCORE_OF[kind]
-    chance = "" if kind == "broad" else f", chance {number(_number(row[f'{score}_uniform']))}"
+    beside = (
+        f", uniform baseline {number(_number(row[f'{score}_uniform']))}"
+        if PATTERNS[kind].above_uniform
+        else ""
+    )
     low, high = (_number(row.get(f"{score}_{end}", np.nan)) for end in ("low", "high"))
     if np.isfinite(low):
-        chance += f"; 95 % interval {number(low)} to {number(high)}"
+        beside += f"; 95 % interval {number(low)} to {number(high)}"
     stable = row.get("stability")
     again = (
-        f" The class came again in {stable:.0%} of the resamples."
+        f" It was the head's pattern again in {stable:.0%} of the resamples."
         if isinstance(stable, float) and np.isfinite(stable)
         else ""
     )
     return (
-        f"**{name}: {CLASS_NAMES[kind]}.** It {gives(kind, _number(row[score]))} (bar"
-        f" {number(bar[kind])}{chance}). Confidence {number(_number(row['confidence']))}.{again}"
+        f"**{name}: {CLASS_NAMES[kind]}.** It {gives(kind, _number(row[score]))} (threshold"
+        f" {number(thresholds[kind])}{beside}): {how_far(_number(row['confidence']))}.{again}"
     )
 
 
-def nearest_pattern(row: Mapping[str, object], bar: Mapping[str, float]) -> tuple[str, float]:
-    """The class whose bar the head is the least below, and by how much; "" where none is known."""
+def _nothing(
+    name: str,
+    row: Mapping[str, object],
+    thresholds: Mapping[str, float],
+    query_tokens: Mapping[str, float],
+) -> str:
+    """Why a head follows no pattern (Markdown)."""
+    nearest, short = nearest_pattern(row, thresholds, query_tokens)
+    if not nearest:
+        return f"**{name}** cannot be measured on this text."
+    scarce = [
+        f"{CLASS_NAMES[kind]} has {number(_number(row[SCORE_OF[kind]]))}, but over"
+        f" {query_tokens[kind]:.0f} query tokens, and {pattern.min_query_tokens} are needed"
+        for kind, pattern in PATTERNS.items()
+        if 0 < query_tokens[kind] < pattern.min_query_tokens
+        and _number(row[pattern.score]) > thresholds[kind]
+    ]
+    few = f" Too little to go by: {'; '.join(scarce)}." if scarce else ""
+    return (
+        f"**{name}** follows no pattern above its threshold. Nearest: {CLASS_NAMES[nearest]},"
+        f" {number(_number(row[SCORE_OF[nearest]]))} of the {number(thresholds[nearest])} it takes"
+        f" ({number(short)} short).{few}"
+    )
+
+
+def how_far(confidence: float) -> str:
+    """How far above its threshold a score is, in words and as a number from 0 to 1."""
+    shown = number(confidence)
+    if confidence < JUST_ABOVE:
+        return f"just above the threshold ({shown})"
+    if confidence < FAR_ABOVE:
+        return f"above the threshold ({shown} of the way to 1)"
+    return f"far above the threshold ({shown} of the way to 1)"
+
+
+def nearest_pattern(
+    row: Mapping[str, object], thresholds: Mapping[str, float], query_tokens: Mapping[str, float]
+) -> tuple[str, float]:
+    """The pattern whose threshold the head is the least below, and by how much.
+
+    Only of patterns that have query tokens enough; "" where there is none.
+    """
     short = {
-        kind: bar[kind] - _number(row[score])
-        for kind, score in SCORE_OF.items()
-        if np.isfinite(bar[kind] - _number(row[score]))
+        kind: thresholds[kind] - _number(row[pattern.score])
+        for kind, pattern in PATTERNS.items()
+        if np.isfinite(thresholds[kind] - _number(row[pattern.score]))
+        and query_tokens[kind] >= pattern.min_query_tokens
     }
     if not short:
         return "", float("nan")
@@ -158,10 +214,10 @@ def say_evidence(name: str, pattern: str, found: Evidence, tokens: int) -> str:
         what = "spreads to {} of the largest entropy"
     else:
         what = "gives {} " + _TO[pattern]
-    mean, chance = float(np.nanmean(found.share)), float(np.nanmean(found.even))
+    mean, uniform = float(np.nanmean(found.share)), float(np.nanmean(found.even))
     return (
         f"{name} {what.format(f'**{number(mean)}**')}: the mean over {found.tokens} of {tokens}"
-        f" tokens. A head that attends evenly: {number(chance)}."
+        f" tokens. Uniform baseline: {number(uniform)}."
     )
 
 
