@@ -54,6 +54,7 @@ _ROOT = Path(__file__).parents[2]
 _LENGTH = struct.Struct("<Q")
 _lock = threading.Lock()
 _process: subprocess.Popen[bytes] | None = None
+_ending = threading.Event()  # the server's own end: nothing is started any more
 _log = logging.getLogger(__name__)
 
 
@@ -94,6 +95,8 @@ def _ask_until_answered(request: bytes) -> dict[str, NDArray[np.generic]]:
             _process.kill()
             status = _process.wait()
             _process = None
+            if _ending.is_set():
+                raise UmapError(_WHY["start"]) from None
             _log.warning("UMAP ended, status %d, attempt %d: %s", status, attempt, error)
     raise UmapError(_WHY["killed"].format(attempts=ATTEMPTS))
 
@@ -136,6 +139,7 @@ def _cache_folder() -> str | None:
 
 
 def _end(folder: str) -> None:
+    _ending.set()
     if _process is not None:
         _process.kill()  # it would write into the folder again
         _process.wait()
