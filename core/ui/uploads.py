@@ -9,16 +9,16 @@ from __future__ import annotations
 
 import threading
 from tempfile import SpooledTemporaryFile
-from typing import TYPE_CHECKING, Any, NoReturn, cast
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from streamlit import config, runtime
 from streamlit.logger import get_logger
+from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
 
 from core.model.memory import available_bytes, return_freed_memory
 from core.ui.deployment import setting
 
 if TYPE_CHECKING:
-    from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
     from streamlit.runtime.uploaded_file_manager import UploadedFileRec
 
 MOST_FILES = 4  # of a session: there are two uploaders, of a file each, and a file may be changed
@@ -130,11 +130,13 @@ def bound() -> None:
     A Streamlit that is made otherwise goes on unbounded, with a warning in its log.
     """
     global _ledger, _warned  # noqa: PLW0603 - once for the process
-    if not runtime.exists():  # as in a test of a page, which uploads nothing
+    if not runtime.exists():
         return
     with _turn:
         try:
-            manager = cast("MemoryUploadedFileManager", runtime.get_instance().uploaded_file_mgr)
+            manager = runtime.get_instance().uploaded_file_mgr
+            if not isinstance(manager, MemoryUploadedFileManager):  # as in a test of a page
+                raise TypeError("files are kept in another way")
             if isinstance(getattr(manager.add_file, "__self__", None), Ledger):
                 return
             most = _most_bytes()
@@ -142,7 +144,7 @@ def bound() -> None:
             _ledger = bound_manager(manager, most)
             _stay_in_memory()
             return_freed_memory()
-        except (AttributeError, ImportError) as error:
+        except (AttributeError, ImportError, TypeError) as error:
             if not _warned:
                 _warned = True
                 _LOGGER.warning("Uploads are not bounded: %s", error)

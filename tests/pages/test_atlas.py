@@ -17,7 +17,7 @@ from core.analysis.corpus_file import CorpusTable, read_table
 from core.analysis.sample_corpus import sample_sentences
 from core.model import load, trace_corpus
 from core.model.catalog import bundled_folder
-from core.ui import cache, turns
+from core.ui import cache, turns, uploads
 from core.ui.atlas import cost, find, making, source
 from core.ui.atlas.source import most_tokens
 from tests.pages.conftest import alerts
@@ -229,6 +229,7 @@ def test_the_room_that_is_left_is_told_where_a_file_is_asked_for(
     assert "fit now" not in said(app)
     monkeypatch.setattr("core.ui.uploads.room_mb", lambda: 7)
     assert "**7 MB** fit now" in said(app.run())
+    assert uploads.limit_mb() == 400  # a page that runs in a test has nothing to bound
 
 
 def test_a_file_of_more_rows_than_memory_has_room_for_is_refused(
