@@ -1,0 +1,79 @@
+"""A server that starts without a browser, is visited, and is called by another site's page."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import socket
+import subprocess
+import sys
+import threading
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+import pytest
+from websockets.exceptions import InvalidStatus
+from websockets.sync.client import connect
+
+from tests.server import ROOT, free_port, wait_for
+from tests.visitors.visitor import Visitor
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+
+@contextmanager
+def listening_proxy() -> Iterator[tuple[str, list[bytes]]]:
+    """An address that stands in for the way out of this machine, and what was asked of it."""
+    asked: list[bytes] = []
+    with socket.create_server(("127.0.0.1", 0)) as server:
+
+        def listen() -> None:
+            while True:
+                try:
+                    connection, _ = server.accept()
+                except OSError:
+                    return
+                with connection:
+                    asked.append(connection.recv(200))
+
+        threading.Thread(target=listen, daemon=True).start()
+        yield f"http://127.0.0.1:{server.getsockname()[1]}", asked
+
+
+@contextmanager
+def headless_app(proxy: str) -> Iterator[str]:
+    """``streamlit run app.py`` as a server starts it, whose requests would go to that proxy."""
+    port = free_port()
+    ways_out = dict.fromkeys(("http_proxy", "https_proxy", "HTTP_PROXY", "HTTPS_PROXY"), proxy)
+    process = subprocess.Popen(
+        [
+            *(sys.executable, "-m", "streamlit", "run", "app.py"),
+            *("--server.headless=true", f"--server.port={port}"),
+        ],
+        cwd=ROOT,
+        env=os.environ | ways_out | {"no_proxy": "", "NO_PROXY": ""},
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    try:
+        wait_for(f"http://127.0.0.1:{port}/_stcore/health", process)
+        yield f"http://127.0.0.1:{port}"
+    finally:
+        process.terminate()
+        process.wait(timeout=20)
+
+
+def test_the_server_asks_for_nothing_outside_of_this_machine() -> None:
+    with listening_proxy() as (proxy, asked), headless_app(proxy) as address:
+
+        async def visit() -> None:
+            async with Visitor(address, patience=300) as visitor:
+                await visitor.open("home", text="leaves fall in autumn")
+                assert visitor.errors() == []
+
+        asyncio.run(visit())
+        stream = f"{address.replace('http', 'ws', 1)}/_stcore/stream"
+        with pytest.raises(InvalidStatus), connect(stream, origin="https://elsewhere.example"):
+            pass
+    assert asked == []
