@@ -9,7 +9,10 @@ that are lost, no answer in time) and so are words of other visitors in anything
 from __future__ import annotations
 
 import asyncio
+import re
+from contextlib import contextmanager
 from dataclasses import dataclass, field
+from tempfile import TemporaryFile
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -21,6 +24,8 @@ from tests.bench.server import running_app, watching_memory
 from tests.visitors import ConnectionLostError, Visitor
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from tests.bench.server import Server
     from tests.visitors import Answer
 
@@ -30,7 +35,8 @@ PEAK_LIMIT_MB = 1200.0
 VISITS, FIRST_LOOK = 300, 50
 AT_A_TIME = 5  # of those who come and go
 GROWTH_LIMIT = 1.05  # of memory, from visit 50 to visit 300
-_WORDS_SHOWN = 5  # messages that are printed in full
+_SHOWN = 5  # messages, and tracebacks, that are printed
+_TRACEBACK_SHOWN = 4000  # characters of each
 
 
 @dataclass
@@ -52,13 +58,25 @@ class Tally:
 def run() -> None:
     """A server for each crowd, so that none carries another's memory."""
     for crowd in CROWDS:
-        with running_app() as server, watching_memory(server) as watch:
+        with _logged_app() as server, watching_memory(server) as watch:
             tally = asyncio.run(_visit_at_once(server, crowd))
             _show(f"{crowd} visitors", tally)
             show(f"{crowd} visitors: peak memory", [watch.peak / 1e6], "MB", PEAK_LIMIT_MB)
-    with running_app() as server, watching_memory(server) as watch:
+    with _logged_app() as server, watching_memory(server) as watch:
         _show_coming_and_going(server)
         show(f"{VISITS} visits: peak memory", [watch.peak / 1e6], "MB", PEAK_LIMIT_MB)
+
+
+@contextmanager
+def _logged_app() -> Iterator[Server]:
+    """A server; what it has logged of exceptions is printed at its end."""
+    with TemporaryFile() as log:
+        with running_app(log) as server:
+            yield server
+        log.seek(0)
+        text = log.read().decode(errors="replace")
+    for start in [match.start() for match in re.finditer("Traceback", text)][:_SHOWN]:
+        print(text[start : start + _TRACEBACK_SHOWN])
 
 
 async def visit(server: Server, index: int, changes: int, tally: Tally) -> None:
@@ -111,7 +129,7 @@ async def _visit_together(server: Server, indices: range, tally: Tally) -> None:
 
 
 def _show(name: str, tally: Tally) -> None:
-    for message in (*tally.errors[:_WORDS_SHOWN], *tally.foreign[:_WORDS_SHOWN]):
+    for message in (*tally.errors[:_SHOWN], *tally.foreign[:_SHOWN]):
         print(f"  {message}")
     changes = [seconds for page in tally.changes.values() for seconds in page]
     openings = [seconds for page in tally.openings.values() for seconds in page]

@@ -8,7 +8,7 @@ import threading
 import time
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import IO, TYPE_CHECKING
 
 import psutil
 
@@ -49,17 +49,18 @@ class Server:
 
 
 @contextmanager
-def running_app() -> Iterator[Server]:
-    """Start ``streamlit run app.py`` and stop it at the end; yields when it answers."""
+def running_app(log: IO[bytes] | int = subprocess.DEVNULL) -> Iterator[Server]:
+    """Start ``streamlit run app.py`` and stop it at the end; yields when it answers.
+
+    What it logs goes to `log`.
+    """
     port = free_port()
     command = [
         *(sys.executable, "-m", "streamlit", "run", "app.py"),
         *("--server.port", str(port), "--server.headless", "true", "--server.address", HOST),
     ]
     started = time.time()
-    process = subprocess.Popen(
-        command, cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
-    )
+    process = subprocess.Popen(command, cwd=ROOT, stdout=log, stderr=log)
     try:
         url = f"http://{HOST}:{port}"
         wait_for(f"{url}/_stcore/health", process)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import gc
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
+from streamlit.elements.widgets.button import ButtonMixin
 
 from core.model import Trace
 from core.ui import cache, garbage
@@ -26,16 +27,31 @@ def _this_process_as_it_was(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     gc.unfreeze()
 
 
+@pytest.fixture
+def downloads(monkeypatch: pytest.MonkeyPatch) -> list[object]:
+    """What makes the files of all download buttons, kept as a server keeps it for a session."""
+    kept: list[object] = []
+    draw = ButtonMixin._download_button
+
+    def draw_and_keep(self: ButtonMixin, label: str, data: Any, *others: Any, **more: Any) -> bool:
+        kept.append(data)
+        return draw(self, label, data, *others, **more)
+
+    monkeypatch.setattr(ButtonMixin, "_download_button", draw_and_keep)
+    return kept
+
+
 # The head view's file and the anomaly report show heads that are not on the screen: they need it.
 @pytest.mark.parametrize(
     "page",
     ["home", "heatmap", "vectors", "projection", "query_key", "model_view", "patterns"],
 )
 def test_a_page_keeps_no_trace_for_its_downloads(
-    open_app: Callable[..., AppTest], page: str
+    open_app: Callable[..., AppTest], downloads: list[object], page: str
 ) -> None:
     app = open_app(page, text="a raven flew over the old house")
     assert not app.exception
+    assert all(callable(make) for make in downloads)
     cache.trace.clear()
     for cached in (cache.clouds, cache.measured):
         cached.clear()
