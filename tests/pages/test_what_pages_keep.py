@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import sys
 from typing import TYPE_CHECKING, Any
+from weakref import ref
 
 import pytest
 from streamlit.elements.widgets.button import ButtonMixin
@@ -64,6 +65,25 @@ def test_a_page_keeps_no_trace_for_its_downloads(
         if type(thing) is Trace and "raven" in {token.display for token in thing.tokens}
     ]
     assert [sys.getrefcount(trace) for trace in kept] == []
+
+
+@pytest.mark.parametrize("part", ["heads", "one"])
+def test_the_atlas_page_keeps_no_atlas_for_its_downloads(
+    open_app: Callable[..., AppTest], downloads: list[object], part: str
+) -> None:
+    """Else what the bound on all atlases lets go would stay as long as a visitor's buttons."""
+    app = open_app("atlas", budget="1000", part=part)
+    assert not app.exception
+    (shelf,) = cache.atlas_shelves()._kept.values()
+    made = ref(shelf.atlas)
+    assert len(downloads) == 2
+    assert made() is not None
+    cache.atlas_shelves.clear()
+    del shelf, app
+    gc.unfreeze()
+    gc.collect()
+    gc.unfreeze()
+    assert made() is None
 
 
 def test_after_an_answer_little_is_left_to_search(open_app: Callable[..., AppTest]) -> None:

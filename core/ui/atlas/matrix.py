@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -60,7 +61,7 @@ def _draw(screen: Screen) -> None:
         )
     saving.download_button(
         "Save as HTML",
-        lambda: matrix_page(matrix, "All heads over a corpus", _note(screen, tokens.size)),
+        partial(matrix_page, matrix, "All heads over a corpus", _note(screen, tokens.size)),
         file_name="atlas.html",
         mime="text/html",
         on_click="ignore",

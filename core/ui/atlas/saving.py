@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import io
+from functools import partial
 from typing import TYPE_CHECKING
+from weakref import ref
 
 import streamlit as st
 
@@ -27,7 +29,7 @@ def show_about(shelf: AtlasShelf) -> None:
         st.caption(_about(shelf, atlas), width="stretch")
         st.download_button(
             "Save the atlas (.parquet)",
-            lambda: _file(atlas),
+            partial(_file, ref(atlas)),
             file_name=f"atlas-{atlas.model.replace('/', '-')[:_LONGEST_NAME]}.parquet",
             mime="application/vnd.apache.parquet",
             on_click="ignore",
@@ -72,7 +74,14 @@ def _count(atlas: Atlas, name: str) -> int:
     return value if isinstance(value, int) and value > 0 else 0
 
 
-def _file(atlas: Atlas) -> bytes:
+def _file(atlas: ref[Atlas]) -> bytes:
+    """The file's bytes, made at the press.
+
+    A button outlasts its visit, and must not keep an atlas that the bound on all of them let go.
+    """
+    kept = atlas()
+    if kept is None:
+        raise LookupError("This atlas is no longer in memory: open the page again, then save it.")
     buffer = io.BytesIO()
-    write_atlas(atlas, buffer)
+    write_atlas(kept, buffer)
     return buffer.getvalue()

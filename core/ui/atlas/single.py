@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -84,7 +85,7 @@ def _draw(screen: Screen, picked: int) -> NDArray[np.intp] | None:
         )
     saving.download_button(
         "Save as HTML",
-        lambda: cloud_page(cloud, f"{screen.name} of {screen.atlas.model}", _plain(said)),
+        partial(cloud_page, cloud, f"{screen.name} of {screen.atlas.model}", _plain(said)),
         file_name=f"atlas-layer-{screen.layer + 1}-head-{screen.head + 1}.html",
         mime="text/html",
         on_click="ignore",
