@@ -10,7 +10,7 @@ from core.analysis.strongest_link import arcs_around, strongest_link
 from core.components.chips import show_chips
 from core.figures.links import links_figure
 from core.figures.palette import palette
-from core.ui import address, cache
+from core.ui import address
 from core.ui.cards import show_cards
 from core.ui.current import current_trace
 from core.ui.messages import quote
@@ -62,6 +62,6 @@ st.caption(
     f"{len(trace.tokens)} tokens with their numbers in the vocabulary. Pieces of one word touch;"
     " dashed tokens are special: they mark where a text begins or ends."
 )
-show_structure(cache.model(trace.model), len(trace.tokens), palette(st.context.theme.type))
+show_structure(trace, palette(st.context.theme.type))
 st.subheader("Pages", anchor=False)
 show_cards()

@@ -9,33 +9,31 @@ import streamlit as st
 from core.figures.structure import Box, structure_figure
 from core.model import ModelError
 from core.model.structure import structure_of
+from core.ui import cache
 from core.ui.messages import quote, show_model_error
 
 if TYPE_CHECKING:
     from core.figures.palette import Palette
-    from core.model import LoadedModel
+    from core.model import Trace
     from core.model.structure import Structure
 
 _LAYER_ROWS = (1, 5)  # of the diagram
 
 
-def show_structure(model: LoadedModel, tokens: int, colours: Palette) -> None:
-    """Draw the expander; what is in it is read only while it is open.
-
-    `tokens` is how many tokens the text on screen has.
-    """
+def show_structure(trace: Trace, colours: Palette) -> None:
+    """Draw the expander for the model on screen; what is in it is read only while it is open."""
     expander = st.expander("How this model is built", key="structure", on_change="rerun")
     if not expander.open:
         return
     with expander:
         try:
-            structure = structure_of(model)
+            structure = structure_of(cache.model(trace.model))
         except ModelError as error:
             show_model_error(error)
             return
         st.plotly_chart(
             structure_figure(
-                _rows(structure, tokens, colours),
+                _rows(structure, len(trace.tokens), colours),
                 _LAYER_ROWS,
                 f"layer 1 of {structure.layers}",
                 colours,

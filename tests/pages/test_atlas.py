@@ -236,7 +236,7 @@ def test_a_file_of_more_rows_than_memory_has_room_for_is_refused(
     opened: Callable[..., AppTest], small: Atlas, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     rows = 72 * len(small.tokens)
-    monkeypatch.setattr(making, "available_bytes", lambda: rows * 80)  # of which 0.8 may be taken
+    monkeypatch.setattr(cost, "available_bytes", lambda: rows * 80)  # of which 0.8 may be taken
     st.cache_resource.clear()
     app = opened(replace(small, settings={"of": "this test"}))
     assert not app.exception
