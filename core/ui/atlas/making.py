@@ -278,9 +278,9 @@ def _after_cancel(shelf: cache.AtlasShelf, corpus: Corpus) -> cache.AtlasShelf |
 
 def _part(shelf: cache.AtlasShelf, corpus: Corpus) -> cache.AtlasShelf | None:
     """What was done, projected; the shelf itself where another visitor has finished meanwhile."""
+    slot = st.empty()  # always: what stands below would move, and a press on it could be lost
     if shelf.partial is not None:
         return shelf.partial
-    slot = st.empty()
     bar = slot.progress(0.0, text="Projecting the queries and keys of every head …")
     ticket = _line.join()
     try:
