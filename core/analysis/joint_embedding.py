@@ -32,7 +32,7 @@ class Embedding:
     Attributes
     ----------
     queries, keys : float64 (token, dimension).
-    kept : what share of it the picture keeps: of the variance (PCA), of the squared centred logits
+    kept : what share of it the picture keeps: of the variance (PCA), of the squared centred scores
         (biplot); None where the projection knows no such number.
     """
 
@@ -91,7 +91,9 @@ def biplot(queries: Floats, keys: Floats, dimensions: int = 2) -> Embedding:
     in so few dimensions reproduce it better (Eckart and Young 1936; biplot: Gabriel 1971). All
     pairs count, also those that a causal mask hides: with a mask there is no closed form.
 
-    `queries` and `keys` are (token, dim). Both clouds are given the same mean square norm.
+    `queries` and `keys` are (token, dim). Both clouds are given the same mean square norm, and each
+    axis points to where the query that lies farthest out on it is positive: a singular value
+    decomposition leaves the signs open, and rounding would mirror the picture.
     """
     from threadpoolctl import threadpool_limits
 
@@ -100,7 +102,7 @@ def biplot(queries: Floats, keys: Floats, dimensions: int = 2) -> Embedding:
         k_basis, k_factor = np.linalg.qr(keys - keys.mean(axis=0))
         left, values, right = np.linalg.svd(q_factor @ k_factor.T)
     rank = min(dimensions, len(values))
-    root = np.sqrt(values[:rank])
+    root = np.sqrt(values[:rank]) * _signs(q_basis @ left[:, :rank])
     of_queries = np.zeros((len(queries), dimensions))
     of_keys = np.zeros((len(keys), dimensions))
     of_queries[:, :rank] = q_basis @ (left[:, :rank] * root)
@@ -108,6 +110,12 @@ def biplot(queries: Floats, keys: Floats, dimensions: int = 2) -> Embedding:
     total = float((values**2).sum())
     kept = float((values[:rank] ** 2).sum() / total) if total > 0 else 1.0
     return Embedding(of_queries, of_keys, kept)
+
+
+def _signs(axes: Floats) -> Floats:
+    """1 or -1 for each column, so that its largest entry is positive, (column,)."""
+    largest = np.abs(axes).argmax(axis=0)
+    return np.where(axes[largest, np.arange(axes.shape[1])] < 0, -1.0, 1.0)
 
 
 def _unit(rows: Floats) -> Floats:
