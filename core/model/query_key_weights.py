@@ -1,8 +1,8 @@
 """How alike a head's query and key weights are: W_Q and W_K, as the family names them.
 
 AttentionViz reports that W_Q and W_K of a vision transformer's early heads correlate at 0.94 (Yeh
-et al. 2023): queries and keys are then made alike, and tokens look at what resembles
-them, themselves first. The attention interface shows no weights, so this is a table of families.
+et al. 2023): queries and keys are then made alike, and scores say how alike two tokens are in what
+the head reads of them. The attention interface shows no weights, so this is a table of families.
 """
 
 from __future__ import annotations

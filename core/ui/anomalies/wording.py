@@ -16,7 +16,8 @@ DEFINITIONS = {
     " keys, −1 the reverse. Such a head rules its softmax by length more than by direction.",
     "clouds apart": "share of queries and keys that are named right, once translation has brought"
     " their centroids together: each goes to the cloud nearer by energy distance, judged by the"
-    " other tokens alone (0.5: one cloud). A straight cut would find nothing, as the means agree.",
+    " other tokens alone (0.5: one cloud). A straight cut would find spread and skew only, as the"
+    " means agree.",
     "first-token sink": "mean attention to the first token, over all tokens. It often means that"
     " the head has nothing to say here: attention must go somewhere, as rows add up to 1.",
     "column sink": "mean attention to the column with the most, where that is not the first.",
@@ -26,8 +27,9 @@ DEFINITIONS = {
     " attention is not: the head could rest there, and on this text does so little.",
     "entropy collapse": "entropy of a token's attention over that of an even one, mean over tokens:"
     " 0 is one key each. Not always a fault: a head that looks one token back does so by trade.",
-    "alike weights": "Pearson's correlation of the entries of W_Q and W_K: at 1, each token looks"
-    " for what resembles it, itself first. A property of the model, whatever the text.",
+    "alike weights": "Pearson's correlation of the entries of W_Q and W_K: near 1, a score says how"
+    " alike two tokens are in what the head reads of them, biases apart. Longer vectors score"
+    " higher: a token need not attend to itself most. A property of the model, whatever the text.",
 }
 MEASURES = {
     "norm_log_ratio": "log2 of |q| over |k|",
