@@ -9,11 +9,18 @@ open_page("query_key")
 from core.figures.palette import palette
 from core.ui import address
 from core.ui.current import current_key, current_trace
+from core.ui.query_key.choice import Choice
 from core.ui.query_key.heads import open_clicked_head, show_heads
-from core.ui.query_key.wording import CRITERIA, DISTANCES, show_mathematics, show_presets
-from core.ui.query_key.picture import Choice, show_picture
+from core.ui.query_key.picture import show_picture
 from core.ui.query_key.search import show_search
 from core.ui.query_key.trust import show_trust
+from core.ui.query_key.wording import (
+    CRITERIA,
+    DISTANCES,
+    TARGETS,
+    show_mathematics,
+    show_presets,
+)
 from core.ui.selectors import pick_head, pick_layer, pick_part, step_through_heads
 
 PARTS = {
@@ -27,13 +34,14 @@ trace = current_trace()
 colours = palette(st.context.theme.type)
 open_clicked_head()
 address.restore_choice("distance", list(DISTANCES), "euclidean", "The distances are")
+address.restore_choice("target", list(TARGETS), "centred", "The scores are")
 address.restore_choice("criterion", list(CRITERIA), "pearson", "The criteria are")
 
 part = pick_part(PARTS)
 with st.container(horizontal=True, vertical_alignment="bottom"):
-    with st.container(width=130):
+    with st.container(width=112):
         layer = pick_layer(trace)
-    with st.container(width=130):
+    with st.container(width=112):
         head = pick_head(trace)
     step_through_heads(trace)
     distance = st.segmented_control(
@@ -45,17 +53,28 @@ with st.container(horizontal=True, vertical_alignment="bottom"):
         persist_state="session",
         help="Between a query and a key. The dot product does not change with it.",
     )
-    with st.container(width=220):
+    target = st.segmented_control(
+        "Scores",
+        list(TARGETS),
+        key="target",
+        format_func=TARGETS.__getitem__,
+        required=True,
+        persist_state="session",
+        help="What distance is compared with, at every stage: the model's scores less the mean of"
+        " their row, which softmax cannot see and which distances lose too; or the scores as they"
+        " are.",
+    )
+    with st.container(width=205):
         criterion = st.selectbox(
             "Choose c by",
             list(CRITERIA),
             key="criterion",
             format_func=CRITERIA.__getitem__,
             persist_state="session",
-            help="c multiplies queries and divides keys. It is chosen so that distance and logits"
+            help="c multiplies queries and divides keys. It is chosen so that distance and scores"
             " correlate nearest to −1; or so that queries and keys have equal median norms.",
         )
-choice = Choice(current_key(trace.model), layer, head, distance, criterion)
+choice = Choice(current_key(trace.model), layer, head, distance, criterion, target)
 
 if part == "picture":
     show_picture(trace, choice, colours)

@@ -7,11 +7,17 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from core.analysis.faithfulness import inner_products, plane_distances
+from core.analysis.distance import distances_between
+from core.analysis.faithfulness import (
+    Faithfulness,
+    compare_matrix,
+    faithfulness,
+    plane_distances,
+)
 from core.analysis.joint_embedding import Embedding, embed
-from core.analysis.normalization import normalize, pearson
+from core.analysis.normalization import normalize
 from core.analysis.pair_projection import default_pair
-from core.analysis.pairs import permitted
+from core.analysis.target import head_target
 from core.analysis.vectors import align_planes
 
 if TYPE_CHECKING:
@@ -19,8 +25,10 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from core.analysis.faithfulness import Reading
     from core.analysis.joint_embedding import Metric, Projection
     from core.analysis.scaling import HeadScaling
+    from core.analysis.target import Target, TargetKind
     from core.model.trace import Trace
 
     Floats = NDArray[np.float64]
@@ -53,8 +61,8 @@ class Cloud:
     picture : where queries and keys lie.
     norms : lengths of the vectors before projection, (2 token,), queries first.
     apart_in_picture, apart_in_full : mean distance of each query to the key it attends to most.
-    correlation_in_picture, correlation_in_full : of distance with the dot products of these
-        vectors, over permitted pairs; for a biplot, of its inner products and not of distances.
+    in_picture, in_full : what distances in the picture and in full space keep of attention; for a
+        biplot, what its inner products keep.
     """
 
     stage: Stage
@@ -62,8 +70,8 @@ class Cloud:
     norms: Floats
     apart_in_picture: float
     apart_in_full: float
-    correlation_in_picture: float
-    correlation_in_full: float
+    in_picture: Faithfulness
+    in_full: Faithfulness
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,6 +114,7 @@ def head_clouds(
     projection: Projection = "PCA",
     dimensions: int = 2,
     metric: Metric = "euclidean",
+    target: TargetKind = "centred",
 ) -> list[Cloud]:
     """One cloud a stage; each is turned onto the one before, which changes no distance.
 
@@ -126,10 +135,10 @@ def head_clouds(
             for stage in wanted
         ]
     )
-    allowed = permitted(trace, layer, head)
+    goal = head_target(trace, layer, head, target)
     strongest = trace.attention(layer, head).argmax(axis=1)
     return [
-        _measured(stage, vectors[stage], picture, allowed, strongest, metric, projection)
+        _measured(stage, vectors[stage], picture, goal, strongest, metric, projection)
         for stage, picture in zip(wanted, pictures, strict=True)
     ]
 
@@ -184,34 +193,22 @@ def _measured(
     stage: Stage,
     vectors: Vectors,
     picture: Embedding,
-    allowed: NDArray[np.bool_],
+    goal: Target,
     strongest: NDArray[np.intp],
     metric: Metric,
     projection: Projection,
 ) -> Cloud:
-    from scipy.spatial.distance import cdist
-
     queries = np.arange(len(strongest))
-    products = vectors.queries @ vectors.keys.T
-    if metric == "cosine":
-        lengths = vectors.norms
-        size = len(products)
-        scale = np.outer(lengths[:size], lengths[size:])
-        full = 1 - np.divide(products, scale, out=np.zeros_like(products), where=scale > 0)
-    else:
-        full = cdist(vectors.queries, vectors.keys)
-    plane = plane_distances(picture)
-    shown = inner_products(picture) if projection == "biplot" else plane
-    if projection == "biplot":
-        products = products - products.mean(axis=1, keepdims=True)
+    full = distances_between(vectors.queries, vectors.keys, metric)
+    reading: Reading = "inner product" if projection == "biplot" else "distance"
     return Cloud(
         stage=stage,
         picture=picture,
         norms=vectors.norms,
-        apart_in_picture=float(plane[queries, strongest].mean()),
+        apart_in_picture=float(plane_distances(picture)[queries, strongest].mean()),
         apart_in_full=float(full[queries, strongest].mean()),
-        correlation_in_picture=pearson(shown[allowed], products[allowed]),
-        correlation_in_full=pearson(full[allowed], products[allowed]),
+        in_picture=faithfulness(goal, picture, reading),
+        in_full=compare_matrix(goal, full),
     )
 
 

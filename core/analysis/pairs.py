@@ -9,7 +9,7 @@ import numpy as np
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from core.model.trace import Trace
+    from core.model.trace import Layer, Trace
 
 
 def permitted_pairs(trace: Trace, layer: int) -> NDArray[np.bool_]:
@@ -27,6 +27,33 @@ def permitted(trace: Trace, layer: int, head: int) -> NDArray[np.bool_]:
     return allowed[head if len(allowed) > 1 else 0]
 
 
+def head_scores(
+    trace: Trace,
+    layer: int,
+    head: int,
+    queries: NDArray[np.float64],
+    keys: NDArray[np.float64],
+) -> NDArray[np.float64]:
+    """What softmax gets from these queries and keys by the head's own rule, float64 (token, token).
+
+    `queries` and `keys` are (token, dim): scaled, soft-capped and masked as this head does it;
+    ``-inf`` where a pair is not permitted.
+    """
+    rule = trace.layers[layer]
+    scores = capped(queries @ keys.T, rule)
+    if rule.mask is not None:
+        scores = scores + (rule.mask if rule.mask.ndim == 2 else rule.mask[head])
+    return np.asarray(scores)
+
+
+def capped(products: NDArray[np.float64], rule: Layer) -> NDArray[np.float64]:
+    """Scores of dot products of any shape: scaled and, where the model does, soft-capped."""
+    scores = rule.scaling * products
+    if rule.softcap is not None:
+        scores = rule.softcap * np.tanh(scores / rule.softcap)
+    return np.asarray(scores)
+
+
 def attention_of(
     trace: Trace,
     layer: int,
@@ -38,13 +65,8 @@ def attention_of(
 
     `queries` and `keys` are (token, dim): scaled, soft-capped and masked as this head does it.
     """
-    rule = trace.layers[layer]
-    logits = rule.scaling * (queries @ keys.T)
-    if rule.softcap is not None:
-        logits = rule.softcap * np.tanh(logits / rule.softcap)
-    if rule.mask is not None:
-        logits = logits + (rule.mask if rule.mask.ndim == 2 else rule.mask[head])
-    weights = np.exp(logits - logits.max(axis=-1, keepdims=True))
+    scores = head_scores(trace, layer, head, queries, keys)
+    weights = np.exp(scores - scores.max(axis=-1, keepdims=True))
     return np.asarray(weights / weights.sum(axis=-1, keepdims=True))
 
 
@@ -58,7 +80,7 @@ def attention_change(
     """Largest difference of any attention weight when these vectors take the place of the head's.
 
     At rounding level for queries and keys from :func:`core.analysis.normalization.normalize`,
-    except where the model caps its logits: a soft cap does see what is added to a row.
+    except where the model caps its scores: a soft cap does see what is added to a row.
     """
     changed = attention_of(trace, layer, head, queries, keys)
     return float(np.abs(changed - trace.attention(layer, head)).max())

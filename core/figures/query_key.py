@@ -128,7 +128,7 @@ def curve_figure(
         tickvals=[0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20],
         zeroline=False,
     )
-    figure.update_yaxes(title_text="correlation of distance and dot product")
+    figure.update_yaxes(title_text="correlation of distance and scores")
     _framed(figure)
     figure.update_layout(
         showlegend=True,

@@ -39,8 +39,9 @@ if TYPE_CHECKING:
     from core.analysis.atlas import Atlas
     from core.analysis.atlas.layouts import Layout
     from core.analysis.corpus_file import CorpusFileError, CorpusTable
-    from core.analysis.correlation import Distance
+    from core.analysis.distance import Distance
     from core.analysis.joint_embedding import Metric, Projection
+    from core.analysis.target import TargetKind
     from core.analysis.view_weights import LayerWeights, Weighting
     from core.model import Chosen
     from core.model.trace import Array
@@ -119,9 +120,11 @@ def transformed_norms(model_name: str, text: str, pair: str | None) -> Array | N
 
 
 @st.cache_resource(max_entries=SCALINGS_KEPT, show_spinner="Searching c for every head …")
-def scaling(key: TextKey, distance: Distance, criterion: Criterion) -> ModelScaling:
+def scaling(
+    key: TextKey, distance: Distance, criterion: Criterion, target: TargetKind = "centred"
+) -> ModelScaling:
     """The constants of all heads, and what they do to each."""
-    return scale_model(trace(*key), distance, criterion)
+    return scale_model(trace(*key), distance, criterion, target)
 
 
 @st.cache_resource(max_entries=CLOUDS_KEPT, show_spinner=False)
@@ -134,6 +137,7 @@ def clouds(
     dimensions: int,
     distance: Metric,
     criterion: Criterion,
+    target: TargetKind = "centred",
 ) -> list[Cloud]:
     """The points of one head at these stages. Slow for UMAP and t-SNE."""
     one = trace(*key)
@@ -141,11 +145,12 @@ def clouds(
         one,
         layer,
         head,
-        scale_head(one, layer, head, distance, criterion),
+        scale_head(one, layer, head, distance, criterion, target),
         stages=stages,
         projection=projection,
         dimensions=dimensions,
         metric=distance,
+        target=target,
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from math import dist
 from typing import TYPE_CHECKING
 
@@ -11,17 +12,18 @@ from numpy.typing import NDArray
 from scipy.spatial.distance import jensenshannon
 from sklearn.decomposition import PCA
 
-from core.analysis.atlas import Atlas, build_atlas
-from core.analysis.atlas.blocks import blocks_for, blocks_of
+from core.analysis.atlas import Atlas, Trust, build_atlas
+from core.analysis.atlas.blocks import CorpusPairs, blocks_for, blocks_of
 from core.analysis.atlas.gather import COMPARED_EVERY, MOST_POSITIONS
 from core.analysis.atlas.points import project_stages
 from core.analysis.atlas.trust import picture_trust
 from core.analysis.clouds import STAGES
-from core.analysis.faithfulness import chance, faithfulness
+from core.analysis.faithfulness import faithfulness, uniform_baseline
 from core.analysis.joint_embedding import Embedding
 from core.analysis.normalization import key_translation, normalize
-from core.analysis.pairs import permitted
+from core.analysis.pairs import capped, permitted
 from core.analysis.scaling import C_VALUES, scale_head
+from core.analysis.target import matrix_target, rows_of, target_of
 from core.model import load, trace_by_length, trace_text
 from tests.analysis.atlases import corpus_of, read_words, trace_of, window_mask
 from tests.model.families import FAMILIES, SENTENCES, WINDOW, build
@@ -91,24 +93,38 @@ def pairs_of(traces: list[Trace], layer: int, causal: bool, window: int | None) 
 
 
 def trust_by_hand(
-    queries: Floats, keys: Floats, plane: tuple[Floats, Floats], seen: list[list[int]]
+    queries: Floats,
+    keys: Floats,
+    plane: tuple[Floats, Floats],
+    seen: list[list[int]],
+    apart: Callable[[Floats, Floats], float] = dist,
 ) -> tuple[float, float, float]:
-    """One pair after another; shares by sorting the keys of one query after another."""
-    apart: list[float] = []
-    dots: list[float] = []
+    """One pair after another, rows less their mean; shares by sorting the keys of each query."""
+    x: list[float] = []
+    y: list[float] = []
     shares: dict[int, list[float]] = {1: [], 3: []}
     for i, mine in enumerate(seen):
-        near = {j: dist(plane[0][i], plane[1][j]) for j in mine}
+        if len(mine) < 2:
+            continue
+        near = {j: apart(plane[0][i], plane[1][j]) for j in mine}
         strong = {j: float(queries[i] @ keys[j]) for j in mine}
-        apart += near.values()
-        dots += strong.values()
+        x += [value - sum(near.values()) / len(mine) for value in near.values()]
+        y += [value - sum(strong.values()) / len(mine) for value in strong.values()]
         for k, found in shares.items():
             count = min(k, len(mine))
             nearest = sorted(mine, key=near.__getitem__)[:count]
             strongest = sorted(mine, key=lambda j: -strong[j])[:count]
             found.append(len(set(nearest) & set(strongest)) / count)
-    correlation = float(np.corrcoef(apart, dots)[0, 1])
+    correlation = float(np.corrcoef(x, y)[0, 1])
     return correlation, float(np.mean(shares[1])), float(np.mean(shares[3]))
+
+
+def told(kept: Trust, layer: int, head: int) -> list[float]:
+    return [float(each[layer, head]) for each in (kept.correlation, kept.top1, kept.top3)]
+
+
+def cosine(query: Floats, key: Floats) -> float:
+    return 1 - float(query @ key) / (float(query @ query) * float(key @ key)) ** 0.5
 
 
 # What the model computed -----------------------------------------------------------------------
@@ -175,13 +191,14 @@ def test_trust_sees_no_key_outside_of_a_sliding_window(
         mask = window_mask(size, causal=causal, window=window)
         assert (block.allowed(layer, 1)[0] == mask).all()
         queries, keys = vectors_of([trace], layer, 1)
+        scores = capped(queries @ keys.T, trace.layers[layer])
         for stage in STAGES:
-            expected = faithfulness(
-                queries @ keys.T, mask, Embedding(*plane_of(atlas, stage, layer, 1))
-            )
-            trust = atlas.trust[stage]
-            found = [each[layer, 1] for each in (trust.correlation, trust.top1, trust.top3)]
-            np.testing.assert_allclose(found, expected, atol=1e-9)
+            target = matrix_target(scores, mask)
+            expected = faithfulness(target, Embedding(*plane_of(atlas, stage, layer, 1)))
+            found = told(atlas.trust[stage], layer, 1)
+            np.testing.assert_allclose(found, expected[:3], atol=1e-9)
+        by_hand = [np.mean([1 / n for n in mask.sum(axis=1) if n > 1])]
+        np.testing.assert_allclose(atlas.measured.top1[layer], by_hand * trace.shape[1])
 
 
 def test_tokens_stand_in_the_order_of_the_texts_whatever_the_order_of_the_traces() -> None:
@@ -327,51 +344,125 @@ def test_trust_of_one_sentence_is_the_faithfulness_of_its_picture(kind: str) -> 
     for stage in STAGES:
         for layer, head in np.ndindex(2, 4):
             queries, keys = vectors_of(traces, layer, head)
-            allowed = permitted(trace, layer, head)
-            picture = Embedding(*plane_of(atlas, stage, layer, head))
-            expected = faithfulness(queries @ keys.T, allowed, picture)
-            trust = atlas.trust[stage]
-            found = [each[layer, head] for each in (trust.correlation, trust.top1, trust.top3)]
-            np.testing.assert_allclose(found, expected, atol=1e-9)
-    expected_chance = chance(permitted(trace, 0, 0))
-    np.testing.assert_allclose(atlas.chance, expected_chance[1:])
+            target = matrix_target(queries @ keys.T, permitted(trace, layer, head))
+            expected = faithfulness(target, Embedding(*plane_of(atlas, stage, layer, head)))
+            found = told(atlas.trust[stage], layer, head)
+            np.testing.assert_allclose(found, expected[:3], atol=1e-9)
+    for layer, head in np.ndindex(2, 4):
+        baseline = uniform_baseline(rows_of(permitted(trace, layer, head)))
+        assert atlas.measured.top1[layer, head] == pytest.approx(baseline.top1)
+        assert atlas.measured.top3[layer, head] == pytest.approx(baseline.top3)
 
 
 @kinds
 def test_trust_of_many_sentences_is_that_of_their_pairs_one_by_one(kind: str) -> None:
     traces = corpus(kind)
     atlas = build_atlas(traces)
-    assert atlas.trusted_tokens == sum(LENGTHS)
+    assert atlas.measured.tokens == sum(LENGTHS)
+    assert atlas.measured.sentences == len(LENGTHS)
     for stage in STAGES:
         for layer, head in ((0, 0), (0, 3), (1, 2)):
             queries, keys = vectors_of(traces, layer, head)
             seen = pairs_of(traces, layer, *KINDS[kind])
             plane = plane_of(atlas, stage, layer, head)
             expected = trust_by_hand(queries, keys, plane, seen)
-            trust = atlas.trust[stage]
-            found = [each[layer, head] for each in (trust.correlation, trust.top1, trust.top3)]
+            found = told(atlas.trust[stage], layer, head)
             np.testing.assert_allclose(found, expected, atol=1e-9)
-    counts = [len(mine) for mine in pairs_of(traces, 0, *KINDS[kind])]
-    by_hand = [np.mean([min(k, count) / count for count in counts]) for k in (1, 3)]
-    np.testing.assert_allclose(atlas.chance, by_hand)
+
+
+@kinds
+def test_full_space_is_measured_on_the_same_pairs_with_both_distances(kind: str) -> None:
+    traces = corpus(kind)
+    atlas = build_atlas(traces)
+    for stage in STAGES:
+        for layer, head in ((0, 0), (1, 2)):
+            queries, keys = vectors_of(traces, layer, head)
+            seen = pairs_of(traces, layer, *KINDS[kind])
+            rows = staged(queries, keys, stage, float(atlas.scaling.c[layer, head]))
+            own = rows[: len(queries)], rows[len(queries) :]
+            for metric, apart in (("euclidean", dist), ("cosine", cosine)):
+                expected = trust_by_hand(queries, keys, own, seen, apart)
+                found = told(atlas.full[metric][stage], layer, head)  # type: ignore[index]
+                np.testing.assert_allclose(found, expected, atol=1e-8)
+            counted = sum(len(mine) for mine in seen if len(mine) > 1)
+            assert atlas.measured.pairs[layer, head] == counted
+            in_full = getattr(atlas.scaling, stage)[layer, head]
+            assert in_full == atlas.full["euclidean"][stage].correlation[layer, head]
+
+
+def test_the_uniform_baseline_of_a_layer_with_a_window_is_its_own() -> None:
+    traces = corpus("window")
+    atlas = build_atlas(traces)
+    for layer in (0, 1):
+        counts = [len(mine) for mine in pairs_of(traces, layer, *KINDS["window"]) if len(mine) > 1]
+        for k, found in ((1, atlas.measured.top1), (3, atlas.measured.top3)):
+            by_hand = np.mean([min(k, count) / count for count in counts])
+            np.testing.assert_allclose(found[layer], by_hand)
+    assert atlas.measured.top1[1, 0] > atlas.measured.top1[0, 0] + 0.1
+
+
+@pytest.mark.parametrize("kind", ["everywhere", "causal window"])
+def test_sentences_alone_are_averaged_beside_the_pooled_correlation(kind: str) -> None:
+    traces = corpus(kind)
+    atlas = build_atlas(traces)
+    queries, keys = vectors_of(traces, 1, 2)
+    plane = plane_of(atlas, "raw", 1, 2)
+    seen = pairs_of(traces, 1, *KINDS[kind])
+    alone, first = [], 0
+    for trace in traces:
+        size = len(trace.tokens)
+        own = [mine if first <= i < first + size else [] for i, mine in enumerate(seen)]
+        if any(len(mine) > 1 for mine in own):
+            alone.append(trust_by_hand(queries, keys, plane, own)[0])
+        first += size
+    kept = atlas.trust["raw"]
+    assert kept.per_sentence[1, 2] == pytest.approx(np.mean(alone), abs=1e-9)
+    assert abs(kept.per_sentence[1, 2] - kept.correlation[1, 2]) > 1e-3
+    assert kept.low[1, 2] < kept.correlation[1, 2] < kept.high[1, 2]
+
+
+def test_scores_of_an_atlas_are_soft_capped_where_the_model_does_it() -> None:
+    plain = corpus("everywhere")
+    capped_traces = [
+        replace(trace, layers=tuple(replace(rule, softcap=2.0) for rule in trace.layers))
+        for trace in plain
+    ]
+    atlas = build_atlas(capped_traces)
+    queries, keys = vectors_of(plain, 1, 2)
+    x: list[float] = []
+    y: list[float] = []
+    for mine in {tuple(each) for each in pairs_of(plain, 1, causal=False, window=None)}:
+        for i in mine if len(mine) > 1 else ():
+            scores = np.array([2 * np.tanh(0.5 * float(queries[i] @ keys[j]) / 2) for j in mine])
+            near = np.array([dist(queries[i], keys[j]) for j in mine])
+            x += (near - near.mean()).tolist()
+            y += (scores - scores.mean()).tolist()
+    found = atlas.full["euclidean"]["raw"].correlation[1, 2]
+    assert found == pytest.approx(np.corrcoef(x, y)[0, 1], abs=1e-9)
+    uncapped = build_atlas(plain).full["euclidean"]["raw"].correlation[1, 2]
+    assert abs(found - uncapped) > 0.01, "the cap has to matter here"
 
 
 def test_a_picture_of_what_is_permitted_alone_is_trusted_wholly() -> None:
     """Later keys lie nearest in this picture; a causal model has none of them."""
     (trace,) = corpus("causal", (8,))
     atlas = build_atlas([trace])
-    (block,) = blocks_of(atlas.tokens, atlas.masks, atlas.causal, 1000)
-    keys = np.eye(8)
     queries = np.tile(np.arange(8.0), (8, 1))  # the later the key, the larger the dot product
     line = np.stack([np.arange(8.0), np.zeros(8)], axis=1)
-    backwards = np.zeros((8, 2)), line[::-1].copy()
-    forwards = np.zeros((8, 2)), line
-    right, wrong = picture_trust(queries, keys, [backwards, forwards], [block], (0, 0))
-    assert (right.correlation, right.top1, right.top3) == pytest.approx((-1, 1, 1))
-    assert wrong.correlation == pytest.approx(1)
-    assert wrong.top1 == pytest.approx(1 / 8)  # the first query has one key only
-    (block,) = blocks_of(atlas.tokens, {}, causal=False, most_pairs=1000)
-    assert picture_trust(queries, keys, [forwards], [block], (0, 0))[0].top1 == 0
+    point = np.zeros((8, 2))
+
+    def kept(keys: Floats, *, causal: bool) -> tuple[float, ...]:
+        pairs = CorpusPairs(blocks_of(atlas.tokens, {}, causal=causal, most_pairs=1000))
+        rows = pairs.rows((0, 0))
+        scores = pairs.products(queries, np.eye(8), (0, 0))
+        found = picture_trust(point, keys, pairs, (0, 0), target_of(scores, rows))
+        return found[:3]
+
+    assert kept(line[::-1].copy(), causal=True) == pytest.approx((-1, 1, 1))
+    wrong = kept(line, causal=True)
+    assert wrong[0] == pytest.approx(1)
+    assert wrong[1] == 0  # the first query has one key only, and is left out
+    assert kept(line, causal=False)[1] == 0
 
 
 @kinds
@@ -401,15 +492,17 @@ def test_the_constant_of_many_sentences_is_the_best_of_the_grid_over_all_their_p
             k: Floats = keys + a,
             seen: list[list[int]] = seen,
         ) -> float:
-            pairs = [(i, j) for i, mine in enumerate(seen) for j in mine]
-            apart = [dist(q[i] * c, k[j] / c) for i, j in pairs]
-            return float(np.corrcoef(apart, [q[i] @ k[j] for i, j in pairs])[0, 1])
+            apart, target = [], []
+            for i, mine in enumerate(seen):
+                if len(mine) > 1:
+                    scores = np.array([q[i] @ k[j] for j in mine])
+                    apart += [dist(q[i] * c, k[j] / c) for j in mine]
+                    target += (scores - scores.mean()).tolist()
+            return float(np.corrcoef(apart, target)[0, 1])
 
         values = [correlation(float(c)) for c in C_VALUES]
         best = float(atlas.scaling.c[layer, head])
         assert best == C_VALUES[int(np.argmin(values))]
-        assert atlas.scaling.normalized[layer, head] == pytest.approx(min(values), abs=1e-9)
-        assert atlas.scaling.translated[layer, head] == pytest.approx(correlation(1.0), abs=1e-9)
 
 
 # Attention by position, and heads against each other -------------------------------------------

@@ -38,6 +38,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
+    from core.analysis.atlas import Atlas
+
 
 def assert_same(found: object, expected: object, where: str = "atlas") -> None:
     """Equal in type, shape and every bit, all the way down."""
@@ -128,7 +130,7 @@ def test_a_head_can_be_read_alone() -> None:
 def test_the_header_tells_others_what_it_is() -> None:
     atlas = an_atlas()
     header = header_of(written(atlas))
-    assert header["format"] == 1
+    assert header["format"] == 2
     assert header["model"] == "by hand"
     assert header["settings"] == {"tokens_cut": 3, "corpus": "a “file”.csv"}
     listed = json.dumps(list(as_stored(atlas).sentences)).encode()
@@ -203,7 +205,7 @@ def test_more_rows_than_the_limit_are_refused_before_they_take_memory() -> None:
 
 
 HEADERS: dict[str, tuple[Callable[[dict[str, Any]], object], str]] = {
-    "another format": (lambda h: h.update(format=2), "format '2'"),
+    "another format": (lambda h: h.update(format=3), "format '3'"),
     "no format": (lambda h: h.pop("format"), "format"),
     "no model": (lambda h: h.pop("model"), "model"),
     "a model that is a number": (lambda h: h.update(model=3), "model"),
@@ -290,16 +292,24 @@ HEADERS: dict[str, tuple[Callable[[dict[str, Any]], object], str]] = {
         "shares.raw",
     ),
     "a correlation of seven": (
-        lambda h: bytes_of(h, "trust.raw.correlation", np.float64(7).tobytes()),
+        lambda h: bytes_of(h, "trust.raw", np.float64(7).tobytes()),
         "trust.raw.correlation",
     ),
-    "a share that is no number": (
-        lambda h: bytes_of(h, "trust.raw.top1", np.float64(np.nan).tobytes()),
+    "a share below zero": (
+        lambda h: bytes_of(h, "trust.raw", np.float64(-0.5).tobytes()),
         "trust.raw.top1",
     ),
     "a full correlation without end": (
-        lambda h: bytes_of(h, "scaling.raw", np.float64(-np.inf).tobytes()),
-        "scaling.raw",
+        lambda h: bytes_of(h, "full.cosine.raw", np.float64(-np.inf).tobytes()),
+        "full.cosine.raw.correlation",
+    ),
+    "a baseline of two": (
+        lambda h: bytes_of(h, "measured.top1", np.float64(2).tobytes()),
+        "measured.top1",
+    ),
+    "pairs below zero": (
+        lambda h: bytes_of(h, "measured.pairs", np.int64(-1).tobytes()),
+        "measured.pairs",
     ),
     "a constant of zero": (
         lambda h: bytes_of(h, "scaling.c", np.float64(0).tobytes()),
@@ -315,13 +325,15 @@ HEADERS: dict[str, tuple[Callable[[dict[str, Any]], object], str]] = {
     "a number beyond counting": (lambda h: h["settings"].update(a=10**30), "settings"),
     "a setting of a book": (lambda h: h["settings"].update(a="x" * 10_000), "too long"),
     "many settings": (lambda h: h["settings"].update({str(i): i for i in range(200)}), "200|202"),
-    "trusted on more than all": (lambda h: h.update(trusted_tokens=10**6), "more tokens"),
+    "measured on more than all": (lambda h: h.update(measured=[10**6, 1]), "more tokens"),
+    "measured in more than all": (lambda h: h.update(measured=[1, 10**6]), "or sentences"),
     "lists in lists": (lambda h: h.update(more=[[]] * 300), "lists"),
     "many values": (lambda h: h.update(more=[0] * 3000), "values"),
     "many texts": (lambda h: h.update(more=[""] * 3000), "texts"),
-    "chance of one": (lambda h: h.update(chance=[0.5]), "chance"),
+    "measured once": (lambda h: h.update(measured=[5]), "measured"),
+    "a format that is true": (lambda h: h.update(format=True), "formats 1 to 2"),
     "compared with nothing": (lambda h: h.update(compared=[]), "distances"),
-    "trusted as text": (lambda h: h.update(trusted_tokens="5"), "trusted_tokens"),
+    "measured as text": (lambda h: h.update(measured=["5", 1]), "measured"),
 }
 
 
@@ -469,3 +481,42 @@ def test_a_forged_page_header_is_refused(header: bytes, message: str) -> None:
     raw[at : at + len(header)] = header
     with pytest.raises(AtlasFileError, match=message):
         check_pages(io.BytesIO(bytes(raw)), metadata, 10_000)
+
+
+# An older format -------------------------------------------------------------------------------
+
+
+def as_format_1(atlas: Atlas) -> bytes:
+    """The same atlas as the first format has it: other figures, and products that moved along."""
+    data = written(atlas)
+    header = header_of(data)
+    arrays = header["arrays"]
+    pattern = arrays["scaling.c"] | {"bytes": base64.b64encode(b"\0" * 8 * LAYERS * HEADS).decode()}
+    pattern.pop("zlib", None)
+    for name in [name for name in arrays if name.startswith(("trust", "full", "measured"))]:
+        arrays.pop(name)
+    for stage in STAGES:
+        arrays[f"scaling.{stage}"] = pattern
+        for figure in ("correlation", "top1", "top3"):
+            arrays[f"trust.{stage}.{figure}"] = pattern
+    header.pop("measured")
+    return forged(data, header | {"format": 1, "chance": [0.2, 0.5], "trusted_tokens": 5})
+
+
+def test_a_file_of_the_first_format_opens_without_what_it_measured_differently() -> None:
+    atlas = an_atlas()
+    found = opened(as_format_1(atlas))
+    assert (found.scaling.c == atlas.scaling.c).all()
+    assert (found.points["normalized"] == atlas.points["normalized"]).all()
+    assert (found.measured.tokens, found.measured.sentences) == (0, 0)
+    figures = [found.measured.top1, found.measured.top3, found.scaling.raw]
+    for kept in (found.trust, *found.full.values()):
+        figures += [getattr(kept[s], each.name) for s in STAGES for each in fields(kept[s])]
+    assert all(np.isnan(each).all() for each in figures)
+    assert all(each.shape == (LAYERS, HEADS) for each in figures)
+
+
+def test_an_older_file_saved_again_still_tells_nothing_of_faithfulness() -> None:
+    again = opened(written(opened(as_format_1(an_atlas()))))
+    assert np.isnan(again.trust["raw"].correlation).all()
+    assert np.isnan(again.measured.top1).all()

@@ -15,7 +15,7 @@ from sklearn.decomposition import PCA
 
 from core.analysis.atlas import Atlas, Gathered, build_atlas, gather_trace
 from core.analysis.atlas import dispersion as dispersion_module
-from core.analysis.atlas.blocks import blocks_for, blocks_of, sample_pairs
+from core.analysis.atlas.blocks import CorpusPairs, blocks_for, blocks_of
 from core.analysis.atlas.colours import (
     COLOURINGS,
     MOST_CATEGORIES,
@@ -30,6 +30,7 @@ from core.analysis.clouds import STAGES
 from core.analysis.faithfulness import faithfulness
 from core.analysis.joint_embedding import Embedding
 from core.analysis.normalization import key_translation, normalize
+from core.analysis.target import matrix_target
 from core.model.trace import Array, Layer, Trace
 from tests.analysis.atlases import corpus_of, read_words, trace_of, window_mask
 
@@ -474,20 +475,30 @@ def test_a_sample_of_sentences_keeps_to_its_pairs_and_has_one_at_least(most: int
 
 
 @pytest.mark.parametrize("layer", [0, 1])
-def test_sampled_pairs_are_permitted_and_different(layer: int) -> None:
-    traces = corpus_of(LENGTHS, causal=True, window=3)
+def test_the_pairs_of_a_corpus_are_those_permitted_to_queries_with_a_choice(layer: int) -> None:
+    traces = corpus_of((*LENGTHS, 1), causal=True, window=3)
     atlas = build_atlas(traces)
-    blocks = blocks_of(atlas.tokens, atlas.masks, atlas.causal, 10_000)
-    permitted, first = set(), 0
-    for size in LENGTHS:
+    pairs = CorpusPairs(blocks_of(atlas.tokens, atlas.masks, atlas.causal, 10_000))
+    expected, first = set(), 0
+    for sentence, size in enumerate((*LENGTHS, 1)):
         mask = window_mask(size, causal=True, window=3 if layer else None)
-        permitted |= {(first + i, first + j) for i, j in zip(*np.nonzero(mask), strict=True)}
+        mask &= mask.sum(axis=1, keepdims=True) > 1
+        expected |= {
+            (sentence, first + i, first + j) for i, j in zip(*np.nonzero(mask), strict=True)
+        }
         first += size
-    every = set(zip(*sample_pairs(blocks, layer, 0, 10_000), strict=True))
-    assert every == permitted
-    few = list(zip(*sample_pairs(blocks, layer, 0, 20), strict=True))
-    assert len(few) == len(set(few)) == 20
-    assert set(few) <= permitted
+    rows = pairs.rows((layer, 0))
+    queries, texts = (np.repeat(each, rows.counts) for each in (rows.queries, rows.texts))
+    sentences = atlas.tokens.sentence[queries]
+    found = list(zip(sentences.tolist(), queries.tolist(), rows.keys.tolist(), strict=True))
+    assert len(found) == len(set(found))
+    assert set(found) == expected
+    assert len(set(zip(texts.tolist(), sentences.tolist(), strict=True))) == len(LENGTHS)
+    draw = np.random.default_rng(0)
+    queries_of, keys_of = draw.normal(size=(2, first, 4))
+    products = pairs.products(queries_of, keys_of, (layer, 0))
+    by_hand = [queries_of[i] @ keys_of[j] for _, i, j in found]
+    np.testing.assert_allclose(products, by_hand, atol=1e-12)
 
 
 # Layouts ---------------------------------------------------------------------------------------
@@ -529,8 +540,8 @@ def test_what_a_layout_keeps_is_that_of_its_sentence() -> None:
     picture = Embedding(
         layout.points[:11].astype(np.float64), layout.points[11:].astype(np.float64)
     )
-    expected = faithfulness(logits, window_mask(11, causal=True, window=3), picture)
-    np.testing.assert_allclose(layout.kept, expected, atol=1e-6)
+    target = matrix_target(logits, window_mask(11, causal=True, window=3))
+    np.testing.assert_allclose(layout.kept, faithfulness(target, picture), atol=1e-6)
 
 
 def test_an_atlas_without_vectors_cannot_be_laid_out_anew() -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 import pytest
 
@@ -17,6 +19,9 @@ from core.analysis.clouds import (
 from core.analysis.scaling import scale_head
 from core.model.trace import Layer, Trace
 from tests.analysis.traces import plain_tokens, token
+
+if TYPE_CHECKING:
+    from core.analysis.joint_embedding import Projection
 
 
 def random_trace(seed: int, size: int, *, causal: bool = False) -> Trace:
@@ -87,8 +92,29 @@ def test_a_panels_numbers_are_those_of_its_points() -> None:
     ]
     assert raw.apart_in_picture == pytest.approx(np.mean(here), rel=1e-6)
     full = [[np.linalg.norm(q - k) for k in keys] for q in queries]
-    expected = np.corrcoef(np.ravel(full), (queries @ keys.T).ravel())[0, 1]
-    assert raw.correlation_in_full == pytest.approx(expected, abs=1e-6)
+    scores = queries @ keys.T
+    near = np.array(full)
+    expected = np.corrcoef(
+        (near - near.mean(axis=1, keepdims=True)).ravel(),
+        (scores - scores.mean(axis=1, keepdims=True)).ravel(),
+    )[0, 1]
+    assert raw.in_full.correlation == pytest.approx(expected, abs=1e-6)
+    assert raw.in_full.top1 == (near.argmin(axis=1) == strongest).mean()
+
+
+@pytest.mark.parametrize("projection", ["PCA", "biplot"])
+def test_picture_and_full_space_are_compared_on_the_same_pairs(projection: Projection) -> None:
+    trace = random_trace(2, 7, causal=True)
+    for cloud in head_clouds(trace, 0, 0, scale_head(trace, 0, 0), projection=projection):
+        # the first query has one key
+        assert cloud.in_picture.pairs == cloud.in_full.pairs == 7 * 8 // 2 - 1
+
+
+def test_full_space_keeps_what_the_head_s_scaling_says() -> None:
+    trace = random_trace(3, 9)
+    scaling = scale_head(trace, 0, 0)
+    for cloud, kept in zip(head_clouds(trace, 0, 0, scaling), scaling.kept, strict=True):
+        assert cloud.in_full == pytest.approx(kept, abs=1e-12)
 
 
 def test_turning_a_panel_onto_the_one_before_changes_no_distance() -> None:
@@ -98,7 +124,7 @@ def test_turning_a_panel_onto_the_one_before_changes_no_distance() -> None:
     for index, stage in enumerate(STAGES):
         (alone,) = head_clouds(trace, 0, 0, scaling, stages=[stage])
         assert alone.apart_in_picture == pytest.approx(together[index].apart_in_picture)
-        assert alone.correlation_in_picture == pytest.approx(together[index].correlation_in_picture)
+        assert alone.in_picture == pytest.approx(together[index].in_picture)
 
 
 def test_a_biplot_is_one_panel_for_all_stages() -> None:

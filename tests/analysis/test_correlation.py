@@ -17,7 +17,6 @@ from core.analysis.correlation import (
     LEAST_CARRYING,
     MOST_PAIRS,
     MOST_RANKED_PAIRS,
-    Distance,
     Measure,
     PairTable,
     choose_pairs,
@@ -27,6 +26,8 @@ from core.analysis.correlation import (
     pair_table,
     weighted_correlation,
 )
+from core.analysis.distance import Distance
+from core.analysis.target import Rows, Target, TargetKind, matrix_target, rows_of
 
 Floats = NDArray[np.float64]
 SEEDS = st.integers(0, 2**32 - 1)
@@ -49,6 +50,24 @@ def clouds(seed: int, size: int = 6, dim: int = 4) -> tuple[Floats, Floats]:
 
 def every_pair(size: int) -> NDArray[np.intp]:
     return np.arange(size * size, dtype=np.intp)
+
+
+def target_of(queries: Floats, keys: Floats, kind: TargetKind = "centred") -> Target:
+    """Of a head that permits every pair and scales by 0.5."""
+    return matrix_target(0.5 * queries @ keys.T, np.ones((len(queries),) * 2, bool), kind)
+
+
+def centred(queries: Floats, keys: Floats) -> Floats:
+    """Scores less the mean of their row, one row after another, (pair,)."""
+    scores = 0.5 * queries @ keys.T
+    return np.concatenate([row - sum(row) / len(row) for row in scores])
+
+
+def table_of(queries: Floats, keys: Floats, pairs: NDArray[np.intp] | None = None) -> PairTable:
+    chosen = every_pair(len(queries)) if pairs is None else pairs
+    if len(queries) == 1:  # a query with one key does not count
+        chosen = chosen[:0]
+    return pair_table(queries, keys, target_of(queries, keys), chosen)
 
 
 def distances_by_hand(queries: Floats, keys: Floats, c: float, distance: Distance) -> Floats:
@@ -81,47 +100,61 @@ def correlation_by_hand(x: Floats, d: Floats, measure: Measure) -> tuple[float, 
 # Pairs -----------------------------------------------------------------------------------------
 
 
+def by_number(rows: Rows, size: int) -> list[int]:
+    """The pairs of these rows as query * size + key."""
+    return (np.repeat(rows.queries, rows.counts) * size + rows.keys).tolist()
+
+
 @pytest.mark.parametrize("measure", MEASURES)
 @pytest.mark.parametrize("kind", ["all", "causal", "none"])
-def test_few_pairs_are_all_taken(measure: Measure, kind: str) -> None:
+def test_few_pairs_are_all_taken_but_those_of_a_query_with_one_key(
+    measure: Measure, kind: str
+) -> None:
     allowed = {"all": np.ones((9, 9), bool), "causal": np.tri(9, dtype=bool)}.get(
         kind, np.zeros((9, 9), bool)
     )
-    expected = [i * 9 + j for i in range(9) for j in range(9) if allowed[i, j]]
-    assert sorted(choose_pairs(allowed, measure).tolist()) == expected
+    rows = rows_of(allowed)
+    expected = [
+        i * 9 + j for i in range(9) for j in range(9) if allowed[i, j] and allowed[i].sum() > 1
+    ]
+    assert by_number(rows, 9) == expected
+    assert choose_pairs(rows, measure).tolist() == list(range(len(expected)))
 
 
 @pytest.mark.parametrize("measure", MEASURES)
 def test_of_many_pairs_a_fixed_random_sample_is_taken(measure: Measure) -> None:
-    allowed = np.tri(400, dtype=bool)
-    pairs = choose_pairs(allowed, measure)
+    rows = rows_of(np.tri(400, dtype=bool))
+    pairs = choose_pairs(rows, measure)
     assert len(pairs) == (MOST_RANKED_PAIRS if measure == "spearman" else MOST_PAIRS)
     assert len(set(pairs.tolist())) == len(pairs)
-    assert allowed.ravel()[pairs].all()
-    np.testing.assert_array_equal(pairs, choose_pairs(allowed, measure))
+    np.testing.assert_array_equal(pairs, choose_pairs(rows, measure))
     # the mean of a fair sample of rows lies within five standard errors of the mean of all
-    rows, every = pairs // 400, np.nonzero(allowed)[0]
-    assert abs(rows.mean() - every.mean()) < 5 * every.std() / len(pairs) ** 0.5
+    every = np.repeat(rows.queries, rows.counts)
+    assert abs(every[pairs].mean() - every.mean()) < 5 * every.std() / len(pairs) ** 0.5
 
 
 def test_the_table_holds_the_product_and_both_squared_norms_of_each_pair() -> None:
     queries, keys = clouds(0)
     pairs = np.array([0, 7, 35, 12, 5])
-    table = pair_table(queries, keys, pairs)
+    table = table_of(queries, keys, pairs)
+    scores = 0.5 * queries @ keys.T
     for at, pair in enumerate(pairs):
-        query, key = queries[pair // 6].tolist(), keys[pair % 6].tolist()
+        i, j = divmod(int(pair), 6)
+        query, key = queries[i].tolist(), keys[j].tolist()
         expected = [np.dot(query, key), sum(v * v for v in query), sum(v * v for v in key)]
+        expected.append(scores[i, j] - sum(scores[i]) / 6)
         found = [table.products[at], table.query_squares[at], table.key_squares[at]]
+        found.append(table.target[at])
         np.testing.assert_allclose(found, expected, rtol=1e-12)
 
 
 @steady
-@given(SEEDS, st.sampled_from(DISTANCES), st.integers(1, 6), st.integers(1, 5))
+@given(SEEDS, st.sampled_from(DISTANCES), st.integers(2, 6), st.integers(1, 5))
 def test_distances_are_those_of_vectors_really_scaled(
     seed: int, distance: Distance, size: int, dim: int
 ) -> None:
     queries, keys = clouds(seed, size, dim)
-    found = distances(pair_table(queries, keys, every_pair(size)), C, distance)
+    found = distances(table_of(queries, keys), C, distance)
     expected = [distances_by_hand(queries, keys, c, distance) for c in C]
     np.testing.assert_allclose(found, expected, rtol=1e-7, atol=1e-6)
 
@@ -129,14 +162,14 @@ def test_distances_are_those_of_vectors_really_scaled(
 @pytest.mark.parametrize("distance", DISTANCES)
 def test_a_query_on_its_key_is_at_no_distance(distance: Distance) -> None:
     same = clouds(1)[0]
-    table = pair_table(same, same, np.arange(6, dtype=np.intp) * 7)
+    table = table_of(same, same, np.arange(6, dtype=np.intp) * 7)
     np.testing.assert_allclose(distances(table, np.array([1.0]), distance), 0, atol=1e-6)
 
 
 def test_a_vector_of_no_length_has_cosine_distance_one() -> None:
     queries, keys = clouds(2)
     queries[1], keys[4] = 0, 0
-    found = distances(pair_table(queries, keys, every_pair(6)), C, "cosine").reshape(-1, 6, 6)
+    found = distances(table_of(queries, keys), C, "cosine").reshape(-1, 6, 6)
     np.testing.assert_array_equal(found[:, 1], 1)
     np.testing.assert_array_equal(found[:, :, 4], 1)
 
@@ -185,8 +218,8 @@ def test_correlations_are_those_of_a_literal_computation(
 ) -> None:
     queries, keys = clouds(seed, size)
     pairs = np.random.default_rng(seed).permutation(size * size)[: size * size - 7].astype(np.intp)
-    found = correlations(pair_table(queries, keys, pairs), C, distance, measure)
-    x = (queries @ keys.T).ravel()[pairs]
+    found = correlations(table_of(queries, keys, pairs), C, distance, measure)
+    x = centred(queries, keys)[pairs]
     for at, c in enumerate(C):
         d = distances_by_hand(queries, keys, c, distance)[pairs]
         r, carrying = correlation_by_hand(x, d, measure)
@@ -198,9 +231,9 @@ def test_correlations_are_those_of_a_literal_computation(
 def test_ties_share_their_rank() -> None:
     rng = np.random.default_rng(4)
     queries, keys = rng.integers(-2, 3, size=(2, 12, 3)).astype(float)
-    table = pair_table(queries, keys, every_pair(12))
+    table = table_of(queries, keys)
     found = correlations(table, np.array([1.0, 2.0]), "squared euclidean", "spearman").values
-    x = (queries @ keys.T).ravel()
+    x = np.round(centred(queries, keys), 9)  # means of rows tell equal scores apart by rounding
     for r, c in zip(found, [1, 2], strict=True):
         d = distances_by_hand(queries, keys, c, "squared euclidean")
         assert r == pytest.approx(stats.spearmanr(x, d).statistic, abs=1e-9)
@@ -221,7 +254,7 @@ def test_where_products_do_not_vary_no_correlation_is_defined(
     name: str, distance: Distance, measure: Measure
 ) -> None:
     queries, keys = NOTHING[name]
-    table = pair_table(queries, keys, every_pair(len(queries)))
+    table = table_of(queries, keys)
     assert np.isnan(correlations(table, C, distance, measure).values).all()
 
 
@@ -233,7 +266,7 @@ def squared_r(table: PairTable, log_c: float) -> float:
     u = np.exp(2 * log_c)
     # divided by 1 + u + 1/u, which changes no correlation and keeps extreme c in range
     d = (u * table.query_squares + table.key_squares / u - 2 * table.products) / (1 + u + 1 / u)
-    return float(np.corrcoef(d, table.products)[0, 1])
+    return float(np.corrcoef(d, table.target)[0, 1])
 
 
 def numeric_c(table: PairTable) -> float | None:
@@ -265,12 +298,30 @@ def assert_best(table: PairTable, expected: float | None) -> None:
 @pytest.mark.parametrize("seed", range(40))
 @pytest.mark.parametrize("size", [3, 13])
 def test_the_closed_form_is_what_a_fine_search_finds(seed: int, size: int) -> None:
-    table = pair_table(*clouds(seed, size, 1 + seed % 5), every_pair(size))
+    table = table_of(*clouds(seed, size, 1 + seed % 5))
     assert_best(table, numeric_c(table))
 
 
 def made(products: Any, query_squares: Any, key_squares: Any) -> PairTable:
-    return PairTable(*(np.asarray(v, float) for v in (products, query_squares, key_squares)))
+    """A table whose target is the dot product itself."""
+    return PairTable(
+        *(np.asarray(v, float) for v in (products, products, query_squares, key_squares))
+    )
+
+
+@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("kind", ["centred", "raw"])
+def test_translation_moves_the_products_but_not_the_target_of_the_closed_form(
+    seed: int, kind: TargetKind
+) -> None:
+    """Keys at the queries' centroid, compared with the scores of the keys where they were."""
+    queries, keys = clouds(seed, 9)
+    moved = keys + queries.mean(axis=0) - keys.mean(axis=0)
+    table = pair_table(queries, moved, target_of(queries, keys, kind), every_pair(9))
+    scores = 0.5 * queries @ keys.T
+    mean = scores.mean(axis=1, keepdims=True) if kind == "centred" else scores.mean()
+    np.testing.assert_allclose(table.target, (scores - mean).ravel(), atol=1e-12)
+    assert_best(table, numeric_c(table))
 
 
 def test_where_only_the_query_s_norm_tells_the_product_c_runs_to_infinity() -> None:
@@ -290,7 +341,7 @@ def test_where_only_the_key_s_norm_tells_the_product_c_runs_to_zero() -> None:
 @pytest.mark.parametrize("name", NOTHING)
 def test_where_products_do_not_vary_there_is_no_best_c(name: str) -> None:
     queries, keys = NOTHING[name]
-    assert closed_form_c(pair_table(queries, keys, every_pair(len(queries)))) is None
+    assert closed_form_c(table_of(queries, keys)) is None
 
 
 # Ties ------------------------------------------------------------------------------------------
@@ -300,16 +351,16 @@ def test_ranks_know_ties_that_rounding_tells_apart() -> None:
     """Cosine distances in one dimension are 0 or 2; distances of mirrored pairs are equal."""
     rng = np.random.default_rng(5)
     queries, keys = rng.normal(size=(2, 7, 1))
-    table = pair_table(queries, keys, every_pair(7))
+    table = table_of(queries, keys)
     found = correlations(table, np.ones(1), "cosine", "spearman").values[0]
     signs = np.where(queries * keys.T > 0, 0.0, 2.0).ravel()
-    expected = stats.spearmanr((queries * keys.T).ravel(), signs).statistic
+    expected = stats.spearmanr(centred(queries, keys), signs).statistic
     assert found == pytest.approx(expected, abs=1e-12)
 
 
 def test_where_all_cosine_distances_are_alike_there_is_no_correlation() -> None:
     rng = np.random.default_rng(6)
     queries, keys = np.abs(rng.normal(size=(2, 7, 1)))
-    table = pair_table(queries, keys, every_pair(7))
+    table = table_of(queries, keys)
     for measure in MEASURES:
         assert np.isnan(correlations(table, np.ones(1), "cosine", measure).values[0])

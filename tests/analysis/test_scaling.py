@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import fields, replace
-from typing import Any, get_args
+from typing import TYPE_CHECKING, Any, get_args
 
 import numpy as np
 import pytest
@@ -14,7 +14,8 @@ from scipy import stats
 from scipy.optimize import minimize_scalar
 from scipy.spatial.distance import cdist
 
-from core.analysis.correlation import MOST_PAIRS, MOST_RANKED_PAIRS, Distance
+from core.analysis.correlation import MOST_PAIRS, MOST_RANKED_PAIRS
+from core.analysis.distance import Distance
 from core.analysis.scaling import (
     C_VALUES,
     FEW_PAIRS,
@@ -29,6 +30,9 @@ from core.analysis.scaling import (
 )
 from core.model.trace import Layer, Trace
 from tests.analysis.traces import plain_tokens
+
+if TYPE_CHECKING:
+    from core.analysis.target import TargetKind
 
 Floats = NDArray[np.float64]
 SEEDS = st.integers(0, 2**32 - 1)
@@ -69,11 +73,12 @@ def random_trace(seed: int, size: int = 8, dim: int = 4, *, causal: bool = False
 
 
 def head_by_hand(trace: Trace, layer: int, head: int) -> tuple[Floats, Floats, NDArray[np.bool_]]:
-    """Queries, keys and permitted pairs of a head; grouped keys found by counting."""
+    """Queries, keys and counted pairs of a head; grouped keys found by counting."""
     at = head // (trace.queries.shape[1] // trace.kv_keys.shape[1])
     queries = trace.queries[layer, head].astype(np.float64)
     mask = trace.layers[layer].mask
     seen = np.ones((len(queries), len(queries)), bool) if mask is None else mask == 0
+    seen = seen & (seen.sum(axis=1, keepdims=True) > 1)  # a query with one key tells nothing
     return queries, trace.kv_keys[layer, at].astype(np.float64), seen
 
 
@@ -100,16 +105,51 @@ def correlation_by_hand(x: Floats, y: Floats, criterion: Criterion) -> float:
     return float(np.corrcoef(x, y)[0, 1])
 
 
-def at_constants(
-    trace: Trace, layer: int, head: int, a: Floats, c: float, distance: Distance, by: Criterion
-) -> float:
-    """Correlation of vectors really translated and scaled, one pair after another."""
+def target_by_hand(trace: Trace, layer: int, head: int, kind: TargetKind = "centred") -> Floats:
+    """Scores of the vectors as they are, less the mean of their row or of all of them."""
     queries, keys, seen = head_by_hand(trace, layer, head)
-    queries, keys = queries * c, (keys + a) / c
-    apart = distance_by_hand(queries, keys, distance)
+    rule = trace.layers[layer]
+    scores = np.array([[rule.scaling * float(q @ k) for k in keys] for q in queries])
+    if rule.softcap is not None:
+        scores = rule.softcap * np.tanh(scores / rule.softcap)
+    if kind == "raw":
+        return np.asarray(scores - scores[seen].mean())
+    means = [
+        row[mine].mean() if mine.any() else 0.0 for row, mine in zip(scores, seen, strict=True)
+    ]
+    return np.asarray(scores - np.array(means)[:, None])
+
+
+def at_constants(
+    trace: Trace,
+    layer: int,
+    head: int,
+    a: Floats,
+    c: float,
+    distance: Distance,
+    by: Criterion,
+    kind: TargetKind = "centred",
+) -> float:
+    """The criterion of vectors really translated and scaled, one pair after another."""
+    queries, keys, seen = head_by_hand(trace, layer, head)
+    target = target_by_hand(trace, layer, head, kind)
+    apart = distance_by_hand(queries * c, (keys + a) / c, distance)
     pairs = [(i, j) for i in range(len(seen)) for j in range(len(seen)) if seen[i, j]]
-    x = np.array([np.dot(queries[i], keys[j]) for i, j in pairs])
+    x = np.array([target[i, j] for i, j in pairs])
     return correlation_by_hand(x, np.array([apart[i, j] for i, j in pairs]), by)
+
+
+def kept_by_hand(
+    trace: Trace, layer: int, head: int, a: Floats, c: float, distance: Distance
+) -> float:
+    """Correlation of distances and scores that have both lost the mean of their row."""
+    queries, keys, seen = head_by_hand(trace, layer, head)
+    target = target_by_hand(trace, layer, head)
+    apart = distance_by_hand(queries * c, (keys + a) / c, distance)
+    rows = [i for i in range(len(seen)) if seen[i].any()]
+    x = np.concatenate([apart[i][seen[i]] - apart[i][seen[i]].mean() for i in rows])
+    y = np.concatenate([target[i][seen[i]] for i in rows])
+    return float(np.corrcoef(x, y)[0, 1])
 
 
 def translation_by_hand(trace: Trace, layer: int, head: int) -> Floats:
@@ -131,12 +171,16 @@ def check_head(
     np.testing.assert_allclose(found.a, a, rtol=1e-9, atol=1e-7)
     curve = np.array([by_hand(a, c) for c in C_VALUES])
     np.testing.assert_allclose(found.curve, curve, **close)
-    np.testing.assert_allclose(found.raw, by_hand(np.zeros_like(a), 1.0), **close)
-    np.testing.assert_allclose(found.translated, by_hand(a, 1.0), **close)
-    np.testing.assert_allclose(found.normalized, by_hand(a, found.c), **close)
+    for kept, shift, c in (
+        (found.raw, np.zeros_like(a), 1.0),
+        (found.translated, a, 1.0),
+        (found.normalized, a, found.c),
+    ):
+        expected = kept_by_hand(trace, layer, head, shift, c, distance)
+        np.testing.assert_allclose(kept, expected, **close)
     if criterion != "balanced":
         assert found.c in C_VALUES
-        assert found.normalized <= curve.min() + 1e-6
+        assert by_hand(a, found.c) <= curve.min() + 1e-6
     seen = int(head_by_hand(trace, layer, head)[2].sum())
     assert tuple(found.pairs) == (seen, seen)
     return found
@@ -202,6 +246,41 @@ def test_a_masked_key_has_no_part_but_in_the_translation(
     first, second = (scale_head(each, 0, 0, distance, criterion) for each in (near, far))
     np.testing.assert_allclose(first.curve, second.curve, rtol=1e-3, atol=1e-5)
     assert first.pairs == second.pairs == (32 * 30, 32 * 30)
+
+
+@few_examples
+@given(SEEDS, st.sampled_from(DISTANCES), st.booleans())
+def test_raw_scores_stay_where_they_are_while_keys_are_translated(
+    seed: int, distance: Distance, causal: bool
+) -> None:
+    trace = random_trace(seed, 7, causal=causal)
+    found = scale_head(trace, 0, 0, distance, "pearson", "raw")
+    a = translation_by_hand(trace, 0, 0)
+
+    def by_hand(shift: Floats, c: float) -> float:
+        return at_constants(trace, 0, 0, shift, c, distance, "pearson", "raw")
+
+    assert found.raw == pytest.approx(by_hand(np.zeros_like(a), 1.0), abs=1e-6)
+    assert found.translated == pytest.approx(by_hand(a, 1.0), abs=1e-6)
+    assert found.normalized == pytest.approx(by_hand(a, found.c), abs=1e-6)
+
+
+def test_the_target_is_what_softmax_gets_soft_cap_and_all() -> None:
+    trace = random_trace(9)
+    capped = replace(trace, layers=(Layer(0.5, None, 1.5),))
+    found = check_head(capped, 0, 0, "euclidean", "pearson")
+    assert abs(found.raw - scale_head(trace, 0, 0).raw) > 0.01, "the cap has to matter here"
+
+
+def test_one_vector_added_to_all_keys_of_the_model_changes_no_target() -> None:
+    """Softmax does not see it, and neither does what is told of the translated stages."""
+    queries, keys = clouds(13)
+    first = scale_head(trace_of(queries, keys), 0, 0)
+    second = scale_head(trace_of(queries, keys + np.array([3.0, -2.0, 1.0, 0.5])), 0, 0)
+    assert first.c == second.c
+    np.testing.assert_allclose(first.curve, second.curve, atol=1e-5)
+    assert first.translated == pytest.approx(second.translated, abs=1e-5)
+    assert first.normalized == pytest.approx(second.normalized, abs=1e-5)
 
 
 # Balanced norms --------------------------------------------------------------------------------
@@ -302,7 +381,9 @@ def test_a_long_head_is_sampled_the_same_each_time(criterion: Criterion) -> None
     trace = trace_of(queries, keys, seen)
     first, second = (scale_head(trace, 0, 0, criterion=criterion) for _ in range(2))
     most = MOST_RANKED_PAIRS if criterion == "spearman" else MOST_PAIRS
-    assert tuple(first.pairs) == (most, int(seen.sum()))
+    counted = int(seen.sum()) - 1  # the first query has one key
+    assert tuple(first.pairs) == (most, counted)
+    assert first.kept.raw.pairs == first.kept.normalized.pairs == counted
     np.testing.assert_array_equal(first.curve, second.curve)
     assert first.c == second.c
     for c in (C_VALUES[0], 1.0, first.c):
@@ -311,7 +392,9 @@ def test_a_long_head_is_sampled_the_same_each_time(criterion: Criterion) -> None
         assert first.curve[at] == pytest.approx(by_all, abs=5 / most**0.5)
     unmasked = trace_of(queries, keys)
     everything = at_constants(unmasked, 0, 0, first.a, 1.0, "euclidean", criterion)
-    assert abs(everything - first.translated) > 5 / most**0.5, "the mask has to matter here"
+    assert abs(everything - first.curve[C_VALUES.tolist().index(1.0)]) > 5 / most**0.5, (
+        "the mask has to matter here"
+    )
 
 
 # The model -------------------------------------------------------------------------------------
@@ -328,6 +411,8 @@ def test_the_model_is_its_heads(distance: Distance, criterion: Criterion) -> Non
             one = scale_head(trace, layer, head, distance, criterion)
             for name in ("raw", "translated", "normalized", "c", "on_edge"):
                 np.testing.assert_array_equal(getattr(found, name)[layer, head], getattr(one, name))
+            assert found.raw_top1[layer, head] == one.kept.raw.top1
+            assert found.normalized_top1[layer, head] == one.kept.normalized.top1
             assert found.few[layer, head] == few_pairs(one, criterion)
     assert all(getattr(found, each.name).shape == (2, 4) for each in fields(found))
     assert len(np.unique(found.raw[np.isfinite(found.raw)])) in (0, 8)
@@ -398,9 +483,9 @@ def test_degenerate_heads_have_a_constant_and_correlations_or_none(
         squared_distance(trace, 0, 0, found.a)
 
 
-@pytest.mark.parametrize("name", ["identical tokens", "no length", "one token"])
+@pytest.mark.parametrize("name", ["identical tokens", "no length", "one token", "constant keys"])
 @pytest.mark.parametrize(("distance", "criterion"), EVERY_WAY)
-def test_where_nothing_varies_there_is_no_correlation(
+def test_where_no_row_varies_there_is_no_correlation(
     name: str, distance: Distance, criterion: Criterion
 ) -> None:
     found = scale_head(trace_of(*DEGENERATE[name]), 0, 0, distance, criterion)
@@ -408,7 +493,7 @@ def test_where_nothing_varies_there_is_no_correlation(
 
 
 @pytest.mark.parametrize("criterion", ["pearson", "spearman", "balanced"])
-@pytest.mark.parametrize("name", ["constant keys", "two tokens", "head of one dimension"])
+@pytest.mark.parametrize("name", ["two tokens", "head of one dimension"])
 def test_degenerate_heads_that_still_vary_follow_the_loop(name: str, criterion: Criterion) -> None:
     queries, keys = DEGENERATE[name]
     # two centred tokens are at equal distances in pairs: their ranks need exact arithmetic

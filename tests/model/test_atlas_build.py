@@ -61,12 +61,17 @@ def assert_same(found: Atlas, expected: Atlas) -> None:
         spread = np.abs(points).max()
         np.testing.assert_allclose(found.points[stage], points, atol=1e-5 * spread)
         np.testing.assert_allclose(found.shares[stage], expected.shares[stage], atol=1e-6)
-        for name in ("correlation", "top1", "top3"):
+        for name in ("correlation", "top1", "top3", "low", "high", "per_sentence"):
             ours, own = (getattr(each.trust[stage], name) for each in (found, expected))
+            np.testing.assert_allclose(ours, own, atol=1e-5)
+            ours, own = (getattr(each.full["cosine"][stage], name) for each in (found, expected))
             np.testing.assert_allclose(ours, own, atol=1e-5)
     np.testing.assert_allclose(found.norms, expected.norms, rtol=1e-6)
     np.testing.assert_allclose(found.scaling.c, expected.scaling.c)
-    assert (found.chance, found.trusted_tokens) == (expected.chance, expected.trusted_tokens)
+    measured, own = found.measured, expected.measured
+    assert (measured.tokens, measured.sentences) == (own.tokens, own.sentences)
+    assert (measured.pairs == own.pairs).all()
+    np.testing.assert_allclose(measured.top1, own.top1)
     assert found.distances.compared == expected.distances.compared
     assert found.distances.tokens == expected.distances.tokens
     np.testing.assert_allclose(found.distances.sums, expected.distances.sums, rtol=1e-6, atol=1e-6)

@@ -7,10 +7,19 @@ import re
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+import numpy as np
 import pytest
 import streamlit as st
 
-from core.analysis.atlas import Atlas, Gathered, atlas_of, build_atlas, search_tokens
+from core.analysis.atlas import (
+    Atlas,
+    Gathered,
+    Trust,
+    atlas_of,
+    build_atlas,
+    search_tokens,
+)
+from core.analysis.atlas.data import Measured
 from core.analysis.atlas.file import write_atlas
 from core.analysis.atlas.table import ROW_BYTES
 from core.analysis.corpus_file import CorpusTable, read_table
@@ -25,6 +34,7 @@ from tests.pages.conftest import alerts
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    import pandas as pd
     from streamlit.testing.v1 import AppTest
 
     from core.model import LoadedModel, Trace
@@ -124,7 +134,8 @@ def test_a_link_restores_everything(open_app: Callable[..., AppTest]) -> None:
         {**shared, **drawn, **one},
         {**shared, **drawn, "part": "heads", "kind": "phrase", "own": "0"},
         {**shared, "part": "words", "first": "cook", "second": "fish"},
-        {**shared, "part": "trust", "stage": "translated", "measure": "top3"},
+        {**shared, "part": "trust", "stage": "translated", "measure": "top3", "space": "full"},
+        {**shared, "part": "trust", "measure": "correlation", "distance": "cosine"},
     ):
         app = open_app("atlas", **link)
         assert not app.exception
@@ -149,6 +160,8 @@ def test_a_link_restores_everything(open_app: Callable[..., AppTest]) -> None:
         ("token", "999999", "one", "0"),
         ("token", "nan", "one", "0"),
         ("measure", "luck", "trust", "correlation"),
+        ("distance", "miles", "trust", "euclidean"),
+        ("space", "outer", "trust", "plane"),
     ],
 )
 def test_what_a_link_cannot_have_is_told_and_replaced(
@@ -827,3 +840,65 @@ def test_what_another_visitor_has_finished_meanwhile_is_taken_whole(
     app.button(key="atlas_use").click().run()
     assert not app.exception
     assert f"{len(small.tokens)} tokens of 4 texts" in said(app)
+
+
+# Faithfulness ----------------------------------------------------------------------------------
+
+
+def test_the_page_says_which_distance_keeps_more_after_translation(
+    opened: Callable[..., AppTest], small: Atlas
+) -> None:
+    r = {name: small.full[name]["translated"].correlation.mean() for name in small.full}
+    shares = {name: small.full[name]["translated"].top1.mean() for name in small.full}
+    assert r["cosine"] < r["euclidean"] - 0.3
+    text = said(opened(small, part="trust"))
+    assert "After translation **cosine distance keeps more**, in full space" in text
+    assert f"r = −{-r['cosine']:.2f} with cosine, −{-r['euclidean']:.2f} with Euclid" in text
+    assert f"nearest key {shares['cosine']:.0%} and {shares['euclidean']:.0%}" in text
+
+
+def test_the_page_says_on_how_many_pairs_pooled_and_each_sentence_alone(
+    opened: Callable[..., AppTest], small: Atlas
+) -> None:
+    kept = small.full["cosine"]["raw"]
+    app = opened(small, part="trust", distance="cosine")
+    text = said(app)
+    assert f"the same {small.measured.pairs[0, 0]:,} permitted pairs a head" in text
+    assert f"mean over heads −{-kept.correlation.mean():.2f}" in text
+    assert f"then averaged, −{-kept.per_sentence.mean():.2f}" in text
+    assert "space" not in app.query_params  # an atlas has no plane for cosine distance
+
+
+def test_the_table_holds_the_means_of_plane_and_full_space_and_the_uniform_baseline(
+    opened: Callable[..., AppTest], small: Atlas
+) -> None:
+    app = opened(small, part="trust", measure="top1")
+    tables: list[pd.DataFrame] = [each.value for each in app.dataframe]
+    (table,) = (each for each in tables if "PCA plane" in each.columns)
+    assert table.loc["raw", "PCA plane"] == pytest.approx(small.trust["raw"].top1.mean(), abs=1e-3)
+    full = small.full["euclidean"]["translated"].top1.mean()
+    assert table.loc["translated", "full space"] == pytest.approx(full, abs=1e-3)
+    baseline = small.measured.top1.mean()
+    assert list(table.loc["uniform baseline"]) == pytest.approx([baseline] * 3, abs=1e-3)
+
+
+@pytest.mark.parametrize("part", ["trust", "one"])
+def test_a_file_of_an_older_version_says_that_faithfulness_is_not_measured_in_it(
+    opened: Callable[..., AppTest], small: Atlas, part: str
+) -> None:
+    """Its figures are no numbers then: see tests/analysis/test_atlas_file.py."""
+    none = np.full(small.shape[:2], np.nan)
+    nothing = {stage: Trust(*[none] * 6) for stage in small.trust}
+    pairs = np.zeros(none.shape, dtype=np.int64)
+    old = replace(
+        small,
+        trust=nothing,
+        full=dict.fromkeys(small.full, nothing),
+        measured=Measured(0, 0, pairs, none, none),
+    )
+    app = opened(old, part=part)
+    assert not app.exception
+    text = said(app) + alerts(app)
+    assert "Faithfulness is not measured in this file, which an older version made" in text
+    assert "Build the atlas again" in text
+    assert not re.search(r"\bnan\b", text)

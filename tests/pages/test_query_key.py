@@ -4,8 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
 import pytest
+from numpy.typing import NDArray
 
+from core.analysis.normalization import same_token_pairs
+from core.analysis.scaling import C_VALUES
+from core.model import load, trace_text
+from core.ui.query_key.choice import Choice
+from core.ui.query_key.report import make_report
+from core.ui.query_key.wording import caption_of
 from tests.pages.conftest import alerts
 
 if TYPE_CHECKING:
@@ -14,6 +22,7 @@ if TYPE_CHECKING:
     import pandas as pd
     from streamlit.testing.v1 import AppTest
 
+Floats = NDArray[np.float64]
 CAPYBARA = "The brown capybara is sleeping now."
 PARTS = ["picture", "trust", "search", "heads"]
 
@@ -86,7 +95,10 @@ def test_the_page_says_when_normalization_made_the_picture_worse(
     app = open_app("query_key", layer="4", head="2")
     assert "normalization made it worse" in said(app)
     app = open_app("query_key", layer="4", head="2", part="trust")
-    assert "Normalization made the PCA picture **worse**" in said(app)
+    text = said(app)
+    assert "In the PCA picture normalization left its correlation as it was" in text
+    assert "and **made its nearest keys worse**" in text
+    assert "nearest key 85% to 69% of the queries" in text
 
 
 def test_attention_is_proved_to_stay(open_app: Callable[..., AppTest]) -> None:
@@ -100,10 +112,11 @@ def test_the_faithfulness_table_marks_the_best_and_names_chance(
 ) -> None:
     table: pd.DataFrame = open_app("query_key", part="trust", layer="4", head="2").table[0].value
     assert list(table.index[:3]) == ["PCA, raw", "PCA, translated", "PCA, normalized"]
-    assert table.index[-1] == "random points"
-    assert list(table.iloc[-1]) == ["0", "8%", "23%"]  # of 13 keys
-    for column in table.columns:
-        assert sum("★" in cell for cell in table[column]) == 1
+    assert table.index[-1] == "uniform baseline"
+    assert list(table.iloc[-1]) == ["0", "", "8%", "23%"]  # of 13 keys
+    for column in table.columns.drop("95% interval"):
+        (best,) = (row for row in table.index if "★" in table[column][row])
+        assert not best.startswith("full space")
 
 
 def test_slow_projections_are_measured_on_request(open_app: Callable[..., AppTest]) -> None:
@@ -135,7 +148,7 @@ def test_a_weighted_correlation_of_few_pairs_is_refused_in_words(
     open_app: Callable[..., AppTest],
 ) -> None:
     app = open_app("query_key", part="search", criterion="weighted")
-    assert "too few for a correlation" in said(app)
+    assert "too few for a correlation: c stays 1" in alerts(app)
     app = open_app("query_key", part="heads", criterion="weighted")
     assert "No head has enough pairs that carry weight" in said(app)
 
@@ -145,10 +158,13 @@ def test_cosine_distance_is_said_not_to_depend_on_c(open_app: Callable[..., AppT
     assert "does not depend on c" in alerts(app)
 
 
-def test_published_means_come_with_their_warning(open_app: Callable[..., AppTest]) -> None:
-    text = said(open_app("query_key", part="heads"))
+def test_published_means_stand_beside_the_distance_they_were_measured_with(
+    open_app: Callable[..., AppTest],
+) -> None:
+    text = said(open_app("query_key", part="heads", distance="cosine"))
     assert "−0.938 (BERT) and −0.792 (GPT-2)" in text
     assert "another corpus" in text
+    assert "0.938" not in said(open_app("query_key", part="heads"))
 
 
 @pytest.mark.parametrize("projection", ["PCA", "biplot", "UMAP", "t-SNE"])
@@ -193,3 +209,117 @@ def test_impossible_ranges_of_the_search_are_told(
     app = open_app("query_key", **{"part": "search", key: value})
     assert not app.exception
     assert f"This link asks for {key}" in alerts(app)
+
+
+BOOK = "Oh, this book? I've enjoyed it."
+
+
+def kept_by_hand(head: tuple[int, int]) -> tuple[float, float, float, float, float]:
+    """Correlations raw and normalized with all row means removed, nearest keys, c: plain NumPy."""
+    trace = trace_text(load("bundled/minilm"), BOOK)
+    queries, keys = (v[head].astype(float) for v in (trace.queries, trace.keys))
+    scores = queries @ keys.T
+    scores -= scores.mean(axis=1, keepdims=True)
+    moved = keys + queries.mean(axis=0) - keys.mean(axis=0)
+
+    def apart(q: Floats, k: Floats) -> Floats:
+        return np.linalg.norm(q[:, None] - k[None], axis=-1)
+
+    def pooled(c: float) -> float:
+        return float(np.corrcoef(apart(queries * c, moved / c).ravel(), scores.ravel())[0, 1])
+
+    c = float(min(C_VALUES, key=pooled))
+    found = []
+    for distances in (apart(queries, keys), apart(queries * c, moved / c)):
+        within = distances - distances.mean(axis=1, keepdims=True)
+        found.append(float(np.corrcoef(within.ravel(), scores.ravel())[0, 1]))
+        found.append(float((distances.argmin(axis=1) == scores.argmax(axis=1)).mean()))
+    return found[0], found[2], found[1], found[3], c
+
+
+def test_softmax_does_not_see_row_means_and_neither_does_the_verdict(
+    open_app: Callable[..., AppTest],
+) -> None:
+    """With products that move along with the keys, the page said "made it worse" of this head."""
+    raw, normalized, nearest, nearest_after, c = kept_by_hand((0, 7))
+    assert (round(raw, 2), round(normalized, 2)) == (-0.19, -0.65)
+    assert (f"{nearest:.0%}", f"{nearest_after:.0%}") == ("8%", "23%")
+    text = said(open_app("query_key", text=BOOK, layer="1", head="8"))
+    assert f"correlate −{-raw:.2f} raw" in text
+    assert f"−{-normalized:.2f} normalized with c = {c:.3g}" in text
+    assert "for 8%, 8% and 23% of the queries: **normalization made it better**" in text
+
+
+@pytest.mark.parametrize("head", [1, 7, 12])
+def test_heads_of_which_the_page_said_worse_are_better(
+    open_app: Callable[..., AppTest], head: int
+) -> None:
+    raw, normalized, nearest, nearest_after, _ = kept_by_hand((0, head - 1))
+    assert normalized < raw - 0.02
+    assert nearest_after > nearest
+    text = said(open_app("query_key", text=BOOK, layer="1", head=str(head)))
+    assert "**normalization made it better**" in text
+
+
+def test_where_correlation_and_nearest_key_disagree_both_are_said(
+    open_app: Callable[..., AppTest],
+) -> None:
+    raw, normalized, nearest, nearest_after, _ = kept_by_hand((4, 2))
+    assert normalized < raw
+    assert nearest_after < nearest - 0.2
+    text = said(open_app("query_key", text=BOOK, layer="5", head="3"))
+    assert "left its correlation as it was and **made its nearest keys worse**" in text
+
+
+def test_the_table_of_heads_counts_those_that_normalization_helped(
+    open_app: Callable[..., AppTest],
+) -> None:
+    kept = [kept_by_hand((layer, head)) for layer in range(6) for head in range(12)]
+    by_correlation = sum(after < before for before, after, *_ in kept)
+    by_key = sum(after > before for _, _, before, after, _ in kept)
+    text = said(open_app("query_key", text=BOOK, part="heads"))
+    assert f"helped **{by_correlation} of 72** heads by correlation, **{by_key}** by" in text
+
+
+def test_raw_scores_are_a_choice_that_is_said(open_app: Callable[..., AppTest]) -> None:
+    """With the model's own scores at every stage: before anything, what the page said before."""
+    trace = trace_text(load("bundled/minilm"), BOOK)
+    queries, keys = (v[0, 7].astype(float) for v in (trace.queries, trace.keys))
+    apart = np.linalg.norm(queries[:, None] - keys[None], axis=-1)
+    raw = float(np.corrcoef(apart.ravel(), (queries @ keys.T).ravel())[0, 1])
+    app = open_app("query_key", text=BOOK, layer="1", head="8", target="raw")
+    assert app.query_params["target"] == "raw"
+    assert f"distance and raw scores correlate −{-raw:.2f} raw" in said(app)
+    table = open_app("query_key", text=BOOK, part="trust", target="raw").table[0].value
+    assert table.columns[0] == "correlation with the raw scores"
+
+
+@pytest.mark.parametrize("target", ["centred", "raw"])
+def test_the_report_says_what_distances_were_compared_with(target: str) -> None:
+    trace = trace_text(load("bundled/minilm"), BOOK)
+    choice = Choice(("bundled/minilm", BOOK, None), 0, 7, "euclidean", "pearson", target)  # type: ignore[arg-type]
+    report = make_report(trace, choice)
+    scores = {"centred": "row-centred scores", "raw": "raw scores"}[target]
+    assert f"the {scores} of all permitted pairs" in report
+    assert f"what full space keeps of the {scores}" in report
+
+
+def test_a_soft_cap_is_not_said_to_leave_attention_the_same() -> None:
+    choice = Choice(("m", "t", None), 0, 0, "euclidean", "pearson")
+    plain = caption_of("PCA", choice, grid=False, seed=0)
+    capped = caption_of("PCA", choice, grid=False, seed=0, softcap=50.0)
+    assert "Attention is the same in all three panels" in plain
+    assert "is the same in all" not in capped
+    assert "soft-capped at 50" in capped
+
+
+def test_the_mathematics_names_the_one_sign_that_the_search_ends_at(
+    open_app: Callable[..., AppTest],
+) -> None:
+    text = said(open_app("query_key", part="search", text=CAPYBARA, layer="1"))
+    assert r"near $\pm 1$" not in text
+    assert "near $-1$" in text
+    trace = trace_text(load("bundled/minilm"), CAPYBARA)
+    for a in (-1e4, 1e4):
+        products, apart = same_token_pairs(trace.queries[0], trace.keys[0], a, 1.0)
+        assert np.corrcoef(products, apart)[0, 1] < -0.8

@@ -13,13 +13,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from core.analysis.atlas.blocks import blocks_of
+from core.analysis.atlas.blocks import CorpusPairs, blocks_of
 from core.analysis.atlas.build import figures_of_heads, kept_texts, picture_of
 from core.analysis.atlas.data import Atlas, CorpusTokens, Positions
 from core.analysis.atlas.file import AtlasWriter, whole_file
 from core.analysis.atlas.gather import cut_settings
 from core.analysis.atlas.trust import MOST_PAIRS
 from core.analysis.head_similarity import Distances
+from core.model.trace import Layer
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -98,6 +99,12 @@ class JoinedShards:
             sums += shard.array("position_sums")
             counts += shard.array("position_counts")
         return Positions(np.asarray(sums), counts)
+
+    def rules(self) -> tuple[Layer, ...]:
+        """How each layer scales and caps its scores."""
+        return tuple(
+            Layer(scaling, None, softcap) for scaling, softcap in self.shards[0].told["rules"]
+        )
 
     def _lengths(self) -> Places:
         lengths = np.zeros(self.places.size, dtype=np.intp)
@@ -202,7 +209,10 @@ def assemble(
     named = tuple(labels[place] for place in joined.places) if labels else ()
     found: list[HeadPicture] = []
     with whole_file(target) as path, AtlasWriter(path, columns, named) as writer:
-        pictures = _in_order(layers, heads, lambda *at: picture_of(joined.of_head, blocks, at))
+        rules, pairs = joined.rules(), CorpusPairs(blocks)
+        pictures = _in_order(
+            layers, heads, lambda *at: picture_of(joined.of_head, pairs, at, rules)
+        )
         for at, picture in pictures:
             writer.write_head(at, picture.points, picture.norms)
             found.append(picture._replace(points={}, norms=np.empty(0, dtype=np.float32)))
@@ -219,6 +229,7 @@ def assemble(
                 norms=np.empty(0, dtype=np.float32),
                 distances=joined.distances(),
                 positions=joined.positions(),
+                rules=rules,
                 settings={
                     **cut_settings(
                         sum(int(shard.told["dropped"]) for shard in shards),

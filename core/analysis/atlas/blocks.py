@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from core.analysis.target import LEAST_KEYS, Rows
+
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
@@ -97,20 +99,63 @@ def blocks_for(
     return blocks
 
 
-def sample_pairs(
-    blocks: Sequence[Block], layer: int, head: int, most: int
-) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Permitted pairs within sentences, all or a random sample (fixed seed): queries and keys."""
-    queries, keys = [], []
-    for block in blocks:
-        which, i, j = np.nonzero(block.allowed(layer, head))
-        queries.append(block.tokens[which, i])
-        keys.append(block.tokens[which, j])
-    i, j = np.concatenate(queries), np.concatenate(keys)
-    if i.size > most:
-        kept = np.random.default_rng(SEED).choice(i.size, most, replace=False)
-        i, j = i[kept], j[kept]
-    return i, j
+class CorpusPairs:
+    """The pairs that count of every head, block after block.
+
+    Where nothing but the usual is masked they are the same for all heads, and made once.
+    """
+
+    def __init__(self, blocks: Sequence[Block]) -> None:
+        self.blocks = blocks
+        self._usual = all(mask is None for block in blocks for mask in block.masks)
+        self._known: tuple[Rows, list[NDArray[np.bool_] | None]] | None = None
+
+    def rows(self, at: tuple[int, int]) -> Rows:
+        """The rows of one head, (layer, head); queries and keys are tokens of the corpus."""
+        return self._of_head(at)[0]
+
+    def products(
+        self, queries: NDArray[np.float64], keys: NDArray[np.float64], at: tuple[int, int]
+    ) -> NDArray[np.float64]:
+        """Dot products of the pairs of one head, (pair,); arguments (token of the corpus, dim)."""
+        parts = []
+        for block, counted in zip(self.blocks, self._of_head(at)[1], strict=True):
+            dots = queries[block.tokens] @ keys[block.tokens].swapaxes(-1, -2)
+            parts.append(dots.ravel() if counted is None else dots[counted])
+        return np.concatenate(parts)
+
+    def _of_head(self, at: tuple[int, int]) -> tuple[Rows, list[NDArray[np.bool_] | None]]:
+        if self._known is not None:
+            return self._known
+        counted = [_counted(block.allowed(*at)) for block in self.blocks]
+        made = (
+            _rows(self.blocks, counted),
+            [None if each.all() else each for each in counted],
+        )
+        if self._usual:
+            self._known = made
+        return made
+
+
+def _counted(allowed: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    return np.asarray(allowed & (allowed.sum(axis=-1, keepdims=True) >= LEAST_KEYS))
+
+
+def _rows(blocks: Sequence[Block], counted: Sequence[NDArray[np.bool_]]) -> Rows:
+    counts = np.concatenate([each.sum(axis=-1).ravel() for each in counted])
+    queries = np.concatenate([block.tokens.ravel() for block in blocks])
+    sizes = [block.tokens.shape for block in blocks]
+    length = np.concatenate([np.full(texts, size) for texts, size in sizes])
+    texts = np.repeat(np.arange(length.size), length)
+    keys = np.concatenate(
+        [
+            np.broadcast_to(block.tokens[:, None, :], each.shape)[each]
+            for block, each in zip(blocks, counted, strict=True)
+        ]
+    )
+    some = counts > 0
+    counts = counts[some]
+    return Rows(queries[some], texts[some], keys, np.cumsum(counts) - counts, counts)
 
 
 def _of(mask: NDArray[np.bool_], head: int) -> NDArray[np.bool_]:

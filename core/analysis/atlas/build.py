@@ -7,8 +7,15 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from core.analysis.atlas.blocks import blocks_of, sample_pairs
-from core.analysis.atlas.data import DIMENSIONS, Atlas, Trust, token_columns
+from core.analysis.atlas.blocks import CorpusPairs, blocks_of
+from core.analysis.atlas.data import (
+    DIMENSIONS,
+    METRICS,
+    Atlas,
+    Measured,
+    Trust,
+    token_columns,
+)
 from core.analysis.atlas.gather import (
     Gathered,
     cut_settings,
@@ -17,10 +24,11 @@ from core.analysis.atlas.gather import (
     take_vectors,
 )
 from core.analysis.atlas.points import project_stages
-from core.analysis.atlas.trust import MOST_PAIRS, picture_trust, random_trust
+from core.analysis.atlas.trust import MOST_PAIRS, corpus_target, picture_trust
 from core.analysis.clouds import STAGES
-from core.analysis.correlation import gathered_table
+from core.analysis.correlation import pair_table, sample_of
 from core.analysis.every_head import every_head
+from core.analysis.faithfulness import Baseline, uniform_baseline
 from core.analysis.scaling import collect_scalings, scale_vectors
 
 if TYPE_CHECKING:
@@ -30,25 +38,33 @@ if TYPE_CHECKING:
 
     from core.analysis.atlas.blocks import Block
     from core.analysis.atlas.data import CorpusTokens, CorpusVectors
-    from core.analysis.atlas.trust import Kept
     from core.analysis.clouds import Stage
+    from core.analysis.faithfulness import Faithfulness
+    from core.analysis.joint_embedding import Metric
     from core.analysis.scaling import HeadScaling
-    from core.model.trace import Array, Trace
+    from core.analysis.target import Target
+    from core.model.trace import Array, Layer, Trace
 
     Floats = NDArray[np.float64]
     OfHead = Callable[[int, int], tuple[Floats, Floats]]
+    Kept = dict[Stage, Faithfulness]
 
 SCALING_PAIRS = 16_384  # of a head, to choose its c: r within 0.015
 
 
 class HeadPicture(NamedTuple):
-    """One head over a corpus: points and shares by stage, norms, constants, trust by stage."""
+    """One head over a corpus: points and shares by stage, norms, constants, what is kept.
+
+    `kept` is of the plane by stage, `full` of full space by distance and stage.
+    """
 
     points: dict[Stage, Array]
     shares: dict[Stage, Floats]
     norms: Array
     scaling: HeadScaling
-    kept: dict[Stage, Kept]
+    kept: Kept
+    full: dict[Metric, Kept]
+    baseline: Baseline
 
 
 def build_atlas(
@@ -113,36 +129,62 @@ def atlas_of(
         labels=tuple(labels[place] for place in places) if labels else (),
         tokens=columns,
         masks=masks,
+        rules=gathered.rules,
         vectors=vectors,
         distances=distances,
         positions=gathered.positions,
         settings=cut_settings(gathered.dropped, gathered.cut_characters),
-        **_all_heads(vectors, blocks, between),  # type: ignore[arg-type]
+        **_all_heads(vectors, blocks, gathered.rules, between),  # type: ignore[arg-type]
     )
 
 
-def picture_of(of_head: OfHead, blocks: Sequence[Block], at: tuple[int, int]) -> HeadPicture:
-    """Choose one head's constants, project it, and measure what its pictures keep."""
+def picture_of(
+    of_head: OfHead, pairs: CorpusPairs, at: tuple[int, int], rules: Sequence[Layer]
+) -> HeadPicture:
+    """Choose one head's constants, project it, and measure what is kept of its attention."""
     queries, keys = of_head(*at)
-    i, j = sample_pairs(blocks, *at, SCALING_PAIRS)
-    permitted = sum(int(block.allowed(*at).sum()) for block in blocks)
-    scaling = scale_vectors(
-        queries, keys, lambda q, k: gathered_table(q, k, i, j), (i.size, permitted)
-    )
+    target = corpus_target(queries, keys, pairs, at, rules[at[0]])
+
+    def keep(own: Floats, others: Floats, metric: Metric = "euclidean") -> Faithfulness:
+        return picture_trust(own, others, pairs, at, target, metric)
+
+    scaling = _scaled(queries, keys, target, keep)
     points, shares = project_stages(queries, keys, scaling.c)
-    size = len(queries)
-    planes = [
-        (points[stage][:size, :2].astype(np.float64), points[stage][size:, :2].astype(np.float64))
-        for stage in STAGES
-    ]
-    kept = picture_trust(queries, keys, planes, blocks, at)
-    norms = np.linalg.norm(np.vstack([queries, keys]), axis=1).astype(np.float32)
-    return HeadPicture(points, shares, norms, scaling, dict(zip(STAGES, kept, strict=True)))
+    planes = {stage: both[:, :2].astype(np.float64) for stage, both in points.items()}
+    raw, moved = (keep(queries, keys + shift, "cosine") for shift in (0, scaling.a))
+    return HeadPicture(
+        points,
+        shares,
+        norms=np.linalg.norm(np.vstack([queries, keys]), axis=1).astype(np.float32),
+        scaling=scaling,
+        kept={s: keep(plane[: len(queries)], plane[len(queries) :]) for s, plane in planes.items()},
+        full={
+            "euclidean": dict(zip(STAGES, scaling.kept, strict=True)),
+            # Cosine distance does not see c.
+            "cosine": dict(zip(STAGES, (raw, moved, moved), strict=True)),
+        },
+        baseline=uniform_baseline(target.rows),
+    )
+
+
+def _scaled(
+    queries: Floats, keys: Floats, target: Target, keep: Callable[[Floats, Floats], Faithfulness]
+) -> HeadScaling:
+    """The constants of one head: c from a sample of pairs, what is kept from all of them."""
+    chosen = sample_of(target.values.size, SCALING_PAIRS)
+    return scale_vectors(
+        queries,
+        keys,
+        lambda q, k: pair_table(q, k, target, chosen),
+        keep,
+        (chosen.size, target.values.size),
+    )
 
 
 def _all_heads(
     vectors: CorpusVectors,
     blocks: Sequence[Block],
+    rules: Sequence[Layer],
     between: Callable[[int, int], object] | None,
 ) -> dict[str, object]:
     """The fields of an atlas that are made of its heads.
@@ -154,12 +196,13 @@ def _all_heads(
         stage: np.empty((layers, heads, 2 * size, DIMENSIONS), dtype=np.float32) for stage in STAGES
     }
     norms = np.empty((layers, heads, 2 * size), dtype=np.float32)
+    pairs = CorpusPairs(blocks)
 
     def picture(*at: int) -> HeadPicture:
         layer, head = at
         if between is not None:
             between(layer * heads + head, layers * heads)
-        made = picture_of(vectors.of_head, blocks, (layer, head))
+        made = picture_of(vectors.of_head, pairs, (layer, head), rules)
         for stage in STAGES:
             points[stage][layer, head] = made.points[stage]
         norms[layer, head] = made.norms
@@ -176,22 +219,38 @@ def figures_of_heads(
 
     Their points and norms are not looked at.
     """
-    trust = {
-        stage: Trust(
-            *(
-                _stacked([np.float64(head.kept[stage][i]) for head in found], layers)  # type: ignore[arg-type, misc]
-                for i in range(3)
-            )
-        )
-        for stage in STAGES
-    }
+    sentences = sum(len(block.tokens) for block in blocks)
     return {
         "shares": {s: _stacked([head.shares[s] for head in found], layers) for s in STAGES},
         "scaling": collect_scalings([head.scaling for head in found], layers),
-        "trust": trust,
-        "chance": random_trust(blocks),
-        "trusted_tokens": sum(block.tokens.size for block in blocks),
+        "trust": {stage: _trust([head.kept[stage] for head in found], layers) for stage in STAGES},
+        "full": {
+            metric: {
+                stage: _trust([head.full[metric][stage] for head in found], layers)
+                for stage in STAGES
+            }
+            for metric in METRICS
+        },
+        "measured": Measured(
+            tokens=sum(block.tokens.size for block in blocks),
+            sentences=sentences,
+            pairs=np.array([head.kept["raw"].pairs for head in found]).reshape(layers, -1),
+            top1=np.array([head.baseline.top1 for head in found]).reshape(layers, -1),
+            top3=np.array([head.baseline.top3 for head in found]).reshape(layers, -1),
+        ),
     }
+
+
+def _trust(kept: Sequence[Faithfulness], layers: int) -> Trust:
+    """One measurement of all heads, given layer after layer."""
+
+    def collect(name: str) -> Floats:
+        return np.array([getattr(each, name) for each in kept], dtype=np.float64).reshape(
+            layers, -1
+        )
+
+    names = ("correlation", "top1", "top3", "low", "high")
+    return Trust(**{name: collect(name) for name in names}, per_sentence=collect("per_text"))
 
 
 def _stacked(arrays: list[NDArray[np.generic]], layers: int) -> NDArray[np.generic]:

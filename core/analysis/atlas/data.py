@@ -15,12 +15,14 @@ if TYPE_CHECKING:
     from core.analysis.atlas.blocks import Masks
     from core.analysis.clouds import Stage
     from core.analysis.head_similarity import Distances
+    from core.analysis.joint_embedding import Metric
     from core.analysis.scaling import ModelScaling
-    from core.model.trace import Array, Token
+    from core.model.trace import Array, Layer, Token
 
     Floats = NDArray[np.float64]
     Ints = NDArray[np.int32]
 
+METRICS: tuple[Metric, ...] = ("euclidean", "cosine")
 DIMENSIONS = 3  # of the kept projections; a plane takes the first two
 
 
@@ -78,17 +80,42 @@ class CorpusVectors:
 
 @dataclass(frozen=True, eq=False)
 class Trust:
-    """What every head's picture keeps of its attention, float64 (layer, head) each.
+    """What distances keep of every head's attention, float64 (layer, head) each.
+
+    As :class:`core.analysis.faithfulness.Faithfulness` has it; not a number where it is not
+    defined, or was not measured by the version that made the file.
 
     Attributes
     ----------
-    correlation : of distance in the plane with the dot products, over permitted pairs of a
-        sentence; not a number where it is not defined.
-    top1, top3 : share of each query's first one or three keys that are also its nearest in the
-        plane, among the keys of its sentence.
+    correlation : within rows, of distance with scores, over the permitted pairs of all sentences.
+    top1, top3 : share of each query's first one or three keys that are also its nearest, among the
+        keys of its sentence.
+    low, high : ends of the correlation's interval of 95 %.
+    per_sentence : mean of the correlations of each sentence alone.
     """
 
     correlation: Floats
+    top1: Floats
+    top3: Floats
+    low: Floats
+    high: Floats
+    per_sentence: Floats
+
+
+@dataclass(frozen=True, eq=False)
+class Measured:
+    """On what faithfulness was measured, the same for full space and plane.
+
+    Attributes
+    ----------
+    tokens, sentences : how many of the corpus.
+    pairs : permitted pairs of queries with more than one permitted key, int64 (layer, head).
+    top1, top3 : the uniform baseline, float64 (layer, head): what random points keep.
+    """
+
+    tokens: int
+    sentences: int
+    pairs: NDArray[np.int64]
     top1: Floats
     top3: Floats
 
@@ -126,12 +153,14 @@ class Atlas:
         keys together, queries first.
     shares : for each stage, what share of the variance each component keeps, (layer, head, 3).
     norms : lengths of the vectors before projection, float32 (layer, head, 2 token).
-    scaling : the constant c of every head and the correlations of full distances before and after.
-    trust : for each stage; `chance` is the same for random points (top1, top3).
-    trusted_tokens : on how many tokens trust was measured.
+    scaling : the constant c of every head, and what full space keeps before and after.
+    trust : for each stage, what Euclidean distance in the plane keeps.
+    full : for each distance and stage, what it keeps in full space.
+    measured : on what, and what random points would keep.
     distances : how differently heads attend.
     positions : attention by position.
     masks : what layers permit, of the sentences where that is not the usual.
+    rules : how each layer scales and caps its scores; none in an atlas that was opened from a file.
     vectors : the full vectors; None in an atlas that was opened from a file.
     settings : what it was built with, to be told: "tokens_left_out" and the like.
     """
@@ -146,11 +175,12 @@ class Atlas:
     norms: Array
     scaling: ModelScaling
     trust: Mapping[Stage, Trust]
-    chance: tuple[float, float]
-    trusted_tokens: int
+    full: Mapping[Metric, Mapping[Stage, Trust]]
+    measured: Measured
     distances: Distances
     positions: Positions
     masks: Mapping[int, Masks] = field(default_factory=dict)
+    rules: tuple[Layer, ...] = ()
     vectors: CorpusVectors | None = None
     settings: Mapping[str, str | int] = field(default_factory=dict)
 

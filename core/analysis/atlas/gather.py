@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import ctypes
 from copy import copy
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from core.analysis.atlas.blocks import Masks
-    from core.model.trace import Array, Token, Trace
+    from core.model.trace import Array, Layer, Token, Trace
 
     Floats = NDArray[np.float64]
 
@@ -38,6 +38,7 @@ class Gathered:
     ----------
     queries, kv_keys : float32 (layer, head, token, dim) of each sentence.
     masks : what layers permit, of the sentences where that is not the usual.
+    rules : how each layer scales and caps its scores, without a mask.
     rows : attention of all heads to tokens that are yet to be compared, (head, row, key) each.
     before : tokens of the corpus that were gathered elsewhere before these, which decides on which
         of these heads are compared.
@@ -50,6 +51,7 @@ class Gathered:
     queries: dict[int, Array] = field(default_factory=dict)
     kv_keys: dict[int, Array] = field(default_factory=dict)
     masks: dict[int, Masks] = field(default_factory=dict)
+    rules: tuple[Layer, ...] = ()
     positions: Positions | None = None
     distances: Distances | None = None
     dropped: int = 0
@@ -73,6 +75,7 @@ class Gathered:
 def gather_trace(into: Gathered, place: int, trace: Trace) -> None:
     """Add the trace of the sentence at that place."""
     into.model, into.causal = trace.model, trace.causal
+    into.rules = tuple(replace(rule, mask=None) for rule in trace.layers)
     into.tokens[place] = trace.tokens
     into.queries[place], into.kv_keys[place] = trace.queries, trace.kv_keys
     into.dropped += trace.dropped

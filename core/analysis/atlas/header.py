@@ -16,13 +16,21 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from core.analysis.atlas.data import DIMENSIONS, Positions, Trust
+from core.analysis.atlas.data import DIMENSIONS, Positions
 from core.analysis.atlas.errors import AtlasFileError
 from core.analysis.atlas.header_checks import (
     check_arrays,
     check_json,
     check_model,
     check_settings,
+)
+from core.analysis.atlas.header_faithfulness import (
+    FORMAT,
+    OLDEST_FORMAT,
+    Told,
+    expected_arrays,
+    faithfulness_arrays,
+    read_faithfulness,
 )
 from core.analysis.atlas.texts import (
     is_well_formed,
@@ -33,7 +41,6 @@ from core.analysis.atlas.texts import (
 )
 from core.analysis.clouds import STAGES
 from core.analysis.head_similarity import Distances
-from core.analysis.scaling import ModelScaling
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -46,7 +53,6 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
     Spec = dict[str, tuple[tuple[int, ...], str]]
 
-FORMAT = 1
 MOST_BYTES = 64 * 2**20  # of a header: the texts of a corpus and 20 bytes a token
 MOST_HEADS = 2048  # of all layers; the distances between more fill a header
 _MOST_POSITIONS = 32  # of the view by position, as core.analysis.atlas.gather has it
@@ -54,9 +60,6 @@ _MOST_POSITIONS = 32  # of the view by position, as core.analysis.atlas.gather h
 # token the two texts and a gap of 200 characters, and 20 for its numbers; for a head its attention
 # by position and its figures; for two heads their distance.
 _SPARE_BYTES, _TOKEN_BYTES, _HEAD_BYTES, _PAIR_BYTES = 8 * 2**20, 2500, 16_384, 11
-_MAPS = {"raw": "<f8", "translated": "<f8", "normalized": "<f8", "c": "<f8"}
-_SCALING = {**_MAPS, "on_edge": "|b1", "few": "|b1"}
-_TRUST = ("correlation", "top1", "top3")
 Kind = TypeVar("Kind")
 
 
@@ -72,10 +75,7 @@ class Header:
     word: Ints
     spans: Ints
     shares: dict[Stage, Floats]
-    scaling: ModelScaling
-    trust: dict[Stage, Trust]
-    chance: tuple[float, float]
-    trusted_tokens: int
+    faithfulness: Told
     distances: Distances
     positions: Positions
     settings: dict[str, str | int]
@@ -118,8 +118,7 @@ def encode_header(atlas: Atlas) -> bytes:
             key: well_formed(value) if isinstance(value, str) else int(value)
             for key, value in atlas.settings.items()
         },
-        "chance": [float(value) for value in atlas.chance],
-        "trusted_tokens": int(atlas.trusted_tokens),
+        "measured": [int(atlas.measured.tokens), int(atlas.measured.sentences)],
         "compared": [int(atlas.distances.compared), int(atlas.distances.tokens)],
         "sentences": list(sentences),
         "labels": storable_texts(atlas.labels),
@@ -162,13 +161,11 @@ def decode_header(raw: bytes, most_rows: int, tokens: int) -> Header:
     shown = _positions_shown(stored)
     arrays = {
         name: _unpacked(stored.get(name), name, shape, kind)
-        for name, (shape, kind) in _expected(layers, heads, tokens, shown).items()
+        for name, (shape, kind) in _expected(layers, heads, tokens, shown, fields["format"]).items()
     }
     compared = _compared(fields)
     check_arrays(arrays, len(sentences), compared[0])
-    trusted = _count(_entry(fields, "trusted_tokens", int), "trusted_tokens")
-    if trusted > tokens:
-        raise AtlasFileError("“trusted_tokens” counts more tokens than there are.")
+    counted = _measured(fields, tokens, len(sentences))
     return Header(
         model=check_model(_entry(fields, "model", str)),
         causal=_entry(fields, "causal", bool),
@@ -178,12 +175,7 @@ def decode_header(raw: bytes, most_rows: int, tokens: int) -> Header:
         word=arrays["word"],
         spans=_spans(arrays["spans"]),
         shares={stage: arrays[f"shares.{stage}"] for stage in STAGES},
-        scaling=ModelScaling(**{name: arrays[f"scaling.{name}"] for name in _SCALING}),
-        trust={
-            stage: Trust(*(arrays[f"trust.{stage}.{name}"] for name in _TRUST)) for stage in STAGES
-        },
-        chance=_chance(fields),
-        trusted_tokens=trusted,
+        faithfulness=read_faithfulness(arrays, counted, fields["format"]),
         distances=Distances(arrays["distances.sums"], *compared),
         positions=Positions(arrays["positions.sums"], arrays["positions.counts"]),
         settings=check_settings(_entry(fields, "settings", dict)),
@@ -198,16 +190,11 @@ def _arrays(atlas: Atlas) -> dict[str, NDArray[np.generic]]:
         "positions.sums": atlas.positions.sums,
         "positions.counts": atlas.positions.counts,
         **{f"shares.{stage}": atlas.shares[stage] for stage in STAGES},
-        **{f"scaling.{name}": getattr(atlas.scaling, name) for name in _SCALING},
-        **{
-            f"trust.{stage}.{name}": getattr(atlas.trust[stage], name)
-            for stage in STAGES
-            for name in _TRUST
-        },
+        **faithfulness_arrays(atlas),
     }
 
 
-def _expected(layers: int, heads: int, tokens: int, shown: int) -> Spec:
+def _expected(layers: int, heads: int, tokens: int, shown: int, version: int) -> Spec:
     """Shape and type of every array."""
     each = (layers, heads)
     return {
@@ -217,8 +204,7 @@ def _expected(layers: int, heads: int, tokens: int, shown: int) -> Spec:
         "positions.sums": ((*each, shown, shown), "<f8"),
         "positions.counts": ((shown, shown), "<f8"),
         **{f"shares.{stage}": ((*each, DIMENSIONS), "<f8") for stage in STAGES},
-        **{f"scaling.{name}": (each, kind) for name, kind in _SCALING.items()},
-        **{f"trust.{stage}.{name}": (each, "<f8") for stage in STAGES for name in _TRUST},
+        **expected_arrays(layers, heads, version),
     }
 
 
@@ -265,10 +251,10 @@ def _parsed(raw: bytes, tokens: int) -> dict[str, Any]:
     if not isinstance(fields, dict):
         raise AtlasFileError("The file's description of itself is damaged.")
     version = fields.get("format")
-    if version != FORMAT:
+    if type(version) is not int or not OLDEST_FORMAT <= version <= FORMAT:
         raise AtlasFileError(
-            f"The file has format {str(version)[:20]!r}, and this version opens format {FORMAT}:"
-            " build the atlas again."
+            f"The file has format {str(version)[:20]!r}, and this version opens formats"
+            f" {OLDEST_FORMAT} to {FORMAT}: build the atlas again."
         )
     return fields
 
@@ -324,10 +310,13 @@ def _spans(spans: Ints) -> Ints:
     return spans
 
 
-def _chance(fields: dict[str, Any]) -> tuple[float, float]:
-    values = _entry(fields, "chance", list)
-    if len(values) != 2 or not all(isinstance(v, float) and 0 <= v <= 1 for v in values):
-        raise AtlasFileError("“chance” is not two shares.")
+def _measured(fields: dict[str, Any], tokens: int, sentences: int) -> tuple[int, int]:
+    """On how many tokens and sentences faithfulness was measured; none in an old file."""
+    if fields["format"] < FORMAT:
+        return 0, 0
+    values = [_count(value, "measured") for value in _entry(fields, "measured", list)]
+    if len(values) != 2 or values[0] > tokens or values[1] > sentences:
+        raise AtlasFileError("“measured” counts more tokens or sentences than there are.")
     return values[0], values[1]
 
 

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from core.analysis.atlas.blocks import SEED, blocks_for
-from core.analysis.atlas.trust import picture_trust
+from core.analysis.atlas.blocks import SEED, CorpusPairs, blocks_for
+from core.analysis.atlas.trust import corpus_target, picture_trust
 from core.analysis.joint_embedding import embed
 from core.analysis.normalization import key_translation, normalize
 
@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from core.analysis.atlas.data import Atlas, CorpusTokens
-    from core.analysis.atlas.trust import Kept
     from core.analysis.clouds import Stage
+    from core.analysis.faithfulness import Faithfulness
     from core.analysis.joint_embedding import Projection
     from core.model.trace import Array
 
@@ -40,7 +40,7 @@ class Layout:
 
     tokens: Ints
     points: Array
-    kept: Kept
+    kept: Faithfulness
 
 
 def sampled_sentences(tokens: CorpusTokens, most: int) -> Ints:
@@ -83,6 +83,8 @@ def lay_out_head(
     picture = embed(*moved, projection, dimensions=dimensions)
     blocks = blocks_for(atlas.tokens, sentences, atlas.masks, atlas.causal)
     among = [block.among(chosen) for block in blocks]
-    (kept,) = picture_trust(queries, keys, [(picture.queries, picture.keys)], among, (layer, head))
+    pairs, at = CorpusPairs(among), (layer, head)
+    target = corpus_target(queries, keys, pairs, at, atlas.rules[layer])
+    kept = picture_trust(picture.queries, picture.keys, pairs, at, target)
     points = np.vstack([picture.queries, picture.keys]).astype(np.float32)
     return Layout(chosen, points, kept)

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     Run = Mapping[str, str | int]
 
-FORMAT = 1
+FORMAT = 2  # 2: tells how each layer scales and caps its scores
 _MANIFEST = "run.json"
 _DESCRIPTION = "part.json"
 _NAME = "part-{:05}"
@@ -180,6 +180,7 @@ def _write_arrays(folder: Path, gathered: Gathered) -> dict[str, Any]:
     return {
         "model": gathered.model,
         "causal": bool(gathered.causal),
+        "rules": [[rule.scaling, rule.softcap] for rule in gathered.rules],
         "compared": distances.compared,
         "texts": columns.texts,
         "displays": columns.displays,

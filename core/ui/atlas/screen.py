@@ -75,7 +75,7 @@ def pick_projection(atlas: Atlas) -> tuple[Projection, Stage]:
             key="stage",
             persist_state="session",
             help="As they are; keys moved so that the centroids meet; or also scaled by the head's"
-            " c. Attention is the same in all three.",
+            " c. Attention is the same in all three, unless a model soft-caps its scores.",
         )
     return projection, stage
 

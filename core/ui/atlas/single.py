@@ -18,7 +18,7 @@ from core.ui.atlas.layouts import layout_alone
 from core.ui.atlas.progress import tell_failed
 from core.ui.atlas.screen import DRAWN, Screen, drawn
 from core.ui.atlas.sentence import show_sentence
-from core.ui.atlas.wording import STAGE_WORDS, number
+from core.ui.atlas.wording import NOT_MEASURED, STAGE_WORDS, number
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -195,11 +195,13 @@ def _part(count: int, size: int) -> str:
 
 
 def _trusted(correlation: float, top1: float, screen: Screen) -> str:
-    chance = screen.atlas.chance[0]
+    baseline = float(screen.atlas.measured.top1[screen.layer, screen.head])
+    if not np.isfinite(baseline):
+        return f" {NOT_MEASURED}"
     return (
-        f" Distance in the plane and dot product correlate with r = {number(correlation)}; the"
-        f" nearest key is the most attended one for {top1:.0%} of the queries, by chance for"
-        f" {chance:.0%}."
+        f" Within rows, distance in the plane and scores correlate with r = {number(correlation)};"
+        f" the nearest key is the most attended one for {top1:.0%} of the queries, of a uniform"
+        f" guess for {baseline:.0%}."
     )
 
 

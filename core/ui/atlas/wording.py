@@ -26,6 +26,12 @@ STAGE_WORDS = {
 }
 
 
+NOT_MEASURED = (
+    "Faithfulness is not measured in this file, which an older version made: it compared distance"
+    " with something else. Build the atlas again to see it."
+)
+
+
 def number(value: float, form: str = ".2f") -> str:
     """A number as people write it, with a real minus."""
     return f"{value:{form}}".replace("-", "−") if value == value else "—"  # noqa: PLR0124 - nan
@@ -94,13 +100,17 @@ S = \tfrac12\bigl(c^2 S_q + S_k / c^2\bigr) + \delta\delta^\top,\qquad
 \delta = \tfrac12\bigl(c\,\bar q - (\bar k + a)/c\bigr),
 $$
 
-with $a = 0, c = 1$ raw, $a = \bar q - \bar k$ translated, and the head's own $c$ normalized: chosen
-so that distance and dot product correlate nearest to $-1$ (Pearson, Euclidean) over pairs of the
-same sentence, as on the page *Queries and keys*. Attention is the same at all stages.
+with $a = 0, c = 1$ raw, $a = \bar q - \bar k$ translated, and the head's own $c$ normalized:
+chosen so that distance and row-centred scores correlate nearest to $-1$ (Pearson, Euclidean) over
+pairs of the same sentence (16,384 of them where there are more), as on the page *Queries and keys*.
+Attention is the same at all stages, except where a model soft-caps its scores.
 
-**Trust**: over permitted pairs of a sentence, the correlation of distance in the plane with
-$\langle q, k\rangle$, and the share of queries whose most attended key is also the nearest one;
-random points reach the mean of $1/m$ for $m$ permitted keys.
+**Faithfulness**: over permitted pairs of a sentence, the correlation of distance with the scores,
+both less the mean of their row, since softmax does not see what is added to a row; and the share of
+queries whose most attended key is also the nearest one. The target is the same at every stage, for
+both distances, in the plane and in full space. All sentences are pooled, and the interval leaves
+out one sentence at a time (jackknife on Fisher's $z$). The uniform baseline, what random points
+reach, is the mean of $1/m$ for $m$ permitted keys, for each head by its own mask.
 
 **Dispersion** of a search: mean distance of the matches to the nearest of three k-means centres,
 divided by the same for as many random tokens (mean of three draws), for queries and keys apart,

@@ -9,8 +9,9 @@ import streamlit as st
 
 from core.figures.head_map import head_map
 from core.ui import address, cache
+from core.ui.query_key.choice import SHARED
 from core.ui.query_key.report import make_report
-from core.ui.query_key.wording import CRITERIA, DISTANCES, number
+from core.ui.query_key.wording import CRITERIA, DISTANCES, SCORES, number
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -18,35 +19,45 @@ if TYPE_CHECKING:
     from core.analysis.scaling import ModelScaling
     from core.figures.palette import Palette
     from core.model import Trace
-    from core.ui.query_key.picture import Choice
+    from core.ui.query_key.choice import Choice
 
-QUANTITIES = ["raw", "translated", "normalized", "c"]
-# Mean over heads of the correlation after normalization on Wiki-Auto (AttentionViz, section 5.1.1).
+# Names of maps, as people read them and links carry them, and the field each shows.
+QUANTITIES = {
+    "raw": "raw",
+    "translated": "translated",
+    "normalized": "normalized",
+    "nearest key, raw": "raw_top1",
+    "nearest key, normalized": "normalized_top1",
+    "c": "c",
+}
+# After normalization on Wiki-Auto, as published (AttentionViz, section 5.1.1); the authors'
+# notebooks measure it with cosine distance, so it stands beside cosine alone.
 PUBLISHED_BERT, PUBLISHED_GPT2 = -0.938, -0.792
 
 
 def show_heads(trace: Trace, choice: Choice, colours: Palette) -> None:
     """A map of one quantity; a click opens the head. Then means, flags, and the report."""
-    address.restore_choice("quantity", QUANTITIES, "normalized", "The quantities are")
-    address.publish("part", "layer", "head", "distance", "criterion", "quantity")
+    address.restore_choice("quantity", list(QUANTITIES), "normalized", "The quantities are")
+    address.publish(*SHARED, "quantity")
     st.segmented_control(
         "Map of",
-        QUANTITIES,
+        list(QUANTITIES),
         key="quantity",
         required=True,
         persist_state="session",
-        help="Correlation of distance with the logits before anything, after translation, after"
-        " scaling; or the chosen c.",
+        help="Correlation of distance with the scores before anything, after translation, after"
+        " scaling; how often the nearest key is the most attended one; or the chosen c.",
     )
     quantity = st.session_state["quantity"]
-    found = cache.scaling(choice.key, choice.distance, choice.criterion)
-    values = getattr(found, quantity)
+    scaling = cache.scaling(choice.key, choice.distance, choice.criterion, choice.target)
+    values = getattr(scaling, QUANTITIES[quantity])
     _show_map(values, quantity, colours)
-    st.markdown(_means(found, choice))
+    st.markdown(_means(scaling, choice))
     st.caption(
-        f"{CRITERIA[choice.criterion]}, {DISTANCES[choice.distance]} distance, in full space, over"
-        f" permitted pairs.{_flags(found)} A cross marks a head without a correlation. Click a"
-        " square to open its picture."
+        f"{DISTANCES[choice.distance]} distance with the {SCORES[choice.target]}, in full space,"
+        f" over all permitted pairs of this text; c by: {CRITERIA[choice.criterion]}."
+        f"{_flags(scaling)} A cross marks a head without a correlation. Click a square to open its"
+        " picture."
     )
     st.download_button(
         f"Report of layer {choice.layer + 1} (HTML)",
@@ -71,6 +82,8 @@ def _show_map(values: NDArray[np.float64], quantity: str, colours: Palette) -> N
             signed=True,
             logarithmic=True,
         )
+    elif quantity.startswith("nearest"):
+        figure = head_map(values, f"{quantity}:", colours, title="share")
     else:
         figure = head_map(
             values,
@@ -102,35 +115,50 @@ def open_clicked_head() -> None:
         st.session_state.update(layer=layer, head=head, part="picture", span="one head")
 
 
-def _means(found: ModelScaling, choice: Choice) -> str:
-    known = np.isfinite(found.normalized)
+def _means(scaling: ModelScaling, choice: Choice) -> str:
+    """Means over heads, how many normalization helped, and what was published (Markdown)."""
+    known = np.isfinite(scaling.raw) & np.isfinite(scaling.normalized)
     if not known.any():
-        if choice.criterion == "weighted":
-            return (
-                "No head has enough pairs that carry weight in so short a text: take a longer one,"
-                " or another criterion."
-            )
         return "No head has a correlation on this text."
+    count = int(known.sum())
     raw, translated, normalized = (
-        number(float(values[np.isfinite(values)].mean()), "+.3f")
-        for values in (found.raw, found.translated, found.normalized)
+        number(float(np.nanmean(values)), "+.3f")
+        for values in (scaling.raw, scaling.translated, scaling.normalized)
     )
-    better = int((found.normalized[known] < found.raw[known]).sum())
+    nearest, moved = (
+        float(np.nanmean(values)) for values in (scaling.raw_top1, scaling.normalized_top1)
+    )
+    helped = int((scaling.normalized[known] < scaling.raw[known]).sum())
+    by_key = int((scaling.normalized_top1[known] > scaling.raw_top1[known]).sum())
+    return (
+        f"Mean over {count} heads: **{raw}** raw, **{translated}** translated, **{normalized}**"
+        f" normalized; the nearest key is the most attended one for **{nearest:.0%}** of the"
+        f" queries raw, **{moved:.0%}** normalized. Normalization helped **{helped} of {count}**"
+        f" heads by correlation, **{by_key}** by nearest key.{_published(choice)}"
+    )
+
+
+def _published(choice: Choice) -> str:
+    if choice.distance != "cosine":
+        return ""
     bert, gpt2 = number(PUBLISHED_BERT, ".3f"), number(PUBLISHED_GPT2, ".3f")
     return (
-        f"Mean over {int(known.sum())} heads: **{raw}** raw, **{translated}** translated,"
-        f" **{normalized}** normalized; normalization helped {better} of them. Published for"
-        f" comparison: {bert} (BERT) and {gpt2} (GPT-2), normalized; those were measured on another"
-        " corpus, many sentences at once: no yardstick for one text."
+        f" Published for cosine distance, normalized: {bert} (BERT) and {gpt2} (GPT-2), on another"
+        " corpus, many sentences at once and with raw products: no yardstick for one text."
     )
 
 
-def _flags(found: ModelScaling) -> str:
-    said = []
-    if found.on_edge.any():
-        said.append(
-            f" In {int(found.on_edge.sum())} heads the best c lies at the edge of its range."
+def _flags(scaling: ModelScaling) -> str:
+    if scaling.few.all():
+        return (
+            " No head has enough pairs that carry weight in so short a text to choose c: take a"
+            " longer one, or another criterion."
         )
-    if found.few.any():
-        said.append(f" In {int(found.few.sum())} heads fewer than 30 pairs carry weight.")
+    said = []
+    if scaling.on_edge.any():
+        said.append(
+            f" In {int(scaling.on_edge.sum())} heads the best c lies at the edge of its range."
+        )
+    if scaling.few.any():
+        said.append(f" In {int(scaling.few.sum())} heads fewer than 30 pairs carry weight.")
     return "".join(said)

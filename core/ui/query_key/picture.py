@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, cast
 
 import numpy as np
@@ -21,11 +20,11 @@ from core.analysis.clouds import (
 )
 from core.analysis.joint_embedding import SEED, Projection
 from core.analysis.projection_error import ProjectionError
-from core.analysis.scaling import scale_head
 from core.components.clouds import Clouds, Panel, show_clouds
 from core.figures.query_key import space_figure
 from core.ui import address, cache
 from core.ui.messages import escape
+from core.ui.query_key.choice import SHARED, scaling_of
 from core.ui.query_key.wording import caption_of, notes_of, title_of, verdict
 
 if TYPE_CHECKING:
@@ -33,10 +32,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from core.analysis.joint_embedding import Metric
-    from core.analysis.scaling import Criterion
     from core.figures.palette import Palette
     from core.model import Trace
+    from core.ui.query_key.choice import Choice
 
     Floats = NDArray[np.float64]
 
@@ -61,17 +59,6 @@ KEYS = (
 )
 
 
-@dataclass(frozen=True)
-class Choice:
-    """What the page's first row of controls says; layer and head from 0."""
-
-    key: cache.TextKey
-    layer: int
-    head: int
-    distance: Metric
-    criterion: Criterion
-
-
 def show_picture(trace: Trace, choice: Choice, colours: Palette) -> None:
     """Controls, clouds and how to read them."""
     _restore(trace)
@@ -81,7 +68,7 @@ def show_picture(trace: Trace, choice: Choice, colours: Palette) -> None:
     grid, solid = state["span"] == "all heads", state["dims"] == "3-D"
     left_out = {"stage"} if not grid else set()
     left_out |= {"above"} if state["join"] == "strongest" else set()
-    address.publish("part", "layer", "head", "distance", "criterion", *_written(left_out))
+    address.publish(*SHARED, *_written(left_out))
     shown = [token.position for token in trace.tokens if not (state["hide"] and token.special)]
     if not shown:
         st.info("Every token of this text is a special one: show them again to see the picture.")
@@ -105,9 +92,9 @@ def show_picture(trace: Trace, choice: Choice, colours: Palette) -> None:
     if hidden:
         st.caption(f"{hidden} lines lead to hidden tokens and are not drawn.")
     if not grid:
-        scaling = scale_head(trace, choice.layer, choice.head, choice.distance, choice.criterion)
-        st.markdown(verdict(scaling, choice))
-    st.caption(caption_of(state["projection"], choice, grid=grid, seed=SEED))
+        st.markdown(verdict(scaling_of(trace, choice), choice))
+    softcap = trace.layers[choice.layer].softcap
+    st.caption(caption_of(state["projection"], choice, grid=grid, seed=SEED, softcap=softcap))
 
 
 def _restore(trace: Trace) -> None:
@@ -204,6 +191,7 @@ def _compute(choice: Choice, heads: Sequence[int], dimensions: int) -> list[list
                 dimensions,
                 choice.distance,
                 choice.criterion,
+                choice.target,
             )
             for head in heads
         ]
@@ -232,7 +220,7 @@ def _show_panels(
     panels = [
         Panel(
             title=title_of(cloud, state["projection"], choice, head=heads[group]),
-            notes=notes_of(cloud, state["projection"], short=grid),
+            notes=notes_of(cloud, state["projection"], choice, short=grid),
             points=np.vstack([cloud.picture.queries, cloud.picture.keys]),
             tones=tone,
             group=group,
@@ -290,7 +278,7 @@ def _show_space(
         )
         with column:
             st.plotly_chart(figure, key=f"query_key_space_{cloud.stage}")
-            st.caption("  \n".join(notes_of(cloud, state["projection"])))
+            st.caption("  \n".join(notes_of(cloud, state["projection"], choice)))
     if legend:
         st.caption(f"Colours from {legend[0]} to {legend[-1]}. Drag a picture to turn it.")
     else:

@@ -10,10 +10,19 @@ import numpy as np
 from core.analysis.attention_table import unique_labels
 from core.analysis.clouds import strongest_lines
 from core.analysis.normalization import NOTEBOOK_A, NOTEBOOK_C, grid_search
-from core.analysis.scaling import scale_head
+from core.analysis.scaling import Stages
 from core.components.clouds import Clouds, Panel, clouds_page
 from core.ui import cache
-from core.ui.query_key.wording import CRITERIA, DISTANCES, notes_of, number, title_of
+from core.ui.query_key.choice import scaling_of
+from core.ui.query_key.wording import (
+    CRITERIA,
+    DISTANCES,
+    SCORES,
+    notes_of,
+    number,
+    percent,
+    title_of,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -22,9 +31,12 @@ if TYPE_CHECKING:
     from core.analysis.normalization import GridSearch
     from core.analysis.scaling import HeadScaling
     from core.model import Trace
-    from core.ui.query_key.picture import Choice
+    from core.ui.query_key.choice import Choice
 
 _STAGES: tuple[Stage, ...] = ("raw", "normalized")
+_READING = """\
+<p>Correlation of distance with them (−1 is perfect), and how often the nearest key is the one most
+attended to.</p>"""
 _STYLE = """\
 <style>
 table { border-collapse: collapse; margin: 6px 0 18px; font-size: 14px; }
@@ -38,9 +50,7 @@ h2 { font-size: 1.05rem; margin: 18px 0 4px; }
 def make_report(trace: Trace, choice: Choice) -> str:
     """The whole file; PCA in two dimensions, with the distance and criterion of the page."""
     heads = range(trace.shape[1])
-    scalings = [
-        scale_head(trace, choice.layer, head, choice.distance, choice.criterion) for head in heads
-    ]
+    scalings = [scaling_of(trace, choice, head) for head in heads]
     search = grid_search(
         trace.queries[choice.layer],
         trace.keys[choice.layer],
@@ -54,7 +64,8 @@ def make_report(trace: Trace, choice: Choice) -> str:
             _settings(trace, choice),
             f"<h2>The search as the notebook does it, layer {choice.layer + 1}</h2>",
             _notebook(search),
-            "<h2>Every head: c and the correlation of distance with the logits</h2>",
+            f"<h2>Every head: c, and what full space keeps of the {SCORES[choice.target]}</h2>",
+            _READING,
             _heads(choice, scalings),
             "<h2>Every head, raw and normalized (PCA)</h2>",
         ]
@@ -75,6 +86,7 @@ def _settings(trace: Trace, choice: Choice) -> str:
         ("tokens", str(len(trace.tokens))),
         ("layer", str(choice.layer + 1)),
         ("distance", DISTANCES[choice.distance]),
+        ("compared with", f"the {SCORES[choice.target]} of all permitted pairs"),
         ("criterion for c", CRITERIA[choice.criterion]),
     ]
     if trace.dropped:
@@ -101,11 +113,13 @@ def _heads(choice: Choice, scalings: Sequence[HeadScaling]) -> str:
         (
             f"L{choice.layer + 1} H{head + 1}",
             f"{scaling.c:.3g}{' (edge)' if scaling.on_edge else ''}",
-            *(number(value) for value in (scaling.raw, scaling.translated, scaling.normalized)),
+            *(number(stage.correlation) for stage in scaling.kept),
+            *(percent(stage.top1) for stage in scaling.kept),
         )
         for head, scaling in enumerate(scalings)
     ]
-    return _table(("head", "c", "raw", "translated", "normalized"), rows)
+    stages = Stages._fields
+    return _table(("head", "c", *stages, *(f"nearest key, {stage}" for stage in stages)), rows)
 
 
 def _table(names: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
@@ -136,12 +150,20 @@ def _clouds(trace: Trace, choice: Choice) -> Clouds:
 
 def _panels(choice: Choice, head: int, tokens: int) -> list[Panel]:
     clouds = cache.clouds(
-        choice.key, choice.layer, head, _STAGES, "PCA", 2, choice.distance, choice.criterion
+        choice.key,
+        choice.layer,
+        head,
+        _STAGES,
+        "PCA",
+        2,
+        choice.distance,
+        choice.criterion,
+        choice.target,
     )
     return [
         Panel(
             title=title_of(cloud, "PCA", choice, head=head),
-            notes=notes_of(cloud, "PCA"),
+            notes=notes_of(cloud, "PCA", choice),
             points=np.vstack([cloud.picture.queries, cloud.picture.keys]),
             tones=np.zeros(2 * tokens),
             group=head,

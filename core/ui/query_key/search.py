@@ -14,15 +14,24 @@ from core.analysis.normalization import (
     grid_search,
     same_token_pairs,
 )
-from core.analysis.scaling import C_VALUES, PUBLISHED_GRID, scale_head, squared_distance
+from core.analysis.scaling import C_VALUES, PUBLISHED_GRID, squared_distance
 from core.figures.query_key import curve_figure, regression_figure, surface_figure
 from core.ui import address
-from core.ui.query_key.wording import CRITERIA, DISTANCES, number, verdict, warnings_of
+from core.ui.query_key.choice import SHARED, scaling_of
+from core.ui.query_key.wording import (
+    CRITERIA,
+    DISTANCES,
+    SCORES,
+    number,
+    verdict,
+    warnings_of,
+)
 
 if TYPE_CHECKING:
+    from core.analysis.scaling import HeadScaling
     from core.figures.palette import Palette
     from core.model import Trace
-    from core.ui.query_key.picture import Choice
+    from core.ui.query_key.choice import Choice
 
 
 def show_search(trace: Trace, choice: Choice, colours: Palette) -> None:
@@ -30,7 +39,7 @@ def show_search(trace: Trace, choice: Choice, colours: Palette) -> None:
     address.restore_number("a_range", 0.01, 100.0, 0.5)
     address.restore_number("c_range", 0.1, 100.0, 2.0)
     address.restore_number("steps", 2, 60, 10)
-    address.publish("part", "layer", "head", "distance", "criterion", "a_range", "c_range", "steps")
+    address.publish(*SHARED, "a_range", "c_range", "steps")
     _show_notebook(trace, choice, colours)
     _show_paper(trace, choice, colours)
 
@@ -64,7 +73,7 @@ def _show_notebook(trace: Trace, choice: Choice, colours: Palette) -> None:
         st.plotly_chart(regression_figure(products, apart, colours), key="query_key_regression")
         st.caption(
             f"The {products.size:,} pairs of a query and the key of its own token at the best a and"
-            " c, and the line of least squares."
+            " c, and the line of least squares: the notebook's own definition, with raw products."
         )
     with st.expander(f"The log of improvements ({len(found.history)})"):
         st.table(_history(found))
@@ -109,25 +118,37 @@ def _number_input(label: str, key: str, low: float, high: float) -> None:
 
 
 def _show_paper(trace: Trace, choice: Choice, colours: Palette) -> None:
-    name = f"L{choice.layer + 1} H{choice.head + 1}"
-    st.subheader(f"As the paper means it: {name}", anchor=False)
-    scaling = scale_head(trace, choice.layer, choice.head, choice.distance, choice.criterion)
+    st.subheader(f"As the paper means it: {choice.name}", anchor=False)
+    scaling = scaling_of(trace, choice)
     st.markdown(verdict(scaling, choice))
-    for warning in warnings_of(scaling, choice.criterion, choice.distance):
+    for warning in warnings_of(scaling, choice.criterion):
         st.warning(warning)
     if not np.isfinite(scaling.curve).any():
         return
-    squared = squared_distance(trace, choice.layer, choice.head, scaling.a)
+    squared = squared_distance(trace, choice.layer, choice.head, scaling.a, choice.target)
     shown = squared if choice.distance == "euclidean" else None
     figure = curve_figure(scaling, shown, C_VALUES, PUBLISHED_GRID, colours)
     st.plotly_chart(figure, key="query_key_curve")
-    st.caption(
-        f"{CRITERIA[choice.criterion]}, {DISTANCES[choice.distance]} distance, over"
-        f" {scaling.pairs[0]:,} permitted pairs of this head; the keys are moved by the vector"
-        f" between the centroids, |a| = {np.linalg.norm(scaling.a):.3g}."
-    )
+    st.caption(_reading(scaling, choice))
     if shown is not None:
         st.markdown(_agreement(squared.closed_form, squared.on_grid))
+
+
+def _reading(scaling: HeadScaling, choice: Choice) -> str:
+    """What the curve is made of."""
+    why = (
+        " For this choice distances keep the means of their rows: without them every head would ask"
+        " for a c without end, where each query ranks its keys as it attends to them and the clouds"
+        " fly apart."
+        if choice.target == "centred" and choice.distance == "euclidean"
+        else ""
+    )
+    return (
+        f"{CRITERIA[choice.criterion]}: {DISTANCES[choice.distance]} distance with the"
+        f" {SCORES[choice.target]}, over {scaling.pairs[0]:,} permitted pairs of this head; the"
+        " keys are moved by the vector between the centroids,"
+        f" |a| = {np.linalg.norm(scaling.a):.3g}.{why}"
+    )
 
 
 def _agreement(closed_form: float | None, on_grid: float) -> str:

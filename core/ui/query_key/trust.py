@@ -1,4 +1,4 @@
-"""How far a picture of the head on screen can be trusted, and the proof that attention stays."""
+"""What pictures of the head on screen keep of its attention, and the proof that this stays."""
 
 from __future__ import annotations
 
@@ -8,36 +8,36 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from core.analysis.clouds import STAGES, Vectors, stage_vectors
-from core.analysis.faithfulness import Faithfulness, chance, faithfulness
-from core.analysis.pairs import attention_change, permitted
+from core.analysis.clouds import STAGES, stage_vectors
+from core.analysis.faithfulness import Baseline, Faithfulness, faithfulness, uniform_baseline
+from core.analysis.pairs import attention_change
 from core.analysis.projection_error import ProjectionError
-from core.analysis.scaling import scale_head
+from core.analysis.target import head_target
 from core.ui import address, cache
 from core.ui.messages import escape
-from core.ui.query_key.wording import number
+from core.ui.query_key.choice import SHARED, scaling_of
+from core.ui.query_key.wording import SCORES, judgement, number, percent
 
 if TYPE_CHECKING:
     from core.analysis.clouds import Cloud, Stage
-    from core.analysis.faithfulness import Reading
     from core.analysis.joint_embedding import Projection
     from core.model import Trace
-    from core.ui.query_key.picture import Choice
+    from core.ui.query_key.choice import Choice
 
 _SAME_ATTENTION = 1e-5  # largest change that is rounding
 
 
 class _Row(NamedTuple):
     name: str
-    found: Faithfulness
+    kept: Faithfulness
+    in_picture: bool = True
 
 
 def show_trust(trace: Trace, choice: Choice) -> None:
     """The faithfulness table, what it says, and the proof."""
     address.restore_flag("slow")
-    address.publish("part", "layer", "head", "distance", "criterion", "slow")
-    name = f"L{choice.layer + 1} H{choice.head + 1}"
-    st.subheader(f"What does each picture of {name} keep?", anchor=False)
+    address.publish(*SHARED, "slow")
+    st.subheader(f"What does each picture of {choice.name} keep?", anchor=False)
     slow = st.toggle(
         "Add UMAP and t-SNE",
         key="slow",
@@ -45,36 +45,29 @@ def show_trust(trace: Trace, choice: Choice) -> None:
         help="Both are slow: UMAP takes about ten seconds to start.",
     )
     rows = _measure(trace, choice, slow=slow)
-    allowed = permitted(trace, choice.layer, choice.head)
-    random = chance(allowed)
-    st.table(_table(rows, random))
+    compared = head_target(trace, choice.layer, choice.head, choice.target).rows
+    st.table(_table(rows, uniform_baseline(compared), choice))
     st.markdown(_conclusion(rows))
+    left_out = len(trace.tokens) - compared.queries.size
     st.caption(
-        "Correlation: of distances in the picture (2-D) with the logits, −1 is perfect; for inner"
-        " products +1. Top 1 and top 3: the share of each query's most-attended keys that are also"
-        " its nearest in the picture. A star marks the best of a column."
+        f"Correlation: of distances with the {SCORES[choice.target]} over all"
+        f" {compared.keys.size:,} permitted pairs of this text, −1 is perfect; for inner products"
+        " +1. Beside it the interval of 95%. Nearest key, three nearest: the share of each query's"
+        " most attended keys that are also its nearest. A star marks the best picture of a column;"
+        " the uniform baseline is what guessing keeps."
+        + f" Queries with a single permitted key are left out ({left_out})."
+        * bool(left_out)
     )
-    _show_proof(trace, choice, name)
+    _show_proof(trace, choice)
 
 
 def _measure(trace: Trace, choice: Choice, *, slow: bool) -> list[_Row]:
-    scaling = scale_head(trace, choice.layer, choice.head, choice.distance, choice.criterion)
-    vectors = stage_vectors(trace, choice.layer, choice.head, scaling)
-    allowed = permitted(trace, choice.layer, choice.head)
-
-    def row(name: str, cloud: Cloud, own: Vectors, reading: Reading = "distance") -> _Row:
-        logits = own.queries @ own.keys.T
-        if name.startswith("biplot"):
-            logits -= logits.mean(axis=1, keepdims=True)
-        return _Row(name, faithfulness(logits, allowed, cloud.picture, reading))
-
-    rows = [
-        row(f"PCA, {cloud.stage}", cloud, vectors[cloud.stage])
-        for cloud in _clouds(choice, STAGES, "PCA")
-    ]
+    clouds = _clouds(choice, STAGES, "PCA")
+    rows = [_Row(f"PCA, {cloud.stage}", cloud.in_picture) for cloud in clouds]
     (biplot,) = _clouds(choice, ("raw",), "biplot")
-    rows.append(row("biplot, by inner product", biplot, vectors["raw"], "inner product"))
-    rows.append(row("biplot, by distance", biplot, vectors["raw"]))
+    goal = head_target(trace, choice.layer, choice.head, choice.target)
+    rows.append(_Row("biplot, by inner product", biplot.in_picture))
+    rows.append(_Row("biplot, by distance", faithfulness(goal, biplot.picture)))
     if slow:
         for projection in ("UMAP", "t-SNE"):
             try:
@@ -84,7 +77,10 @@ def _measure(trace: Trace, choice: Choice, *, slow: bool) -> list[_Row]:
                 st.warning(escape(str(error)))
                 st.button("Try again", key=f"again_{projection}")  # any run does
                 continue
-            rows.append(row(f"{projection}, normalized", cloud, vectors["normalized"]))
+            rows.append(_Row(f"{projection}, normalized", cloud.in_picture))
+    rows += [
+        _Row(f"full space, {cloud.stage}", cloud.in_full, in_picture=False) for cloud in clouds
+    ]
     return rows
 
 
@@ -98,77 +94,87 @@ def _clouds(choice: Choice, stages: tuple[Stage, ...], projection: Projection) -
         2,
         choice.distance,
         choice.criterion,
+        choice.target,
     )
 
 
-def _table(rows: list[_Row], random: Faithfulness) -> pd.DataFrame:
-    strengths = np.array([_strength(row) for row in rows])  # (row, column), larger is better
+def _table(rows: list[_Row], baseline: Baseline, choice: Choice) -> pd.DataFrame:
+    # (row, column), larger is better; full space is no picture and wins no star
+    strengths = np.array([_strength(row) for row in rows if row.in_picture])
     texts = [
-        [number(row.found.correlation), f"{row.found.top1:.0%}", f"{row.found.top3:.0%}"]
+        [number(row.kept.correlation), percent(row.kept.top1), percent(row.kept.top3)]
         for row in rows
     ]
     for column in range(strengths.shape[1]):
         known = np.nan_to_num(strengths[:, column], nan=-np.inf)
         if np.isfinite(known).any():
-            best = int(known.argmax())
+            best = [row for row, each in enumerate(rows) if each.in_picture][int(known.argmax())]
             texts[best][column] += " ★"
-    texts.append(["0", f"{random.top1:.0%}", f"{random.top3:.0%}"])
+    for text, row in zip(texts, rows, strict=True):
+        text.insert(1, _interval(row.kept))
+    texts.append(["0", "", percent(baseline.top1), percent(baseline.top3)])
     return pd.DataFrame(
         texts,
-        index=[*(row.name for row in rows), "random points"],
-        columns=["correlation with the logits", "top 1 kept", "top 3 kept"],
+        index=[*(row.name for row in rows), "uniform baseline"],
+        columns=[
+            f"correlation with the {SCORES[choice.target]}",
+            "95% interval",
+            "nearest key",
+            "three nearest",
+        ],
     )
+
+
+def _interval(kept: Faithfulness) -> str:
+    if not np.isfinite(kept.low):
+        return ""
+    return f"{number(kept.low)} to {number(kept.high)}"
 
 
 def _strength(row: _Row) -> tuple[float, float, float]:
     sign = 1 if row.name.endswith("inner product") else -1
-    return sign * row.found.correlation, row.found.top1, row.found.top3
+    return sign * row.kept.correlation, row.kept.top1, row.kept.top3
 
 
 def _conclusion(rows: list[_Row]) -> str:
     """Whether normalization helped this picture, and which is best (Markdown)."""
-    raw, _, normalized = (row.found for row in rows[: len(STAGES)])
-    change = normalized.correlation - raw.correlation
+    raw, _, normalized = (row.kept for row in rows[: len(STAGES)])
     sentences = []
-    if np.isfinite(change):
-        how = "worse" if change > 0 else "better"
+    if np.isfinite([raw.correlation, normalized.correlation]).all():
         sentences.append(
-            f"Normalization made the PCA picture **{how}** by correlation"
-            f" ({number(raw.correlation)} to {number(normalized.correlation)})"
-            f" and {_points(normalized.top1 - raw.top1)} by top 1."
+            f"In the PCA picture {judgement(raw, normalized)}: correlation"
+            f" {number(raw.correlation)} to {number(normalized.correlation)}, nearest key"
+            f" {percent(raw.top1)} to {percent(normalized.top1)} of the queries."
         )
-    best = max(rows, key=lambda row: row.found.top1)
-    sentences.append(
-        f"Most first keys are kept by **{best.name}**: {best.found.top1:.0%} of them lie nearest."
-    )
-    return " ".join(sentences)
+    pictures = [row for row in rows if row.in_picture and np.isfinite(row.kept.top1)]
+    if pictures:
+        best = max(pictures, key=lambda row: row.kept.top1)
+        sentences.append(
+            f"The most attended key is kept most often by **{best.name}**: it lies nearest for"
+            f" {best.kept.top1:.0%} of the queries."
+        )
+    return " ".join(sentences) or "No query has a choice of keys here: there is nothing to keep."
 
 
-def _points(change: float) -> str:
-    if abs(change) < 0.005:
-        return "no different"
-    return f"{'better' if change > 0 else '**worse**'} by {abs(change):.0%} of the queries"
-
-
-def _show_proof(trace: Trace, choice: Choice, name: str) -> None:
+def _show_proof(trace: Trace, choice: Choice) -> None:
     st.subheader("Does attention stay the same?", anchor=False)
-    scaling = scale_head(trace, choice.layer, choice.head, choice.distance, choice.criterion)
+    scaling = scaling_of(trace, choice)
     moved = stage_vectors(trace, choice.layer, choice.head, scaling)["normalized"]
     change = attention_change(trace, choice.layer, choice.head, moved.queries, moved.keys)
     softcap = trace.layers[choice.layer].softcap
     if change <= _SAME_ATTENTION:
         st.markdown(
-            f"Yes. The attention of {name}, recomputed from its normalized queries and keys,"
+            f"Yes. The attention of {choice.name}, recomputed from its normalized queries and keys,"
             f" differs from the model's by at most **{change:.0e}** in any weight: rounding."
         )
     else:
         cause = (
-            f" This model bounds its logits softly at {softcap:g}, and the bound does see what"
+            f" This model caps its scores softly at {softcap:g}, and the cap does see what"
             " translation adds to a row."
             if softcap is not None
             else ""
         )
-        st.warning(f"No. The attention of {name} changes by up to {change:.2g}.{cause}")
+        st.warning(f"No. The attention of {choice.name} changes by up to {change:.2g}.{cause}")
     st.latex(
         r"\langle c\,q_i,\ (k_j + a)/c\rangle = \langle q_i, k_j\rangle +"
         r" \underbrace{\langle q_i, a\rangle}_{\text{the same for every } j}"
