@@ -66,7 +66,7 @@ def test_a_clicked_arrow_stays_coloured_in_every_layer(goto: Callable[..., Page]
     expect(page.locator(".arrow.faded")).to_have_count(6 * 10)
     expect(page.locator('.arrow[data-index="9"]:not(.faded)')).to_have_count(6)
     page.wait_for_url(re.compile(r"pick=11"))
-    expect(page.locator(".stMultiSelect")).to_contain_text("it")
+    expect(page.locator(".st-key-pick")).to_contain_text("it")
 
 
 def test_hovering_an_arrow_names_its_token(goto: Callable[..., Page]) -> None:
