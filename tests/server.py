@@ -17,7 +17,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 ROOT = Path(__file__).parents[1]
-_START_SECONDS = 60
+_START_SECONDS = 120
+_END_SECONDS = 20
 
 
 @contextmanager
@@ -35,8 +36,17 @@ def running_app(log: Path, **environment: str) -> Iterator[str]:
             wait_for(f"{address}/_stcore/health", process)
             yield address
         finally:
-            process.terminate()
-            process.wait(timeout=20)
+            end(process)
+
+
+def end(process: subprocess.Popen[bytes]) -> None:
+    """Ask the server to end; after a while make it: a thread may be waiting for another process."""
+    process.terminate()
+    try:
+        process.wait(timeout=_END_SECONDS)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
 
 
 def free_port() -> int:

@@ -28,7 +28,10 @@ if TYPE_CHECKING:
 # Streamlit's client looks for its server under the page's own address first.
 _PROBED = re.compile(r"/[a-z_]+/_stcore/(health|host-config)$")
 
-expect.set_options(timeout=20_000)  # a cold import on a busy machine takes seconds
+# A cold import takes 8 s on a quiet machine and half a minute beside the other half of the tests.
+PATIENCE_MS = 90_000
+
+expect.set_options(timeout=PATIENCE_MS)
 
 
 @pytest.hookimpl(tryfirst=True)  # before pytest chooses by mark
@@ -87,7 +90,7 @@ def _profile(
         args=[*ARGUMENTS, "--process-per-site"],
         permissions=["clipboard-read", "clipboard-write"],
     )
-    context.set_default_timeout(30_000)
+    context.set_default_timeout(PATIENCE_MS)
     context.new_page().goto(f"{app}/_stcore/health")  # the process ends with its last page
     yield context
     context.close()
@@ -102,7 +105,7 @@ def open_context(browser: Browser) -> Iterator[Callable[..., BrowserContext]]:
             viewport={"width": width, "height": height},
             color_scheme="dark" if scheme == "dark" else "light",
         )
-        context.set_default_timeout(30_000)
+        context.set_default_timeout(PATIENCE_MS)
         contexts.append(context)
         return context
 

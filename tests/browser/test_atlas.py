@@ -153,7 +153,7 @@ def test_an_expression_of_a_link_waits_and_back_runs_what_was_run(
 ) -> None:
     page = goto(f"{SMALL}&kind=regex&find=s%3Fhe%24")
     waits = page.get_by_text("came with the link and was not run")
-    expect(waits).to_be_visible(timeout=60_000)
+    expect(waits).to_be_visible(timeout=180_000)
     page.get_by_role("button", name="Search", exact=True).click()
     expect(waits).to_have_count(0)
     expect(page.get_by_text(re.compile(r"s\?he\$.*(match|is not among)"))).to_be_visible()
@@ -333,7 +333,7 @@ def test_hostile_lines_stay_text_and_nothing_is_wider_than_a_phone(
 def test_umap_comes_head_by_head_and_the_page_stays_usable(goto: Callable[..., Page]) -> None:
     page = goto(f"{SMALL}&projection=UMAP&layer=1&head=1")
     told = page.get_by_text(re.compile(r"UMAP: [1-9]\d* of 72 heads"))
-    expect(told).to_be_visible(timeout=60_000)
+    expect(told).to_be_visible(timeout=180_000)
     expect(matrix(page)).to_have_attribute("data-painted", re.compile(r"\d"))
     canvas = matrix(page).locator("canvas.over")
     canvas.focus()

@@ -16,7 +16,7 @@ def test_a_table_offers_no_file_in_which_tokens_are_formulas(goto: Callable[...,
     """Streamlit writes cells as they are; the page's own button marks those that would run."""
     page = goto("/anomalies?text=%3D1%2B1")
     measures = page.get_by_text("Every measure of every head")
-    expect(measures).to_be_visible(timeout=60_000)
+    expect(measures).to_be_visible(timeout=180_000)
     measures.click()
     table = page.get_by_test_id("stDataFrame").first
     table.scroll_into_view_if_needed()

@@ -86,7 +86,7 @@ def test_the_animation_plays_through_the_layers(goto: Callable[..., Page]) -> No
     page = goto(f"/vectors?text={BOOK}&show=play")
     expect(page.locator(".slider-label").first).to_contain_text("layer 1")
     page.locator(".updatemenu-button", has_text="Play").click()
-    expect(page.locator(".slider-label").first).to_contain_text("layer 6", timeout=20_000)
+    expect(page.locator(".slider-label").first).to_contain_text("layer 6")
 
 
 def test_a_picture_of_one_layer_names_its_components(goto: Callable[..., Page]) -> None:

@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING
 import pytest
 from websockets.exceptions import InvalidStatus
 from websockets.sync.client import connect
+from websockets.typing import Origin
 
-from tests.server import ROOT, free_port, wait_for
+from tests.server import ROOT, end, free_port, wait_for
 from tests.visitors.visitor import Visitor
 
 if TYPE_CHECKING:
@@ -60,8 +61,7 @@ def headless_app(proxy: str) -> Iterator[str]:
         wait_for(f"http://127.0.0.1:{port}/_stcore/health", process)
         yield f"http://127.0.0.1:{port}"
     finally:
-        process.terminate()
-        process.wait(timeout=20)
+        end(process)
 
 
 def test_the_server_asks_for_nothing_outside_of_this_machine() -> None:
@@ -74,6 +74,9 @@ def test_the_server_asks_for_nothing_outside_of_this_machine() -> None:
 
         asyncio.run(visit())
         stream = f"{address.replace('http', 'ws', 1)}/_stcore/stream"
-        with pytest.raises(InvalidStatus), connect(stream, origin="https://elsewhere.example"):
+        with (
+            pytest.raises(InvalidStatus),
+            connect(stream, origin=Origin("https://elsewhere.example")),
+        ):
             pass
     assert asked == []
