@@ -251,12 +251,13 @@ def _project(shelf: cache.AtlasShelf, corpus: Corpus, bar: DeltaGenerator, ticke
 def _after_cancel(shelf: cache.AtlasShelf, corpus: Corpus) -> cache.AtlasShelf | None:
     """What was done before the Cancel: None while it is asked whether to go on or to take it."""
     total = shelf.plan.tokens if shelf.plan else 0
+    slot = st.empty()  # where the bar of a build is: what is said here goes when that begins
     if st.session_state.get(_USED) == st.session_state[_STOPPED]:
-        part = _part(shelf, corpus)
+        part = _part(shelf, corpus, slot)
         if part is shelf:
             return shelf
         if part is not None and part.atlas is not None:
-            with st.container(horizontal=True, vertical_alignment="center"):
+            with slot.container(), st.container(horizontal=True, vertical_alignment="center"):
                 st.caption(
                     f"Cancelled: this atlas has {part.atlas.shape[2]:,} of {total:,}"
                     " tokens, the shortest texts first."
@@ -264,21 +265,21 @@ def _after_cancel(shelf: cache.AtlasShelf, corpus: Corpus) -> cache.AtlasShelf |
                 st.button("Build all of it", key="atlas_whole", on_click=_go_on)
             return part
     done = shelf.gathered.count
-    if total:
-        st.markdown(f"Stopped after **{done:,} of {total:,} tokens**. They are kept.")
-    else:
-        st.markdown("Stopped before any text was run.")
-    with st.container(horizontal=True):
-        st.button("Go on", key="atlas_go_on", type="primary", on_click=_go_on)
-        if done and not shelf.projecting:
-            label = f"Use these {done:,} tokens"
-            st.button(label, key="atlas_use", on_click=_use, args=(shelf,))
+    with slot.container():
+        if total:
+            st.markdown(f"Stopped after **{done:,} of {total:,} tokens**. They are kept.")
+        else:
+            st.markdown("Stopped before any text was run.")
+        with st.container(horizontal=True):
+            st.button("Go on", key="atlas_go_on", type="primary", on_click=_go_on)
+            if done and not shelf.projecting:
+                label = f"Use these {done:,} tokens"
+                st.button(label, key="atlas_use", on_click=_use, args=(shelf,))
     return None
 
 
-def _part(shelf: cache.AtlasShelf, corpus: Corpus) -> cache.AtlasShelf | None:
+def _part(shelf: cache.AtlasShelf, corpus: Corpus, slot: DeltaGenerator) -> cache.AtlasShelf | None:
     """What was done, projected; the shelf itself where another visitor has finished meanwhile."""
-    slot = st.empty()  # always: what stands below would move, and a press on it could be lost
     if shelf.partial is not None:
         return shelf.partial
     bar = slot.progress(0.0, text="Projecting the queries and keys of every head …")
@@ -297,7 +298,7 @@ def _part(shelf: cache.AtlasShelf, corpus: Corpus) -> cache.AtlasShelf | None:
                 shelf.partial = cache.AtlasShelf(atlas=made, plan=shelf.plan)
     finally:
         _line.leave(ticket)
-        slot.empty()
+    slot.empty()
     return shelf.partial
 
 
