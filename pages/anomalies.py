@@ -1,4 +1,4 @@
-"""What is odd about a model's heads: lengths, sinks, attention that moves nothing."""
+"""What is odd about a model's heads: sinks, attention to short values, lengths."""
 
 import streamlit as st
 

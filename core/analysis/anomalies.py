@@ -7,12 +7,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from core.analysis.contribution import columns, null_score, relative_norm
-from core.analysis.head_flags import RULES, raised, reason, robust_z
+from core.analysis.contribution import columns, empty_attention, null_score, relative_norm
+from core.analysis.head_flags import KINDS, RULES, raised, reason, robust_z, severities
+from core.analysis.minimum_evidence import too_short
 from core.analysis.norms import norm_disparity, separability
+from core.analysis.sinks import FIRST, ROLES, corpus_sink, role_measures, without_roles
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from numpy.typing import NDArray
 
@@ -44,22 +46,34 @@ def anomaly_table(
     -------
     One column each for ``layer`` and ``head`` (from 1), the measures of :func:`measure_heads`,
     ``sink_token``, a robust z-score over all heads for each measure that has a rule
-    (``z_`` and its name), ``severity``, ``flags`` (names, joined by ", "; empty when nothing is
-    odd) and ``reasons`` (in words, joined by "; "). Severity is the sum over a head's flags of how
-    far the measure lies from where it ordinarily is, in units of the threshold's distance: a head
-    that is on one threshold has 1.
+    (``z_`` and its name), ``severity``, the same of each kind of flag (``severity_`` and one of
+    `core.analysis.head_flags.KINDS`), ``flags`` (names, joined by ", "; empty when nothing is
+    odd) and ``reasons`` (in words, joined by "; "). Severity is how far a head's flagged measures
+    lie from where they ordinarily are, in units of the threshold's distance: a head that is on one
+    threshold has 1. It is added up over causes; of flags with one cause the strongest counts.
+    ``table.attrs["tokens"]`` is how many tokens the text has (of a corpus, a mean), and
+    ``"too_short"`` whether these are too few for the flags that depend on it.
     """
     measures = measure_heads(trace, transformed, similarity)
     names = [token.display for token in trace.tokens]
-    return _table(measures, names, exact=transformed is not None)
+    sinks = [names[position - 1] for position in measures["sink"].ravel().astype(int)]
+    return _table(measures, sinks, exact=transformed is not None)
 
 
-def corpus_table(texts: Sequence[Measures], *, exact: bool) -> pd.DataFrame:
+def corpus_table(
+    texts: Sequence[Measures], *, exact: bool, separators: Iterable[str] = ()
+) -> pd.DataFrame:
     """The table of many texts, each measured by :func:`measure_heads`, as of one.
 
     A measure is its mean over the texts that have it, longer texts counting for more, token by
-    token; the sink is the position that is one in most texts. ``sink_token`` is that position in
-    words, as texts have different tokens there. `exact`: values counted by |f(v)|.
+    token. Texts have different tokens at one position, so the sink is a role: the first token, the
+    separators, the last token, or full stops and commas (:mod:`core.analysis.sinks`);
+    ``sink_token`` names it, and there is no column ``sink``.
+
+    Parameters
+    ----------
+    exact : values counted by |f(v)|.
+    separators : the separators of these texts as people read them; named where there is one.
 
     Raises
     ------
@@ -68,36 +82,43 @@ def corpus_table(texts: Sequence[Measures], *, exact: bool) -> pd.DataFrame:
     """
     if not texts:
         raise ValueError("there is no text")
-    weights = np.stack([text["tokens"] for text in texts])
-    merged: dict[str, Floats] = {}
-    for name in texts[0]:
-        values = np.stack([text[name] for text in texts])  # (text, layer, head)
-        known = np.isfinite(values)
-        total = np.where(known, weights, 0).sum(axis=0)
-        summed = np.where(known, values * weights, 0).sum(axis=0)
-        merged[name] = np.divide(summed, total, out=np.full(total.shape, np.nan), where=total > 0)
-    sinks = np.stack([text["sink"] for text in texts])
-    positions = np.arange(1, int(sinks.max()) + 1)
-    counts = (sinks[None] == positions[:, None, None, None]).sum(axis=1)
-    merged["sink"] = counts.argmax(axis=0) + 1.0
-    return _table(merged, [f"position {position}" for position in positions], exact=exact)
+    merged = {name: _mean_over_texts(texts, name) for name in texts[0] if name != "sink"}
+    at_sink, roles = corpus_sink(merged, texts)
+    names = {FIRST: "the first token", **ROLES}
+    if len(only := set(separators)) == 1:
+        names["separator"] = only.pop()
+    sinks = [names[role] for role in roles.ravel().tolist()]
+    elsewhere = np.where(roles == FIRST, 1.0, np.nan)
+    measures = {**merged, **at_sink, "sink": elsewhere}
+    return _table(measures, sinks, exact=exact).drop(columns="sink")
 
 
-def _table(measures: Measures, names: Sequence[str], *, exact: bool) -> pd.DataFrame:
-    """Measures with z-scores and flags; `names` are those of the positions a sink can have."""
+def _mean_over_texts(texts: Sequence[Measures], name: str) -> Floats:
+    """Mean of one measure over the texts that have it, by their tokens, (layer, head)."""
+    values = np.stack([text[name] for text in texts])  # (text, layer, head)
+    weights = np.where(np.isfinite(values), np.stack([text["tokens"] for text in texts]), 0)
+    total = weights.sum(axis=0)
+    summed = np.where(weights > 0, values * weights, 0).sum(axis=0)
+    return np.divide(summed, total, out=np.full(total.shape, np.nan), where=total > 0)
+
+
+def _table(measures: Measures, sinks: Sequence[str], *, exact: bool) -> pd.DataFrame:
+    """Measures with z-scores and flags; `sinks` names what each head's sink is."""
     layers, heads = measures["sink"].shape
     layer, head = np.divmod(np.arange(layers * heads), heads)
-    flat = {name: values.ravel() for name, values in measures.items()}
+    flat = {name: values.ravel() for name, values in without_roles(measures).items()}
     table = pd.DataFrame({"layer": layer + 1, "head": head + 1, **flat})
-    table["sink"] = table["sink"].astype(int)
+    if np.isfinite(flat["sink"]).all():
+        table["sink"] = table["sink"].astype(int)
     table = table.drop(columns="tokens")
     where = table.columns.get_loc("sink")
-    sinks = [names[position - 1] for position in table["sink"]]
     table.insert(int(where) + 1, "sink_token", sinks)  # type: ignore[arg-type]
     for name in SCORED:
         table[f"z_{name}"] = robust_z(measures[name]).ravel()
     table = pd.concat([table, _flags(measures, table)], axis=1)
     table.attrs["values"] = "|f(v)|" if exact else "|v|"
+    table.attrs["tokens"] = float(measures["tokens"].flat[0])
+    table.attrs["too_short"] = too_short(table.attrs["tokens"])
     return table
 
 
@@ -118,12 +139,17 @@ def measure_heads(
     - ``first_value``: the first token's value norm over the head's median.
     - ``sink``: position from 1 of the column with the most attention; ``sink_attention``,
       ``sink_uniform``, ``sink_contribution``, ``sink_value``: the same for it.
-    - ``null_attention``: attention that moves nothing, by
-      :func:`core.analysis.contribution.null_score`.
+    - ``null_attention``: attention to values shorter than the head's median, by how much they are
+      (:func:`core.analysis.contribution.null_score`); ``empty_attention``: attention to values
+      under a tenth of the median.
     - ``entropy``: H(row) / ln(permitted keys), mean over rows.
+    - ``offset_attention``: mean attention to the previous token, to the token itself or to the
+      next one, whichever is largest.
     - ``rank``: stable rank of the attention matrix, 1 to the number of tokens.
     - ``weight_similarity``: correlation of W_Q and W_K.
     - ``tokens``: how many there are.
+    - the attention to the separators, the last token and punctuation, by which texts of a corpus
+      are aligned (:func:`core.analysis.sinks.role_measures`).
     """
     norms, found = norm_disparity(trace), columns(trace, transformed)
     shape = trace.shape[:2]
@@ -141,10 +167,13 @@ def measure_heads(
         "sink": sink + 1.0,
         **_column("sink", found, sink),
         "null_attention": null_score(found.attention, found.norms),
+        "empty_attention": empty_attention(found.attention, found.norms),
         "entropy": found.entropy,
+        "offset_attention": found.offset,
         "rank": found.rank,
         "weight_similarity": unknown if similarity is None else similarity.astype(np.float64),
         "tokens": np.full(shape, float(trace.shape[2])),
+        **role_measures(trace.tokens, found),
     }
 
 
@@ -202,20 +231,19 @@ def _column(name: str, found: Columns, position: NDArray[np.intp]) -> dict[str, 
 
 
 def _flags(measures: Measures, table: pd.DataFrame) -> pd.DataFrame:
-    """Severity, names and reasons of every head's flags, in the table's order."""
+    """Severities, names and reasons of every head's flags, in the table's order."""
     names: list[list[str]] = [[] for _ in range(len(table))]
     reasons: list[list[str]] = [[] for _ in range(len(table))]
-    severity = np.zeros(len(table))
     rows = rows_of(table)
     for each in RULES:
-        strength = each.strength(measures[each.measure]).ravel()
         for index in np.flatnonzero(raised(each, measures)).tolist():
             names[index].append(each.flag)
             reasons[index].append(reason(each, rows[index]))
-            severity[index] += strength[index]
+    by_kind = {kind: values.ravel() for kind, values in severities(measures).items()}
     return pd.DataFrame(
         {
-            "severity": severity,
+            "severity": sum(by_kind.values()),
+            **{f"severity_{kind}": by_kind[kind] for kind in KINDS},
             "flags": [", ".join(each) for each in names],
             "reasons": ["; ".join(each) for each in reasons],
         }

@@ -16,6 +16,7 @@ import numpy as np
 from core.analysis.attention_table import renormalise_rows
 from core.analysis.pairs import permitted_pairs
 from core.analysis.pattern_measure import mean_relative_entropy
+from core.analysis.pattern_pairs import OFFSETS
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
+NEXT_TO_NOTHING = 0.1  # of the head's median; a shorter value moves next to nothing
 _STEPS = 200  # of the power iteration, at most
 _SETTLED = 1e-5  # relative change of the largest singular value at which it ends
 
@@ -40,6 +42,8 @@ class Columns:
         that of all tokens; they add up to 1, or are 0 where nothing is moved.
     norms : |f(v_j)| or |v_j|.
     entropy : H(row) / ln(permitted keys), mean over rows that have a choice, (layer, head).
+    offset : mean attention to the previous token, itself or the next one, whichever is largest,
+        over the tokens that may see one, (layer, head).
     rank : stable rank of the attention matrix, (layer, head).
     exact : whether the norms are of f(v), through W_O; else of v.
     """
@@ -49,6 +53,7 @@ class Columns:
     contribution: Floats
     norms: Floats
     entropy: Floats
+    offset: Floats
     rank: Floats
     exact: bool
 
@@ -79,12 +84,20 @@ def columns(trace: Trace, transformed: Array | None = None) -> Columns:
                     np.broadcast_to(even, norms[layer].shape),
                     moved(weights, norms[layer]).mean(axis=1, dtype=np.float64),
                     mean_relative_entropy(weights, allowed),
+                    offset_attention(weights, allowed),
                     stable_rank(weights),
                 )
             )
-    attention, uniform, contribution, entropy, rank = map(np.stack, zip(*rows, strict=True))
+    attention, uniform, contribution, entropy, offset, rank = map(np.stack, zip(*rows, strict=True))
     return Columns(
-        attention, uniform, contribution, norms, entropy, rank, exact=transformed is not None
+        attention=attention,
+        uniform=uniform,
+        contribution=contribution,
+        norms=norms,
+        entropy=entropy,
+        offset=offset,
+        rank=rank,
+        exact=transformed is not None,
     )
 
 
@@ -109,18 +122,45 @@ def moved(weights: Array, norms: Floats) -> Array:
 
 
 def null_score(attention: Floats, norms: Floats) -> Floats:
-    """Attention that moves nothing: sum over tokens of attention times (1 - norm / median norm).
+    """Attention to short values: sum over tokens of attention times (1 - norm / median norm).
 
-    Tokens at or above the head's median norm count as 0, so a head whose values are all equally
-    long has a score of 0, and one that puts 0.8 on a token with no value has 0.8. After Vig and
-    Belinkov 2019 ("null attention") and Kobayashi et al. 2020, section 4.2. A head whose values are
-    all zero moves nothing: 1.
+    As a row's attention adds up to 1, it is 1 less the mean length of the values that attention
+    rests on, each counted up to the head's median and in units of it. Tokens at or above the median
+    count as 0, so a head whose values are all equally long has a score of 0, and one that puts 0.8
+    on a token with no value has 0.8. After Vig and Belinkov 2019 ("null attention") and Kobayashi
+    et al. 2020, section 4.2. A head whose values are all zero moves nothing: 1.
 
     `attention` and `norms` are (..., token); the result is (...).
     """
+    return np.asarray((attention * np.clip(1 - _of_median(norms), 0, 1)).sum(axis=-1))
+
+
+def empty_attention(attention: Floats, norms: Floats) -> Floats:
+    """Attention that moves next to nothing: to values under `NEXT_TO_NOTHING` of the median norm.
+
+    `attention` and `norms` are (..., token); the result is (...).
+    """
+    return np.asarray((attention * (_of_median(norms) < NEXT_TO_NOTHING)).sum(axis=-1))
+
+
+def _of_median(norms: Floats) -> Floats:
+    """Norms over the head's median; where that is 0, 1 for values that have a length, else 0."""
     typical = np.median(norms, axis=-1, keepdims=True)
-    relative = np.divide(norms, typical, out=(norms > 0).astype(np.float64), where=typical > 0)
-    return np.asarray((attention * np.clip(1 - relative, 0, 1)).sum(axis=-1))
+    return np.divide(norms, typical, out=(norms > 0).astype(np.float64), where=typical > 0)
+
+
+def offset_attention(weights: Array, allowed: NDArray[np.bool_]) -> Floats:
+    """Mean attention at one fixed offset, the largest of previous, self and next, (head,).
+
+    The mean is over the tokens that may see the one at that offset; 0 where none may. `weights` is
+    (head, token, token), `allowed` that or (1, token, token).
+    """
+    means = []
+    for offset in OFFSETS.values():
+        pairs = np.diagonal(weights, offset, axis1=-2, axis2=-1).astype(np.float64)
+        counts = np.diagonal(allowed, offset, axis1=-2, axis2=-1).sum(axis=-1)
+        means.append(pairs.sum(axis=-1) / np.maximum(counts, 1))
+    return np.asarray(np.stack(means).max(axis=0))
 
 
 def relative_norm(norms: Floats, position: NDArray[np.intp] | int) -> Floats:

@@ -21,6 +21,6 @@ MIN_TOKENS = 12
 MIN_QUERY_TOKENS = 6
 
 
-def too_short(tokens: int) -> bool:
+def too_short(tokens: float) -> bool:
     """Whether a text of so many tokens, special ones counted, is too short to say."""
     return tokens < MIN_TOKENS

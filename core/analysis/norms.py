@@ -78,9 +78,8 @@ def separability(trace: Trace) -> Floats:
     smaller, mean distance to the cloud's members less half their mean distance from each other
     (Szekely and Rizzo 2013). 0.5 is guessing: one cloud. 1: apart.
 
-    No straight cut can tell them apart after translation, since their means are equal (Fisher's
-    criterion is 0); this also sees one cloud inside the other, and clouds along different
-    directions.
+    After translation the means are equal: Fisher's criterion is 0, and a straight cut finds what
+    skew it can. This also sees one cloud inside the other, and clouds along different directions.
 
     Returns float64 (layer, head); not a number for fewer than 3 tokens. Of texts longer than
     `MOST_POINTS` tokens, as many, evenly spaced, are used.

@@ -25,7 +25,8 @@ class Token:
     text : as ``tokenizer.convert_ids_to_tokens`` gives it, e.g. ``"##y"`` or ``"Ġbook"``.
     display : what people read: byte-level marks decoded, unknown tokens shown as they were typed.
     id : number in the vocabulary.
-    special : added by the tokenizer's template (``[CLS]``, ``</s>``, ...), not typed.
+    special : one of the tokenizer's own (``[CLS]``, ``</s>``, ...): added by its template, or typed
+        as such, which the model cannot tell apart.
     segment : 0 for the first sentence, 1 for the second.
     position : index in the sequence, from 0.
     word : index of the word it belongs to, counted over the whole sequence; -1 for special tokens.
@@ -100,6 +101,11 @@ class Trace:
         """(layers, heads, tokens, dim of a query)."""
         layers, heads, tokens, dim = self.queries.shape
         return layers, heads, tokens, dim
+
+    @property
+    def typed_specials(self) -> tuple[Token, ...]:
+        """The special tokens that stand in the text as it was typed; templates' have no span."""
+        return tuple(each for each in self.tokens if each.special and each.span[0] < each.span[1])
 
     @property
     def group(self) -> int:

@@ -69,16 +69,26 @@ def show_model_error(error: ModelError) -> None:
 
 
 def show_trace_limits(trace: Trace) -> None:
-    """Say how many tokens, or how many characters before they were tokens, were cut, if any."""
+    """Say what of the text was cut, and what in it the model reads as its own special tokens."""
+    if cut := _what_was_cut(trace):
+        st.info(
+            f"The text is longer than this page takes: the first {len(trace.tokens)} tokens are"
+            f" shown, {cut}."
+        )
+    if typed := dict.fromkeys(quote(each.display) for each in trace.typed_specials):
+        one = len(typed) == 1
+        st.info(
+            f"{', '.join(typed)} in your text {'is' if one else 'are'} read as the model's own"
+            f" special token{'' if one else 's'}, and {'is' if one else 'are'} hidden and counted"
+            " with those that the tokenizer adds. No second sentence begins there."
+        )
+
+
+def _what_was_cut(trace: Trace) -> str:
+    """How many tokens, or how many characters before they were tokens, were cut; "" if none."""
     if trace.cut_characters:
         cut = f"**the last {trace.cut_characters:,} characters were not read**"
-        if trace.dropped:
-            cut += f", and {trace.dropped:,} tokens before them were cut"
-    elif trace.dropped:
-        cut = f"**{trace.dropped} tokens were cut**"
-    else:
-        return
-    st.info(
-        f"The text is longer than this page takes: the first {len(trace.tokens)} tokens are"
-        f" shown, {cut}."
-    )
+        return cut + (
+            f", and {trace.dropped:,} tokens before them were cut" if trace.dropped else ""
+        )
+    return f"**{trace.dropped} tokens were cut**" if trace.dropped else ""

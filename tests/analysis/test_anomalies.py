@@ -4,12 +4,20 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from core.analysis.anomalies import anomaly_table, as_map, corpus_table, flagged, measure_heads
+from core.analysis.anomalies import (
+    anomaly_table,
+    as_map,
+    corpus_table,
+    flagged,
+    measure_heads,
+    rows_of,
+)
 from core.analysis.contribution import (
     columns,
     moved,
@@ -17,12 +25,15 @@ from core.analysis.contribution import (
     stable_rank,
     without_first,
 )
-from core.analysis.head_flags import RULES, robust_z
+from core.analysis.head_flags import RULES, null_attention_in_words, robust_z
 from core.analysis.massive import hidden_states
 from core.analysis.norms import norm_disparity, separability
 from core.analysis.pattern_measure import mean_relative_entropy
-from core.model.trace import Array, Layer, Trace
+from core.model.trace import Array, Layer, Token, Trace
 from tests.analysis.traces import plain_tokens, random_weights, token, trace_with_attention
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 SINK = np.array(
     [[[[0.5, 0.25, 0.25], [0.75, 0.25, 0.0], [1.0, 0.0, 0.0]]]], dtype=np.float32
@@ -98,10 +109,10 @@ def test_an_even_causal_head_gives_the_first_token_the_mean_of_one_over_i() -> N
 
 
 def test_the_strongest_column_is_named_by_its_place_and_its_token() -> None:
-    weights = np.full((1, 1, 8, 8), 0.2 / 7, dtype=np.float32)
+    weights = np.full((1, 1, 12, 12), 0.2 / 11, dtype=np.float32)
     weights[..., 5] = 0.8
-    tokens = tuple(token(name, i, i) for i, name in enumerate("abcde.gh"))
-    trace = with_values(trace_with_attention(weights, tokens), [2, 2, 2, 2, 2, 0.5, 2, 2])
+    tokens = tuple(token(name, i, i) for i, name in enumerate("abcde.ghijkl"))
+    trace = with_values(trace_with_attention(weights, tokens), [2.0] * 5 + [0.5] + [2.0] * 6)
     one = anomaly_table(trace).iloc[0]
     assert (one["sink"], one["sink_token"]) == (6, ".")
     assert one["sink_attention"] == pytest.approx(0.8, abs=1e-6)
@@ -110,7 +121,7 @@ def test_the_strongest_column_is_named_by_its_place_and_its_token() -> None:
     # Only this token is shorter than the median: it moves a quarter of what it is given.
     assert one["null_attention"] == pytest.approx(0.8 * 0.75, abs=1e-6)
     assert attention_flags(one) == {"column sink", "null attention"}
-    assert "0.80 of its attention rests on token 6 (an even head: 0.12)" in one["reasons"]
+    assert "0.80 of its attention rests on token 6 (an even head: 0.08)" in one["reasons"]
 
 
 def test_short_texts_are_no_sinks_since_an_even_head_would_do_the_same() -> None:
@@ -287,7 +298,7 @@ def test_queries_ten_times_longer_are_found_by_name_and_number(seed: int) -> Non
     assert "norm disparity" in odd["flags"]
     assert odd["norm_log_ratio"] == pytest.approx(math.log2(10), abs=1e-5)
     assert odd["z_norm_log_ratio"] > 3.5
-    assert "queries are 10.0 times as long as keys" in odd["reasons"]
+    assert "the median query is 10.0 times as long as the median key" in odd["reasons"]
     assert odd["severity"] >= math.log2(10) / 2 - 1e-6
     assert list(table[table["flags"].str.contains("norm disparity")].index) == [6]
 
@@ -305,11 +316,11 @@ def test_a_first_token_without_value_is_found_also_where_attention_is_even(seed:
 
 
 def test_attention_to_a_first_token_without_value_is_null() -> None:
-    weights = random_weights(2, 2, 3, 10)
+    weights = random_weights(2, 2, 3, 14)
     weights[1, 0] *= 0.4
     weights[1, 0, :, 0] += 0.6
     sink = float(weights[1, 0, :, 0].mean())
-    values = [1.0] * 10
+    values = [1.0] * 14
     plain = with_values(trace_with_attention(weights), values)
     lengths = plain.kv_values.copy()
     lengths[1, 0, 0] = 0
@@ -324,14 +335,28 @@ def test_attention_to_a_first_token_without_value_is_null() -> None:
 
 
 def test_a_head_that_looks_at_one_key_each_is_an_entropy_collapse_of_full_rank() -> None:
-    weights = random_weights(4, 1, 4, 9)
-    weights[0, 2] = np.roll(np.eye(9), -1, axis=1)
+    weights = random_weights(4, 1, 4, 14)
+    weights[0, 2] = np.roll(np.eye(14), 5, axis=1)
     table = anomaly_table(trace_with_attention(weights))
     odd = row(table, 1, 3)
     assert attention_flags(odd) == {"entropy collapse"}
     assert odd["entropy"] == pytest.approx(0, abs=1e-6)
-    assert odd["rank"] == pytest.approx(9, rel=1e-4)
+    assert odd["rank"] == pytest.approx(14, rel=1e-4)
     assert list(table[table["flags"].str.contains("entropy")].index) == [2]
+
+
+@pytest.mark.parametrize("offset", [-1, 0, 1])
+def test_one_key_each_is_no_collapse_where_it_is_the_previous_the_next_or_the_own_token(
+    offset: int,
+) -> None:
+    weights = random_weights(4, 1, 4, 14)
+    weights[0, 2] = 0
+    weights[0, 2][np.eye(14, k=offset, dtype=bool)] = 1
+    weights[0, 2][weights[0, 2].sum(axis=1) == 0, 0] = 1  # the token that has no such neighbour
+    odd = row(anomaly_table(trace_with_attention(weights)), 1, 3)
+    assert odd["entropy"] == pytest.approx(0, abs=1e-6)
+    assert odd["offset_attention"] == pytest.approx(1, abs=1e-6)
+    assert attention_flags(odd) == set()
 
 
 def test_alike_weights_are_flagged_from_what_the_model_tells() -> None:
@@ -423,23 +448,144 @@ def test_a_corpus_is_the_mean_over_its_tokens() -> None:
     assert table.attrs["values"] == "|v|"
 
 
-def test_the_sink_of_a_corpus_is_the_position_that_most_texts_have() -> None:
-    weights = random_weights(3, 1, 1, 9) * 0.01
-    texts = []
-    for sink in (4, 2, 4):
-        one = weights.copy()
-        one[..., sink] += 0.9
-        one /= one.sum(axis=-1, keepdims=True)
-        texts.append(measure_heads(trace_with_attention(one)))
-    table = corpus_table(texts, exact=True)
-    assert table["sink"].tolist() == [5]
-    assert table["sink_token"].tolist() == ["position 5"]
+def sentence(words: str) -> tuple[Token, ...]:
+    """These words between [CLS] and [SEP]."""
+    names = ["[CLS]", *words.split(), "[SEP]"]
+    special = {0, len(names) - 1}
+    return tuple(token(name, i, i, special=i in special) for i, name in enumerate(names))
+
+
+def with_columns(tokens: tuple[Token, ...], masses: Mapping[int, float]) -> Trace:
+    """One head, all of whose rows give these positions so much and share the rest evenly."""
+    size = len(tokens)
+    row = np.full(size, (1 - sum(masses.values())) / (size - len(masses)))
+    row[list(masses)] = list(masses.values())
+    weights = np.tile(row, (1, 1, size, 1)).astype(np.float32)
+    return with_values(trace_with_attention(weights, tokens), [1.0] * size)
+
+
+def test_the_sink_of_a_corpus_is_measured_at_the_place_that_is_named() -> None:
+    # [SEP] takes 0.9 wherever it stands; position 9 is [SEP] in two texts of three, a word in one.
+    texts = [
+        sentence("a b c d e f g"),
+        sentence("a b c d e f g"),
+        sentence("a b c d e f g h i j k"),
+    ]
+    measured = [measure_heads(with_columns(each, {len(each) - 1: 0.9})) for each in texts]
+    table = corpus_table(measured, exact=True, separators=["[SEP]"])
+    assert "sink" not in table
+    assert table["sink_token"].tolist() == ["[SEP]"]
+    assert table["sink_attention"][0] == pytest.approx(0.9)
+    assert table["sink_uniform"][0] == pytest.approx((9 / 9 + 9 / 9 + 13 / 13) / (9 + 9 + 13))
+    long = [measure_heads(with_columns(sentence("a " * 14), {15: 0.9}))]
+    flagged_one = corpus_table(long, exact=True, separators=["[SEP]"]).iloc[0]
+    assert "0.90 of its attention rests on [SEP] (an even head: 0.06)" in flagged_one["reasons"]
+
+
+def test_what_texts_of_a_corpus_give_one_position_is_no_sink() -> None:
+    # The fourth token is a word of its own in every text: nothing that the texts have in common.
+    texts = [sentence("a b c d e f g h i j"), sentence("a b c d e f g h i j k l m")]
+    measured = [measure_heads(with_columns(each, {3: 0.9})) for each in texts]
+    table = corpus_table(measured, exact=True)
+    assert table["sink_attention"][0] < 0.05
+    assert "sink" not in table["flags"][0]
+
+
+def test_commas_and_full_stops_are_one_sink_of_a_corpus_and_the_first_token_another() -> None:
+    texts = [sentence("a , b c d e f g h ."), sentence("a b , c d , e f g h i .")]
+    marks = [[i for i, each in enumerate(text) if each.text in ",."] for text in texts]
+    measured = [
+        measure_heads(with_columns(text, dict.fromkeys(here, 0.8 / len(here))))
+        for text, here in zip(texts, marks, strict=True)
+    ]
+    table = corpus_table(measured, exact=True)
+    assert table["sink_token"].tolist() == ["full stops and commas"]
+    assert table["sink_attention"][0] == pytest.approx(0.8)
+    first = [measure_heads(with_columns(text, {0: 0.9})) for text in texts]
+    table = corpus_table(first, exact=True)
+    assert table["sink_token"].tolist() == ["the first token"]
+    assert not table["flags"].str.contains("column sink").any()
     with pytest.raises(ValueError, match="no text"):
         corpus_table([], exact=True)
 
 
-def test_a_corpus_of_one_text_is_that_text() -> None:
+def test_a_corpus_of_one_text_is_that_text_but_for_the_name_of_its_sink() -> None:
     trace = trace_with_attention(random_weights(4, 2, 2, 10))
     one, many = anomaly_table(trace), corpus_table([measure_heads(trace)], exact=False)
-    columns_alike = [name for name in one if name != "sink_token"]
-    pd.testing.assert_frame_equal(one[columns_alike], many[columns_alike], check_exact=False)
+    alike = [name for name in one if "sink" not in str(name) and name not in {"flags", "reasons"}]
+    pd.testing.assert_frame_equal(one[alike], many[alike], check_exact=False)
+
+
+# ---- what is said -------------------------------------------------------------------------------
+
+
+def test_a_sink_and_the_low_entropy_that_it_makes_count_once() -> None:
+    weights = random_weights(4, 1, 4, 14)
+    weights[0, 2] = 0.001 / 13
+    weights[0, 2, :, 0] = 0.999
+    odd = row(anomaly_table(with_values(trace_with_attention(weights), [1.0] * 14)), 1, 3)
+    assert attention_flags(odd) == {"first-token sink", "entropy collapse"}
+    assert odd["severity_attention"] == pytest.approx(0.999 / 0.5, abs=1e-4)
+    assert odd["severity"] == pytest.approx(odd["severity_attention"] + odd["severity_space"])
+
+
+def test_longer_queries_are_apart_from_keys_and_count_once() -> None:
+    trace = random_trace(0, size=30)
+    queries = trace.queries.copy()
+    queries[1, 2] *= 10
+    odd = row(anomaly_table(replace(trace, queries=queries)), 2, 3)
+    assert {"norm disparity", "clouds apart"} <= set(odd["flags"].split(", "))
+    assert odd["separability"] > 0.95
+    assert odd["severity_space"] == pytest.approx(abs(odd["norm_log_ratio"]) / 2)
+
+
+def test_what_c_changes_leaves_attention_and_its_severity_alone() -> None:
+    trace = random_trace(0, size=30)
+    queries, keys = trace.queries.copy(), trace.kv_keys.copy()
+    queries[1, 2] *= 8
+    keys[1, 2] /= 8
+    plain, scaled = (
+        anomaly_table(trace),
+        anomaly_table(replace(trace, queries=queries, kv_keys=keys)),
+    )
+    assert row(scaled, 2, 3)["severity_space"] > 0
+    assert row(plain, 2, 3)["severity_space"] == 0
+    for name in ("first_attention", "sink_attention", "entropy", "null_attention"):
+        np.testing.assert_allclose(plain[name], scaled[name], atol=1e-5)
+    np.testing.assert_allclose(plain["severity_attention"], scaled["severity_attention"])
+
+
+@pytest.mark.parametrize(("length", "empty"), [(0.5, False), (0.11, False), (0.09, True)])
+def test_only_values_under_a_tenth_of_the_median_are_said_to_move_next_to_nothing(
+    length: float, empty: bool
+) -> None:
+    tokens = plain_tokens(*"abcdefghijklmn")
+    weights = with_columns(tokens, {3: 0.95})
+    values = [1.0] * 14
+    values[3] = length
+    one = rows_of(anomaly_table(with_values(weights, values)))[0]
+    null = 0.95 * (1 - length)
+    assert "null attention" in one["flags"].split(", ") or null < 0.5
+    assert one["null_attention"] == pytest.approx(null, abs=1e-5)
+    assert one["empty_attention"] == pytest.approx(0.95 if empty else 0, abs=1e-5)
+    said = null_attention_in_words(one)
+    assert f"the values that it attends to average {1 - null:.2f} of the head's median" in said
+    assert ("0.95 of its attention moves next to nothing" in said) is empty
+    assert ("next to nothing" in said) is empty
+
+
+def test_under_twelve_tokens_only_what_no_text_decides_is_flagged() -> None:
+    def odd(size: int) -> tuple[set[str], bool]:
+        trace = random_trace(0, size=size)
+        keys, values = trace.kv_keys.copy(), trace.kv_values.copy()
+        keys[0, 0] *= 20
+        values[0, 0, 0] = 0
+        similarity = np.zeros(trace.shape[:2], dtype=np.float32)
+        similarity[0, 0] = 0.9
+        table = anomaly_table(replace(trace, kv_keys=keys, kv_values=values), similarity=similarity)
+        return set(", ".join(table["flags"]).split(", ")) - {""}, table.attrs["too_short"]
+
+    assert odd(11) == ({"alike weights"}, True)
+    found, too_short = odd(12)
+    assert {"norm disparity", "alike weights", "empty value"} <= found
+    assert not too_short

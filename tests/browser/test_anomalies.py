@@ -58,14 +58,14 @@ def test_a_click_on_the_map_of_lengths_shows_that_heads_positions(
 def test_a_flagged_head_opens_in_the_head_view_and_in_query_key_space(
     goto: Callable[..., Page],
 ) -> None:
-    page = goto(f"/anomalies?text={BOOK}&flag=entropy+collapse")
+    page = goto(f"/anomalies?text={BOOK}&flag=alike+weights")
     page.get_by_role("button", name="Head view →").click()
-    page.wait_for_url(re.compile(r"/head_view\?.*layer=1&.*heads=3"))
-    page = goto(f"/anomalies?text={BOOK}&flag=entropy+collapse")
+    page.wait_for_url(re.compile(r"/head_view\?.*layer=1&.*heads=8"))
+    page = goto(f"/anomalies?text={BOOK}&flag=alike+weights")
     page.get_by_role("button", name="Queries and keys →").click()
-    page.wait_for_url(re.compile(r"/query_key\?.*part=picture&layer=1&head=3"))
+    page.wait_for_url(re.compile(r"/query_key\?.*part=picture&layer=1&head=8"))
     settle(page)
-    expect(page.locator("figure").first).to_contain_text("L1 H3 · raw")
+    expect(page.locator("figure").first).to_contain_text("L1 H8 · raw")
 
 
 def test_hiding_the_first_token_takes_its_column_away(goto: Callable[..., Page]) -> None:
@@ -101,9 +101,9 @@ def test_the_table_is_saved_with_a_row_a_head(goto: Callable[..., Page], tmp_pat
     with path.open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
     assert len(rows) == 72
-    odd = next(row for row in rows if (row["layer"], row["head"]) == ("1", "3"))
-    assert odd["flags"] == "entropy collapse"
-    assert float(odd["entropy"]) < 0.01
+    odd = next(row for row in rows if (row["layer"], row["head"]) == ("3", "10"))
+    assert odd["flags"] == "first-token sink, null attention"
+    assert float(odd["first_attention"]) > 0.9
 
 
 def test_the_report_opens_from_disk_without_a_network(

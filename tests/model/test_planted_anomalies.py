@@ -147,7 +147,7 @@ def test_queries_ten_times_longer_are_measured_as_ten(
     odd = table.iloc[ROW]
     assert odd["norm_log_ratio"] == pytest.approx(math.log2(10), abs=1e-4)
     assert odd["query_norm"] == pytest.approx(10 * odd["key_norm"], rel=1e-4)
-    assert "queries are 10.0 times as long as keys" in odd["reasons"]
+    assert "the median query is 10.0 times as long as the median key" in odd["reasons"]
 
 
 def test_null_attention_is_the_mass_on_the_token_that_carries_nothing(

@@ -57,6 +57,15 @@ def test_an_unknown_token_is_shown_as_it_was_typed() -> None:
     assert not unknown.special
 
 
+def test_a_special_token_that_was_typed_is_told_from_those_that_were_added() -> None:
+    trace = trace_text(load("bundled/minilm"), "One [SEP] two [MASK]", "[CLS] three")
+    typed = [(token.text, token.position, token.segment) for token in trace.typed_specials]
+    assert typed == [("[SEP]", 2, 0), ("[CLS]", 6, 1)]
+    special = [token.text for token in trace.tokens if token.special]
+    assert special == ["[CLS]", "[SEP]", "[SEP]", "[CLS]", "[SEP]"]
+    assert trace_text(load("bundled/minilm"), "One two.", "Three.").typed_specials == ()
+
+
 def test_the_pieces_of_a_word_share_its_number() -> None:
     trace = trace_text(load("bundled/minilm"), "The capybara sleeps.")
     words = [(token.text, token.word) for token in trace.tokens]

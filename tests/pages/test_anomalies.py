@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
 import pytest
 
 from core.analysis.anomalies import anomaly_table, corpus_table, flagged, measure_heads
@@ -76,24 +77,61 @@ def test_a_flag_that_no_head_has_is_said_plainly_with_definition_source_and_thre
 ) -> None:
     text = said(open_app("anomalies", flag=flag))
     assert f"No head of this model has {flag} on this text" in text
+    assert "−token" not in text  # the sign of a number is no hyphen, and a hyphen no sign
     for heading in ("**Definition:**", "**Source:**", "**Threshold:**"):
         assert heading in text
 
 
-def test_the_previous_token_head_is_the_one_entropy_collapse(
-    open_app: Callable[..., AppTest],
+def test_what_attention_determines_is_counted_apart_from_what_c_may_change(
+    open_app: Callable[..., AppTest], table: pd.DataFrame
 ) -> None:
+    sinks = sum("first-token sink" in flags for flags in table["flags"])
+    lines = said(open_app("anomalies")).split("\n")
+    attention = next(line for line in lines if line.startswith("**Attention and values**"))
+    assert f"first-token sink {sinks}" in attention
+    assert "what the model's attention itself determines" in attention
+    space = next(line for line in lines if line.startswith("**Queries and keys**"))
+    assert "may change these without changing one attention weight" in space
+    assert "none has norm disparity or clouds apart" in space
+    app = open_app("anomalies", flag="any flag of queries and keys")
+    assert "**No head of this model has** a flag of queries and keys" in said(app)
+    assert app.query_params["flag"] == "any flag of queries and keys"
+
+
+def test_a_head_that_looks_one_token_back_is_no_entropy_collapse(
+    open_app: Callable[..., AppTest], table: pd.DataFrame
+) -> None:
+    one = table[(table["layer"] == 1) & (table["head"] == 3)].iloc[0]
+    assert one["entropy"] < 0.1
+    assert one["offset_attention"] > 0.9
     text = said(open_app("anomalies", flag="entropy collapse"))
-    assert "**1 of 72 heads** have entropy collapse" in text
-    assert "**L1 H3**" in text
+    assert "No head of this model has entropy collapse on this text" in text
+    assert f"between {table['entropy'].min():.2f} and {table['entropy'].max():.2f}" in text
+
+
+def test_a_text_that_is_too_short_flags_no_head_and_says_so(
+    open_app: Callable[..., AppTest], table: pd.DataFrame
+) -> None:
+    app = open_app("anomalies", text="The cat sat on it.")
+    assert "**Too short to say.** On 8 tokens" in "".join(each.value for each in app.info)
+    assert "have a flag" not in said(app)
+    assert "**No head" not in said(app)
+    alike = sum("alike weights" in flags for flags in table["flags"])
+    assert f"**Weights** (whatever the text): alike weights {alike}." in said(app)
+    app = open_app("anomalies", text="The cat sat on it.", flag="first-token sink")
+    assert "**First-token sink: too short to say.** Attention to the first token" in said(app)
+    for part in ("first", "norms"):
+        app = open_app("anomalies", text="The cat sat on it.", anomaly=part)
+        assert "Too short to say" in said(app) + "".join(each.value for each in app.info)
+        assert not app.exception
 
 
 def test_a_head_opens_in_the_head_view(open_app: Callable[..., AppTest]) -> None:
-    app = open_app("anomalies", flag="entropy collapse")
-    app.button(key="open_1_3_head_view").click().run()
+    app = open_app("anomalies", text=BOOK, flag="first-token sink", every="1")
+    app.button(key="open_3_10_head_view").click().run()
     assert not app.exception
     assert [title.value for title in app.title] == ["Head view"]
-    assert (app.query_params["layer"], app.query_params["heads"]) == ("1", "3")
+    assert (app.query_params["layer"], app.query_params["heads"]) == ("3", "10")
 
 
 def test_a_head_opens_in_query_key_space(open_app: Callable[..., AppTest]) -> None:
@@ -116,6 +154,17 @@ def test_the_sentence_gives_attention_and_what_it_carries(
     ) in text
     assert one["first_attention"] > 0.8
     assert one["first_contribution"] < 0.2
+    # What null attention is of, in the page's words and computed apart.
+    model = load("bundled/minilm")
+    trace = trace_text(model, BOOK)
+    lengths = transformed_norms(model, trace)
+    assert lengths is not None
+    relative = lengths[2, 7] / np.median(lengths[2, 7])
+    weights = trace.attention(2, 7).mean(axis=0)
+    assert f"average {(weights * np.minimum(relative, 1)).sum():.2f} of the head's median" in text
+    nothing = weights[relative < 0.1].sum()
+    assert nothing > 0.5
+    assert f"{nothing:.2f} of its attention moves next to nothing: values under a tenth" in text
 
 
 def test_a_hidden_first_token_is_counted(open_app: Callable[..., AppTest]) -> None:
@@ -176,7 +225,10 @@ def test_the_whole_state_is_in_the_link(open_app: Callable[..., AppTest]) -> Non
 
 # ---- the sample corpus --------------------------------------------------------------------------
 
-SENTENCES = ("The cat sat on the mat and slept.", "She said that he was late again.")
+SENTENCES = (
+    "The cat sat on the mat by the door and slept.",
+    "She said that he was late again, and that it did not matter.",
+)
 
 
 def test_the_sample_corpus_is_measured_sentence_by_sentence(
@@ -192,6 +244,7 @@ def test_the_sample_corpus_is_measured_sentence_by_sentence(
                 for each in traces
             ],
             exact=True,
+            separators=["[SEP]"],
         )
     )
     tokens = sum(len(each.tokens) for each in traces)

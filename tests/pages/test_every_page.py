@@ -49,6 +49,16 @@ def test_a_text_longer_than_the_model_is_cut_and_said(
     assert "190 tokens were cut" in alerts(app)
 
 
+@pytest.mark.parametrize("name", OF_THE_TEXT)
+def test_a_special_token_in_the_text_is_said_to_be_one(
+    open_app: Callable[..., AppTest], name: str
+) -> None:
+    app = open_app(name, text="It rains. [SEP] It pours, they say. [SEP] It never rains.")
+    assert not app.exception
+    assert "`[SEP]` in your text is read as the model's own special token" in alerts(app)
+    assert "special token" not in alerts(open_app(name, text="It rains [in here]. It pours."))
+
+
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize(
     "text",

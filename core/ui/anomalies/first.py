@@ -16,6 +16,7 @@ from core.ui.anomalies.wording import (
     head_name,
     show_definition,
     threshold,
+    too_short_note,
     values_note,
 )
 from core.ui.messages import quote
@@ -86,6 +87,8 @@ def _verdict(trace: Trace, table: pd.DataFrame) -> str:
         f"{head_name(most)} gives it {most['first_attention']:.2f}, an even head"
         f" {most['first_uniform']:.2f}"
     )
+    if table.attrs["too_short"]:
+        return f"{too_short_note(table)} Most of all {told}."
     if odd.empty:
         return f"**No head of this model rests on the first token**{token}, on {where}. {told}."
     layers = as_map(table, "first_attention").mean(axis=1)

@@ -9,18 +9,20 @@ import streamlit as st
 
 from core.analysis.anomalies import as_map, flagged, having, rows_of
 from core.analysis.csv_text import to_csv
-from core.analysis.head_flags import rule
+from core.analysis.head_flags import KINDS, RULES, rule
 from core.figures.head_map import head_map
 from core.ui import address
 from core.ui.anomalies.open_head import chosen_on_map, open_buttons
 from core.ui.anomalies.report import make_report
 from core.ui.anomalies.wording import (
     FLAGS,
+    KIND_NOTES,
     MEASURES,
     SEVERITY,
     head_name,
     show_definition,
     show_flag_definition,
+    too_short_note,
     values_note,
 )
 
@@ -28,65 +30,103 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from core.analysis.anomalies import Row
+    from core.analysis.head_flags import Kind
     from core.figures.palette import Palette
     from core.model import Trace
     from core.ui.cache import TextKey
 
 ANY = "any flag"
+# A kind of several flags can be looked for as one.
+_OF_KIND: dict[str, Kind] = {
+    "any flag of attention and values": "attention",
+    "any flag of queries and keys": "space",
+}
+CHOICES = [ANY, *_OF_KIND, *FLAGS]
 _LISTED = 6  # heads listed at first
 _BOUNDS = {"separability": (0.5, 1.0), "weight_similarity": (-1.0, 1.0)}
 
 
 def show_flags(trace: Trace, key: TextKey, table: pd.DataFrame, colours: Palette) -> None:
     """Map and list of one flag or all; then the table and the files."""
-    address.restore_choice("flag", [ANY, *FLAGS], ANY, "The flags are")
+    address.restore_choice("flag", CHOICES, ANY, "The flags are")
     address.restore_flag("every")
     address.publish("anomaly", "source", "flag", *(("every",) if st.session_state["every"] else ()))
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        with st.container(width=240):
-            flag = st.selectbox("Look for", [ANY, *FLAGS], key="flag", persist_state="session")
+        with st.container(width=280):
+            flag = st.selectbox("Look for", CHOICES, key="flag", persist_state="session")
         _show_files(trace, key, table)
     odd = flagged(table)
-    here = odd if flag == ANY else having(odd, flag)
+    if table.attrs["too_short"]:
+        st.info(too_short_note(table))
+    here = _having(odd, flag)
     st.markdown(_summary(table, odd, here, flag))
     left, right = st.columns([4, 5], gap="medium")
     with left:
         _show_map(table, flag, colours)
-        if flag == ANY:
+        if flag not in FLAGS:
             st.caption(f"Severity: {SEVERITY}. Click a square to see what that head moves.")
     with right:
-        if flag != ANY:
+        if flag in FLAGS:
             show_flag_definition(flag)
         _show_list(here)
     with st.expander("Every measure of every head"):
         _show_table(table)
 
 
+def _having(odd: pd.DataFrame, flag: str) -> pd.DataFrame:
+    """The flagged heads with what is looked for, the most severe of it first."""
+    if flag == ANY:
+        return odd
+    if flag in _OF_KIND:
+        severity = f"severity_{_OF_KIND[flag]}"
+        return odd[odd[severity] > 0].sort_values(severity, ascending=False, kind="stable")
+    return having(odd, flag)
+
+
 def _summary(table: pd.DataFrame, odd: pd.DataFrame, here: pd.DataFrame, flag: str) -> str:
-    if flag != ANY:
-        measure = rule(flag).measure
-        known = table[measure].dropna()
-        if known.empty:
-            return (
-                f"**{flag.capitalize()}** cannot be told for this model on {table.attrs['where']}."
-            )
-        if here.empty:
-            return (
-                f"**No head of this model has {flag} on {table.attrs['where']}**:"
-                f" {MEASURES[measure]}"
-                f" lies between {known.min():.2f} and {known.max():.2f}.".replace("-", "−")
-            )
-        return f"**{len(here)} of {len(table)} heads** have {flag} on {table.attrs['where']}."
-    if odd.empty:
-        where = table.attrs["where"]
-        return f"**No head of this model is odd on {where}**, by any of the rules below."
-    counts = {flag: len(having(odd, flag)) for flag in FLAGS}
-    most_first = sorted(FLAGS, key=lambda name: -counts[name])
-    told = ", ".join(f"{name} {counts[name]}" for name in most_first if counts[name])
-    missing = [name for name in FLAGS if not counts[name]]
-    none = f" None has {_or(missing)}." if missing else ""
     where = table.attrs["where"]
-    return f"**{len(odd)} of {len(table)} heads** have a flag on {where}: {told}.{none}"
+    if flag in FLAGS:
+        return _summary_of_flag(table, here, flag)
+    if table.attrs["too_short"]:
+        counted = f"**{KINDS['weights']}** ({KIND_NOTES['weights']}): {_counts(odd, 'weights')}."
+        return counted if flag == ANY else ""
+    kinds = KINDS if flag == ANY else {_OF_KIND[flag]: KINDS[_OF_KIND[flag]]}
+    lines = [
+        f"**{name}** ({KIND_NOTES[kind]}): {_counts(odd, kind)}." for kind, name in kinds.items()
+    ]
+    what = "a flag" if flag == ANY else f"a flag of {KINDS[_OF_KIND[flag]].lower()}"
+    count = (
+        f"**{len(here)} of {len(table)} heads** have"
+        if len(here)
+        else "**No head of this model has**"
+    )
+    return "  \n".join([f"{count} {what} on {where}.", *lines])
+
+
+def _counts(odd: pd.DataFrame, kind: Kind) -> str:
+    """How many heads have each flag of a kind, and which flags none has."""
+    flags = [each.flag for each in RULES if each.kind == kind]
+    counts = {flag: len(having(odd, flag)) for flag in flags}
+    by_count = sorted((flag for flag in flags if counts[flag]), key=lambda flag: -counts[flag])
+    seen = ", ".join(f"{flag} {counts[flag]}" for flag in by_count)
+    missing = [flag for flag in flags if not counts[flag]]
+    if not missing:
+        return seen
+    return f"{seen}; none has {_or(missing)}" if seen else f"none has {_or(missing)}"
+
+
+def _summary_of_flag(table: pd.DataFrame, here: pd.DataFrame, flag: str) -> str:
+    measure, where = rule(flag).measure, table.attrs["where"]
+    known = table[measure].dropna()
+    if known.empty:
+        return f"**{flag.capitalize()}** cannot be told for this model on {where}."
+    low, high = (f"{value:.2f}".replace("-", "−") for value in (known.min(), known.max()))
+    span = f"{MEASURES[measure]} lies between {low} and {high}"
+    if table.attrs["too_short"] and rule(flag).kind != "weights":
+        return f"**{flag.capitalize()}: too short to say.** {span[0].upper()}{span[1:]}."
+    if here.empty:
+        return f"**No head of this model has {flag} on {where}**: {span}."
+    return f"**{len(here)} of {len(table)} heads** have {flag} on {where}."
 
 
 def _or(names: list[str]) -> str:
@@ -95,8 +135,9 @@ def _or(names: list[str]) -> str:
 
 def _show_map(table: pd.DataFrame, flag: str, colours: Palette) -> None:
     """Severity, or the measure of one flag; a clicked head is shown with what it moves."""
-    if flag == ANY:
-        values = as_map(table, "severity")
+    if flag not in FLAGS:
+        kind = f"_{_OF_KIND[flag]}" if flag in _OF_KIND else ""
+        values = as_map(table, f"severity{kind}")
         bounds = 0.0, max(1.0, float(values.max()))
         figure = head_map(values, "severity", colours, bounds=bounds, title="severity")
     else:

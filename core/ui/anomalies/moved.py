@@ -9,7 +9,7 @@ import streamlit as st
 from core.analysis.anomalies import head_of, hollow_head
 from core.analysis.attention_table import unique_labels
 from core.analysis.contribution import moved, value_norms, without_first
-from core.analysis.head_flags import rule
+from core.analysis.head_flags import null_attention_in_words, rule
 from core.figures.anomalies import matrix_pair
 from core.ui import address
 from core.ui.anomalies.open_head import begin_with, open_buttons, pick_one_head
@@ -80,10 +80,9 @@ def _sentence(trace: Trace, one: Row) -> str:
             f" Its strongest column is {sink} (token {one['sink']}): {one['sink_attention']:.2f} of"
             f" the attention, {one['sink_contribution']:.2f} of what is moved."
         )
-    null = f"{one['null_attention']:.2f}"
-    if FLAG in one["flags"]:
-        return f"{said} In all, **{null} of its attention moves next to nothing**."
-    return f"{said} No null attention to speak of: {null} of its attention moves next to nothing."
+    null = f"null attention {one['null_attention']:.2f}"
+    marked = f"**{null}**" if FLAG in one["flags"] else null
+    return f"{said} In all, {marked}: {null_attention_in_words(one)}."
 
 
 def _hidden(weights: Array) -> str:

@@ -15,7 +15,7 @@ from core.figures.anomalies import norm_plane, norms_by_position
 from core.figures.head_map import head_map
 from core.ui import address
 from core.ui.anomalies.open_head import begin_with, chosen_on_map, pick_one_head
-from core.ui.anomalies.wording import head_name, show_definition, threshold
+from core.ui.anomalies.wording import head_name, show_definition, threshold, too_short_note
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -45,6 +45,8 @@ def show_norms(trace: Trace, table: pd.DataFrame, colours: Palette) -> None:
         layer, head = pick_one_head(trace)
     address.publish("anomaly", "source", "lengths", "layer", "head")
     odd = having(table, FLAG)
+    if table.attrs["too_short"]:
+        st.info(too_short_note(table))
     st.markdown(_verdict(table, odd))
     left, right = st.columns(2, gap="medium")
     with left:
@@ -68,7 +70,8 @@ def show_norms(trace: Trace, table: pd.DataFrame, colours: Palette) -> None:
     )
     _show_positions(trace, layer, head, colours)
     show_definition(
-        "mean |q| − mean |k| in the model's own units, and log2 of median |q| over median |k|.",
+        "mean |q| − mean |k| in the model's own units, and log2 of median |q| over median |k|."
+        " Attention does not fix either: c q and k / c give the same weights for any c.",
         f"{rule(FLAG).source}.",
         f"flagged {threshold(FLAG)}, of the log2 ratio; the difference depends on the model's units"
         " and has no threshold.",
@@ -111,10 +114,9 @@ def _verdict(table: pd.DataFrame, odd: pd.DataFrame) -> str:
     overall = f" Over all heads, mean |q| − mean |k| is **{mean}**."
     most = with_most(table, "norm_log_ratio")
     if odd.empty:
-        return (
-            f"**No head of this model has norm disparity on {table.attrs['where']}.** The furthest"
-            f" is {head_name(most)}: {_told(most)}.{overall}"
-        )
+        none = f"**No head of this model has norm disparity on {table.attrs['where']}.** "
+        said = "" if table.attrs["too_short"] else none
+        return f"{said}The furthest is {head_name(most)}: {_told(most)}.{overall}"
     heads = "head has" if len(odd) == 1 else "heads have"
     return (
         f"**{len(odd)} of {len(table)} {heads} norm disparity.** Most of all {head_name(most)}:"

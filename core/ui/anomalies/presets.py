@@ -24,7 +24,7 @@ def _presets(table: pd.DataFrame) -> list[Preset]:
     hollow = hollow_head(table)
     found = [
         Preset(
-            "Attention that moves nothing",
+            "Attention, and what it moves",
             f"{head_name(hollow)} puts {hollow['first_attention']:.2f} on the first token, which"
             f" carries {hollow['first_contribution']:.2f} of what is moved.",
             _head(hollow, "moved", latent=False),

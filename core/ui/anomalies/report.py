@@ -26,7 +26,7 @@ _MAPS = {
     "norm_log_ratio": "log2 of median |q| over median |k|",
     "first_attention": "Attention to the first token",
     "first_contribution": "The first token's share of what is moved",
-    "null_attention": "Attention that moves nothing",
+    "null_attention": "Null attention: attention to short values",
     "entropy": "Entropy, of the maximum",
 }
 _PAGE = """\

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import streamlit as st
@@ -51,18 +52,27 @@ def measured_table(key: TextKey, source: str) -> pd.DataFrame:
     return shelf.table
 
 
+@dataclass
+class _Corpus:
+    """What is gathered: the measures of each sentence by its place, and its separators."""
+
+    texts: dict[int, Measures] = field(default_factory=dict)
+    separators: set[str] = field(default_factory=set)
+
+
 def _measure(model_name: str, sentences: tuple[str, ...]) -> pd.DataFrame:
     model = cache.model(model_name)
     similarity = cache.weight_similarity(model_name)
     grams = output_projection.value_grams(model)
 
-    def take(into: dict[int, Measures], place: int, trace: Trace) -> None:
+    def take(into: _Corpus, place: int, trace: Trace) -> None:
         norms = output_projection.transformed_norms(model, trace, grams)
-        into[place] = measure_heads(trace, norms, similarity)
+        into.texts[place] = measure_heads(trace, norms, similarity)
+        into.separators.update(each.display for each in trace.tokens[1:] if each.special)
 
-    found = walk_corpus(NAME, model_name, sentences, dict, take)
-    texts = [found[place] for place in sorted(found)]
-    table = corpus_table(texts, exact=grams is not None)
+    found = walk_corpus(NAME, model_name, sentences, _Corpus, take)
+    texts = [found.texts[place] for place in sorted(found.texts)]
+    table = corpus_table(texts, exact=grams is not None, separators=found.separators)
     tokens = int(sum(text["tokens"].flat[0] for text in texts))
     table.attrs["where"] = f"the sample corpus ({len(texts)} sentences, {tokens:,} tokens)"
     return table

@@ -6,30 +6,43 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from core.analysis.head_flags import LEAST_TOKENS, OUTLIER, RULES, rule
+from core.analysis.head_classes import THRESHOLDS
+from core.analysis.head_flags import KINDS, OUTLIER, RULES, rule
+from core.analysis.minimum_evidence import MIN_TOKENS
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from core.analysis.anomalies import Row
 
 DEFINITIONS = {
-    "norm disparity": "log2 of the ratio of median |q| to median |k|: 1 is queries twice as long as"
-    " keys, −1 the reverse. Such a head rules its softmax by length more than by direction.",
-    "clouds apart": "share of queries and keys that are named right, once translation has brought"
-    " their centroids together: each goes to the cloud nearer by energy distance, judged by the"
-    " other tokens alone (0.5: one cloud). A straight cut would find spread and skew only, as the"
-    " means agree.",
     "first-token sink": "mean attention to the first token, over all tokens. It often means that"
     " the head has nothing to say here: attention must go somewhere, as rows add up to 1.",
-    "column sink": "mean attention to the column with the most, where that is not the first.",
+    "column sink": "mean attention to the column with the most, where that is not the first. In a"
+    " corpus, where texts have different tokens at one position: to the separators, to the last"
+    " token of the text, or to full stops and commas, whichever has the most.",
+    "entropy collapse": "entropy of a token's attention over that of an even one, mean over tokens:"
+    " 0 is one key each. Heads that look at the previous token, the next one or themselves are left"
+    " out: one key each is how they work.",
     "null attention": "attention times how much shorter than the head's median the value there is,"
-    " added up: Σ aⱼ · max(0, 1 − |f(vⱼ)| / median). 0.8 on a token whose value is zero is 0.8.",
+    " added up: Σ aⱼ · max(0, 1 − |f(vⱼ)| / median). 0.8 on a token whose value is zero is 0.8."
+    " Only attention to values under a tenth of the median is said to move next to nothing.",
     "empty value": "length of the first token's value over the head's median, named where null"
     " attention is not: the head could rest there, and on this text does so little.",
-    "entropy collapse": "entropy of a token's attention over that of an even one, mean over tokens:"
-    " 0 is one key each. Not always a fault: a head that looks one token back does so by trade.",
+    "norm disparity": "log2 of the ratio of median |q| to median |k|: 1 is queries twice as long as"
+    " keys, −1 the reverse. Attention does not fix it: c q and k / c give the same weights.",
+    "clouds apart": "share of queries and keys that are named right, once translation has brought"
+    " their centroids together: each goes to the cloud nearer by energy distance, judged by the"
+    " other tokens alone (0.5: one cloud). Longer queries than keys are enough for it, and those"
+    " the constant c may change.",
     "alike weights": "Pearson's correlation of the entries of W_Q and W_K: near 1, a score says how"
     " alike two tokens are in what the head reads of them, biases apart. Longer vectors score"
     " higher: a token need not attend to itself most. A property of the model, whatever the text.",
+}
+KIND_NOTES = {
+    "attention": "what the model's attention itself determines",
+    "space": "the constants a and c may change these without changing one attention weight",
+    "weights": "whatever the text",
 }
 MEASURES = {
     "norm_log_ratio": "log2 of |q| over |k|",
@@ -42,8 +55,10 @@ MEASURES = {
     "weight_similarity": "correlation of W_Q and W_K",
 }
 SEVERITY = (
-    "sum over a head's flags of how far its measure lies from where it ordinarily is, in units of"
-    " the threshold's distance: a head on one threshold has 1"
+    "how far a head's flagged measures lie from where they ordinarily are, in units of the"
+    " threshold's distance, added up: a head on one threshold has 1. Of flags with one cause (a"
+    " sink and its low entropy, null attention and an empty value, unequal lengths and clouds"
+    " apart) the strongest counts"
 )
 
 
@@ -66,8 +81,10 @@ def threshold(flag: str) -> str:
         )
     if flag in {"first-token sink", "column sink"}:
         parts.append("and at least twice what an even head gives")
-    if flag in {"clouds apart", "entropy collapse"}:
-        parts.append(f"on texts of {LEAST_TOKENS} tokens or more")
+    if flag == "entropy collapse":
+        parts.append(f"where previous, self and next token have at most {THRESHOLDS['previous']:g}")
+    if each.kind != "weights":
+        parts.append(f"on texts of {MIN_TOKENS} tokens or more")
     return ", ".join(parts)
 
 
@@ -77,8 +94,19 @@ def show_definition(definition: str, source: str, limit: str) -> None:
 
 
 def show_flag_definition(flag: str) -> None:
-    """The same for a flag."""
-    show_definition(DEFINITIONS[flag], f"{rule(flag).source}.", f"flagged {threshold(flag)}.")
+    """The same for a flag, and what it is of."""
+    each = rule(flag)
+    show_definition(DEFINITIONS[flag], f"{each.source}.", f"flagged {threshold(flag)}.")
+    st.caption(f"**{KINDS[each.kind]}:** {KIND_NOTES[each.kind]}.")
+
+
+def too_short_note(table: pd.DataFrame) -> str:
+    """Why nothing is said of heads on a short text (Markdown)."""
+    return (
+        f"**Too short to say.** On {table.attrs['tokens']:.0f} tokens heads pass thresholds by"
+        f" luck: under {MIN_TOKENS}, no flag is raised for what a text shows. Its measures are"
+        " below."
+    )
 
 
 def values_note(exact: bool) -> str:
@@ -99,6 +127,10 @@ def show_mathematics() -> None:
 **Norm disparity** of a head is $\overline{|q|} - \overline{|k|}$ (AttentionViz, Yeh et al. 2023,
 section 5.1.1), and $\log_2 (\operatorname{med}|q| / \operatorname{med}|k|)$, which does not depend
 on the model's units.
+
+**What attention determines** is its own weights, their entropy, and the values they carry. Lengths
+and clouds of queries and keys it does not: $\langle c\,q_i, k_j / c\rangle = \langle q_i,
+k_j\rangle$ for every $c \neq 0$, so that the log ratio may be moved to any number.
 
 **Key translation** adds $a = \bar q - \bar k$ to every key, which no attention weight sees; the
 centroids then meet. What still tells the clouds apart is their spread and shape: **separability**
@@ -123,15 +155,16 @@ The matrix of what is moved is scaled to the same sum as attention, $n$.
 
 **Null attention** is $\sum_j \bar a_j \max\bigl(0, 1 - |f(v_j)| / \operatorname{med}_{j'}
 |f(v_{j'})|\bigr)$ with $\bar a_j$ the mean attention to $j$: a measure of ours for what Vig and
-Belinkov (2019) and Kobayashi et al. (2020) describe.
+Belinkov (2019) and Kobayashi et al. (2020) describe. As $\sum_j \bar a_j = 1$, it is 1 less the
+mean length of the values attended to, each counted up to the median and in units of it.
 
 **An even head** gives the first of $n$ tokens $1/n$; in a causal model token $i$ (from 0) sees
 $i + 1$ tokens, and the mean of $1/(i+1)$ is what is even.
 
 **Entropy collapse**: the mean over $i$ of $H(a_i) / \ln n_i$, $n_i$ the keys that $i$ may see
-(Zhai et al. 2023). **Rank** is the stable rank $\lVert A\rVert_F^2 / \lVert A\rVert_2^2$, the
-effective rank of $A^\top A$ (Vershynin 2018): 1 where all tokens attend alike, $n$ where each looks
-at a token of its own.
+(Zhai et al. 2023, of training; here it is a measure of one text). **Rank** is the stable rank
+$\lVert A\rVert_F^2 / \lVert A\rVert_2^2$, the effective rank of $A^\top A$ (Vershynin 2018): 1
+where all tokens attend alike, $n$ where each looks at a token of its own.
 
 **Massive activations** (Sun et al. 2024): numbers of a hidden state beyond 100 that are about 1,000
 times the median magnitude of their layer.
