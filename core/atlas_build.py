@@ -29,7 +29,7 @@ from core.analysis.atlas.shards import (
     remove_folder,
     write_shard,
 )
-from core.analysis.corpus_file import MOST_BYTES, CorpusFileError, choose, read_table
+from core.analysis.corpus import MAX_BYTES, CorpusFileError, choose, read_table
 from core.console import ProgressLine, counted, say, size
 from core.model import ModelError, choose_texts, load, trace_by_length
 from core.model.tracing import BATCH_TOKENS, batches_by_length
@@ -164,7 +164,7 @@ def _plan(
 def _read_corpus(options: argparse.Namespace) -> tuple[tuple[str, ...], tuple[str, ...]]:
     path: Path = options.corpus
     with path.open("rb") as file:
-        data = file.read(MOST_BYTES + 1)  # the reader refuses what has more
+        data = file.read(MAX_BYTES + 1)  # the reader refuses what has more
     table = read_table(data, path.name)
     found = choose(table, options.text_column or table.text_column, options.label_column)
     for note in (*table.notes, *found.notes):

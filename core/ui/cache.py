@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
     from core.analysis.atlas import Atlas
     from core.analysis.atlas.layouts import Layout
-    from core.analysis.corpus_file import CorpusFileError, CorpusTable
+    from core.analysis.corpus import CorpusFileError, CorpusTable
     from core.analysis.distance import Distance
     from core.analysis.joint_embedding import Metric, Projection
     from core.analysis.target import TargetKind

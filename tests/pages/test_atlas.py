@@ -22,7 +22,7 @@ from core.analysis.atlas import (
 from core.analysis.atlas.data import Measured
 from core.analysis.atlas.file import write_atlas
 from core.analysis.atlas.table import ROW_BYTES
-from core.analysis.corpus_file import CorpusTable, read_table
+from core.analysis.corpus import CorpusTable, read_table
 from core.analysis.sample_corpus import sample_sentences
 from core.model import load, trace_corpus
 from core.model.catalog import bundled_folder

@@ -12,8 +12,8 @@ import streamlit as st
 
 from core.analysis.atlas.file import MOST_ROWS
 from core.analysis.atlas.table import ROW_BYTES
-from core.analysis.corpus_file import (
-    MOST_BYTES,
+from core.analysis.corpus import (
+    MAX_BYTES,
     CorpusFileError,
     CorpusTable,
     Texts,
@@ -42,7 +42,7 @@ CORPORA = {
 }
 LEAST_TOKENS, MOST_TOKENS, DEFAULT_TOKENS, STEP = 1_000, 50_000, 5_000, 1_000
 NO_LABEL = "no labels"
-MOST_TEXT_MB = MOST_BYTES // 2**20  # of a file of texts
+MOST_TEXT_MB = MAX_BYTES // 2**20  # of a file of texts
 # Of the largest upload, what rows of a saved atlas may fill; its header takes the rest.
 _ROWS_SHARE = 5 / 6
 _MOST_MODELS = 64  # whose numbers of heads are remembered
@@ -171,7 +171,7 @@ def _pasted() -> Corpus | None:
         "One sentence a line",
         key="atlas_lines",
         height=120,
-        max_chars=MOST_BYTES // 4,
+        max_chars=MAX_BYTES // 4,
         persist_state="session",
         placeholder="The cat sat on the mat.\nA dog barked at the postman.",
     )

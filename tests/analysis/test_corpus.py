@@ -16,10 +16,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.analysis.corpus_file import (
-    MOST_BYTES,
-    MOST_COLUMNS,
-    MOST_ROWS,
+from core.analysis.corpus import (
+    MAX_BYTES,
+    MAX_COLUMNS,
+    MAX_ROWS,
     NO_LABEL,
     CorpusFileError,
     CorpusTable,
@@ -55,33 +55,22 @@ def refusal(data: bytes, name: str) -> str:
 
 
 @pytest.mark.parametrize(
-    ("codec", "mark", "named"),
-    [
-        ("utf-8", b"", "UTF-8"),
-        ("utf-8", codecs.BOM_UTF8, "UTF-8"),
-        ("utf-16-le", codecs.BOM_UTF16_LE, "UTF-16"),
-        ("utf-16-be", codecs.BOM_UTF16_BE, "UTF-16"),
-        ("utf-16-le", b"", "UTF-16"),
-        ("utf-16-be", b"", "UTF-16"),
-        ("utf-32-le", codecs.BOM_UTF32_LE, "UTF-32"),
-        ("utf-32-be", codecs.BOM_UTF32_BE, "UTF-32"),
-        ("utf-32-le", b"", "UTF-32"),
-    ],
+    ("codec", "named"),
+    [("utf-8", "UTF-8"), ("utf-8-sig", "UTF-8"), ("utf-16", "UTF-16"), ("utf-16-be", "UTF-16")],
 )
 @pytest.mark.parametrize(
     "text",
     [
         UMLAUTS,
         "今天天气很好。\n孩子们在花园里玩耍，一起唱歌。",
-        "Привет, мир!\nВчера мы ходили в магазин.",
-        "오늘은 날씨가 좋습니다.\n안녕",
         "שלום עולם\nمرحبا بالعالم",
         "A rocket 🚀 and a family 👩‍👩‍👧\nplain",
     ],
 )
-def test_unicode_is_recognised_with_and_without_a_mark(
-    codec: str, mark: bytes, named: str, text: str
+def test_utf8_and_utf16_with_a_mark_are_read_without_a_guess(
+    codec: str, named: str, text: str
 ) -> None:
+    mark = codecs.BOM_UTF16_BE if codec == "utf-16-be" else b""
     table = read_table(mark + text.encode(codec), "a.txt")
     assert table.cells == (tuple(text.split("\n")),)
     assert table.encoding == named
@@ -91,10 +80,10 @@ def test_unicode_is_recognised_with_and_without_a_mark(
 @pytest.mark.parametrize(
     ("codec", "named", "text"),
     [
-        ("latin-1", "Latin-1", UMLAUTS),
-        ("latin-1", "Latin-1", "Grüße"),
-        ("latin-1", "Latin-1", "Le garçon a mangé une crêpe près de l'hôtel, déjà."),
-        ("latin-1", "Latin-1", "¿Dónde está el niño? Mañana."),
+        ("cp1252", "Windows-1252", UMLAUTS),
+        ("cp1252", "Windows-1252", "Grüße"),
+        ("cp1252", "Windows-1252", "Le garçon a mangé une crêpe près de l'hôtel, déjà."),
+        ("cp1252", "Windows-1252", "¿Dónde está el niño? Mañana."),
         ("cp1252", "Windows-1252", "“It’s fine,” she said — and left…"),
         ("cp1252", "Windows-1252", "It costs 5 € or £4."),
         ("cp1251", "Windows-1251", "Вчера мы ходили в магазин за хлебом."),
@@ -102,7 +91,6 @@ def test_unicode_is_recognised_with_and_without_a_mark(
         ("cp1253", "Windows-1253", "Τα παιδιά παίζουν στον κήπο."),
         ("shift_jis", "Shift JIS", "今日は良い天気です。\n子供たちは庭で遊んでいます。"),
         ("gb18030", "GB 18030", "今天天气很好。\n孩子们在花园里玩耍。"),
-        ("mac_roman", "Mac Roman", UMLAUTS),
     ],
 )
 def test_older_encodings_are_guessed_and_the_guess_is_told(
@@ -111,7 +99,7 @@ def test_older_encodings_are_guessed_and_the_guess_is_told(
     table = read_table(text.encode(codec), "a.txt")
     assert "\n".join(table.cells[0]) == text
     assert table.encoding == named
-    assert [named in note and "guess" in note for note in table.notes] == [True]
+    assert [f"{named} is a guess" in note and "UTF-8" in note for note in table.notes] == [True]
 
 
 def test_a_guess_is_made_where_the_letters_are_not_where_the_file_begins() -> None:
@@ -120,41 +108,18 @@ def test_a_guess_is_made_where_the_letters_are_not_where_the_file_begins() -> No
 
 
 def test_few_broken_bytes_do_not_make_utf8_another_encoding() -> None:
-    table = read_table(UMLAUTS.encode() + b"\n\xc3(\n\xff", "a.txt")
+    text = f"{UMLAUTS} Schöne Grüße."
+    table = read_table(text.encode() + b"\n\xc3(\n\xff", "a.txt")
     assert table.encoding == "UTF-8"
     assert table.cells[0][2:] == ("�(", "�")
-    assert table.notes == ("2 characters could not be read as UTF-8 and show as �.",)
+    assert table.notes == ("2 characters could not be read and show as �.",)
 
 
-def test_halves_of_pairs_written_as_utf8_are_joined_or_replaced() -> None:
-    table = read_table(b"\xed\xa0\xbd\xed\xb8\x80 and \xed\xa0\x80.", "a.txt")
-    assert table.cells[0] == ("😀 and �.",)
-    assert table.notes[0].startswith("1 character ")
-
-
-def test_utf16_that_was_cut_amid_a_character_is_read_to_there() -> None:
-    table = read_table("\ufeffhello".encode("utf-16-le") + b"\x41", "a.txt")
-    assert table.cells[0] == ("hello�",)
-    assert table.notes[0].startswith("1 character ")
-
-
-def test_stray_nuls_and_marks_are_left_out_and_told() -> None:
-    table = read_table("one\0 two\nthree f\0our\n\ufefffive six\0\0\0".encode(), "a.txt")
-    assert table.encoding == "UTF-8"
-    assert table.cells[0] == ("one two", "three four", "five six")
-    assert table.notes == (
-        "5 NUL characters were left out.",
-        "1 byte order mark inside the text was left out.",
-    )
-
-
-@pytest.mark.parametrize("end", ["utf-8", "latin-1"])
-def test_a_stray_nul_is_no_sign_of_utf16(end: str) -> None:
-    for at in range(4, 12):
-        text = "Grüße aus Köln und von hier,\nwo es regnet und schön ist.\n"
-        data = bytearray(text.encode(end))
-        data.insert(at, 0)
-        assert "\n".join(read_table(bytes(data), "a.txt").cells[0]) + "\n" == text
+def test_marks_inside_a_text_and_few_nuls_are_left_out() -> None:
+    table = read_table(f"one\0 {'two ' * 200}\n\ufeffthree four".encode(), "a.txt")
+    assert table.cells[0][1] == "three four"
+    assert table.cells[0][0].startswith("one two two")
+    assert table.notes == ("1 NUL character was left out.",)
 
 
 def noise(seed: int, size: int = 5000) -> bytes:
@@ -179,27 +144,32 @@ def archive() -> bytes:
 
 
 @pytest.mark.parametrize(
-    ("data", "kind"),
+    "data",
     [
-        (b"\x89PNG\r\n\x1a\n" + bytes(100), "an image"),
-        (archive(), "ZIP"),
-        (parquet_like(), "Parquet"),
-        (b"%PDF-1.7\n1 0 obj\n<< /Type /Catalog >>\n", "PDF"),
-        (gzip.compress(b"text" * 99), "compressed"),
-        (pickle.dumps({"text": ["one", "two"], "n": 3}), "bytes that no text has"),
-        (npy(), "bytes that no text has"),
-        (np.arange(5000, dtype=np.int32).tobytes(), "bytes that no text has"),
-        (noise(3), "bytes that no text has"),
-        (codecs.BOM_UTF16_LE + noise(4), "bytes that no text has"),
-        (bytes(64), "bytes that no text has"),
+        b"\x89PNG\r\n\x1a\n" + bytes(100),
+        archive(),
+        parquet_like(),
+        b"%PDF-1.7\n1 0 obj\n<< /Type /Catalog >>\n",
+        gzip.compress(b"text" * 99),
+        pickle.dumps({"text": ["one", "two"], "n": 3}),
+        npy(),
+        np.arange(5000, dtype=np.int32).tobytes(),
+        noise(3),
+        codecs.BOM_UTF16_LE + noise(4),
+        "without a mark".encode("utf-16-le"),
+        "with one".encode("utf-32"),
+        bytes(64),
     ],
-    ids=["png", "zip", "parquet", "pdf", "gzip", "pickle", "npy", "ints", "random", "bom", "nuls"],
+    ids=[
+        *("png", "zip", "parquet", "pdf", "gzip", "pickle", "npy", "ints", "random", "bom"),
+        *("utf16", "utf32", "nuls"),
+    ],
 )
 @pytest.mark.parametrize("ending", ["txt", "csv", "jsonl"])
-def test_what_is_no_text_is_refused(data: bytes, kind: str, ending: str) -> None:
+def test_what_is_no_text_is_refused_with_what_to_save_it_as(data: bytes, ending: str) -> None:
     message = refusal(data, f"mine.{ending}")
-    assert message.startswith(f"mine.{ending} is not a text file")
-    assert kind in message
+    assert message.startswith(f"mine.{ending} cannot be read as text")
+    assert "save it as UTF-8" in message
 
 
 def test_empty_large_and_unknown_files_are_refused_with_what_was_found() -> None:
@@ -207,7 +177,7 @@ def test_empty_large_and_unknown_files_are_refused_with_what_was_found() -> None
     assert "only blank lines" in refusal(b"\r\n  \n\t\n\n", "a.txt")
     assert "only blank lines" in refusal(b"\n\n", "a.csv")
     assert "34 MB; at most 20 MB" in refusal(bytes(34 * 2**20), "a.txt")
-    assert "20.1 MB; at most 20 MB" in refusal(b"a" * (MOST_BYTES + 1), "a.txt")
+    assert "20.1 MB; at most 20 MB" in refusal(b"a" * (MAX_BYTES + 1), "a.txt")
     assert ".jsonl" in refusal(b"text", "thesis.docx")
     assert ".jsonl" in refusal(b"text", "no_ending")
     assert len(refusal(b"", "x" * 9999 + ".txt")) < 200
@@ -236,15 +206,15 @@ def test_one_line_of_five_megabytes_is_one_text() -> None:
 def test_many_lines_are_all_read_and_too_many_are_told() -> None:
     lines = [f"Sentence {i}." for i in range(200_000)]
     assert texts_of("\n".join(lines).encode()) == tuple(lines)
-    table = read_table(b"a\n" * MOST_ROWS, "a.txt")
-    assert (len(table), table.notes) == (MOST_ROWS, ())
-    table = read_table(b"a\n" * (MOST_ROWS + 2), "a.txt")
-    assert len(table) == MOST_ROWS
+    table = read_table(b"a\n" * MAX_ROWS, "a.txt")
+    assert (len(table), table.notes) == (MAX_ROWS, ())
+    table = read_table(b"a\n" * (MAX_ROWS + 2), "a.txt")
+    assert len(table) == MAX_ROWS
     assert table.notes == (
         "The file has more than 500,000 lines: only the first 500,000 were read.",
     )
-    table = read_table(b"x,y\n" + b"1,a\n" * (MOST_ROWS + 1), "a.csv")
-    assert len(table) == MOST_ROWS
+    table = read_table(b"x,y\n" + b"1,a\n" * (MAX_ROWS + 1), "a.csv")
+    assert len(table) == MAX_ROWS
     assert "more than 500,000 rows" in table.notes[0]
 
 
@@ -260,7 +230,7 @@ def test_pasted_lines_are_trimmed_and_empty_ones_told() -> None:
     with pytest.raises(CorpusFileError, match="No text was pasted"):
         read_lines(" \n\n")
     with pytest.raises(CorpusFileError, match="at most 20 MB"):
-        read_lines("ü" * (MOST_BYTES // 2 + 1))
+        read_lines("ü" * (MAX_BYTES // 2 + 1))
 
 
 written = st.lists(
@@ -272,9 +242,7 @@ written = st.lists(
 
 
 @steady
-@given(
-    written, st.sampled_from(["utf-8", "utf-8-sig", "utf-16", "utf-32"]), st.sampled_from("\r\n")
-)
+@given(written, st.sampled_from(["utf-8", "utf-8-sig", "utf-16"]), st.sampled_from("\r\n"))
 def test_lines_written_as_unicode_come_back(lines: list[str], codec: str, end: str) -> None:
     table = read_table(end.join(lines).encode(codec), "a.txt")
     assert table.cells == (tuple(lines),)
@@ -375,19 +343,14 @@ def test_quotes_that_are_never_closed_are_text() -> None:
     assert rows_of(table) == [('"Really" he said', "a")]
 
 
-def test_quotes_with_backslashes_are_read() -> None:
-    table = read_table(b'text,label\n"She said \\"no, no\\".",a\n', "a.csv")
-    assert rows_of(table) == [('She said "no, no".', "a")]
-
-
 def test_stray_quotes_do_not_lose_the_rest_of_the_file() -> None:
-    table = read_table(b'text,label\n"a"b,1\n"c, d",2\n', "a.csv")
-    assert rows_of(table) == [("ab", "1"), ("c, d", "2")]
-    assert "as well as can be" in table.notes[0]
+    table = read_table(b'text,label\n"a"b,1\nc "d",2\n', "a.csv")
+    assert rows_of(table) == [('"a"b', "1"), ('c "d"', "2")]
+    assert "Quotation marks" in table.notes[0]
 
 
 def test_a_table_that_is_mostly_nothing_is_refused() -> None:
-    assert f"at most {MOST_COLUMNS:,}" in refusal(b"," * 5000 + b"\n1\n", "a.csv")
+    assert f"at most {MAX_COLUMNS:,}" in refusal(b"," * 5000 + b"\n1\n", "a.csv")
     wide = ",".join(f"c{i}" for i in range(900)).encode()
     assert "most without cells" in refusal(wide + b"\n" + b"a\n" * 30_000, "a.csv")
 

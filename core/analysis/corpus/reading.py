@@ -1,46 +1,25 @@
-"""The corpus that a person brings: lines of text, CSV, TSV or JSON lines, in any encoding.
-
-Bytes -> :func:`read_table` -> :class:`CorpusTable` -> :func:`choose` -> :class:`Texts`. Nothing is
-left out or changed without a note that says so, with its number.
-"""
+"""A corpus's file as a table of strings, and the texts and labels that are chosen from it."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from core.analysis.corpus_encoding import (
-    MOST_BYTES,
+from core.analysis.corpus.decoding import (
     CorpusFileError,
     check_size,
     decode,
-    mended,
-    told,
+    without_surrogates,
 )
-from core.analysis.corpus_rows import (
-    MOST_COLUMNS,
-    MOST_ROWS,
+from core.analysis.corpus.rows import (
     Columns,
+    counted,
     from_csv,
     from_jsonl,
     from_lines,
     lines_of,
     shortened,
-    told_of_halves,
+    surrogates_note,
 )
-
-__all__ = [
-    "ENDINGS",
-    "MOST_BYTES",
-    "MOST_COLUMNS",
-    "MOST_ROWS",
-    "NO_LABEL",
-    "CorpusFileError",
-    "CorpusTable",
-    "Texts",
-    "choose",
-    "read_lines",
-    "read_table",
-]
 
 ENDINGS = ("txt", "csv", "tsv", "jsonl")
 NO_LABEL = "—"
@@ -61,7 +40,7 @@ class CorpusTable:
     name : the file's name, for messages.
     columns : names of the columns, all different, none empty; for lines of text, "text" alone.
     cells : one tuple a column, all of the same length of at least 1: (column, row).
-    encoding : as found, such as "UTF-8", "UTF-16" or "Latin-1".
+    encoding : as it was read, such as "UTF-8", "UTF-16" or "Windows-1252".
     notes : sentences for the page, of what was left out, replaced or guessed.
     text_column : the column that most likely holds the text.
     """
@@ -111,8 +90,8 @@ def read_table(data: bytes, name: str) -> CorpusTable:
     Raises
     ------
     CorpusFileError
-        When the file is empty, larger than `MOST_BYTES`, not a text, of another kind, has more
-        columns than `MOST_COLUMNS`, or no row.
+        When the file is empty, larger than `MAX_BYTES`, not a text, of another kind, has more
+        columns than `MAX_COLUMNS`, or no row.
     """
     shown = shortened(name)
     ending = name.rpartition(".")[2].casefold()
@@ -151,28 +130,28 @@ def choose(table: CorpusTable, text_column: str, label_column: str | None = None
         When there is no such column, or no text in it.
     """
     cells = table.column(text_column)
-    kept = [row for row, text in enumerate(cells) if text.strip()]
-    if not kept:
+    with_text = [row for row, text in enumerate(cells) if text.strip()]
+    if not with_text:
         raise CorpusFileError(
             f"The column “{text_column}” of {table.name} holds no text. Choose another column."
         )
     labels: tuple[str, ...] = ()
     if label_column is not None:
         written = table.column(label_column)
-        labels = tuple(written[row].strip(_SPACE) or NO_LABEL for row in kept)
+        labels = tuple(written[row].strip(_SPACE) or NO_LABEL for row in with_text)
     notes = (
-        *told(
-            len(cells) - len(kept),
+        *counted(
+            len(cells) - len(with_text),
             "row without text was left out.",
             "rows without text were left out.",
         ),
-        *told(
+        *counted(
             labels.count(NO_LABEL),
             f"text has no label and is shown as “{NO_LABEL}”.",
             f"texts have no label and are shown as “{NO_LABEL}”.",
         ),
     )
-    return Texts(tuple(cells[row].strip(_SPACE) for row in kept), labels, notes)
+    return Texts(tuple(cells[row].strip(_SPACE) for row in with_text), labels, notes)
 
 
 def read_lines(text: str) -> Texts:
@@ -181,9 +160,9 @@ def read_lines(text: str) -> Texts:
     Raises
     ------
     CorpusFileError
-        When no line is left, or there are more than `MOST_BYTES`.
+        When no line is left, or there are more than `MAX_BYTES`.
     """
-    whole, replaced = mended(text)
+    whole, replaced = without_surrogates(text)
     check_size(len(whole.encode()), "The pasted text")
     whole = whole.replace("\0", "").replace("\ufeff", "")
     lines, notes = lines_of(whole)
@@ -191,8 +170,8 @@ def read_lines(text: str) -> Texts:
     if not texts:
         raise CorpusFileError("No text was pasted: paste a sentence a line.")
     empty = len(lines) - len(texts)
-    notes += told(empty, "empty line was left out.", "empty lines were left out.")
-    return Texts(texts, notes=notes + told_of_halves(replaced))
+    notes += counted(empty, "empty line was left out.", "empty lines were left out.")
+    return Texts(texts, notes=notes + surrogates_note(replaced))
 
 
 def _likely_text(columns: Columns) -> str:

@@ -1,0 +1,33 @@
+"""The corpus that a person brings: lines of text, CSV, TSV or JSON lines.
+
+Bytes -> :func:`read_table` -> :class:`CorpusTable` -> :func:`choose` -> :class:`Texts`. Nothing is
+left out or changed without a note that says so, with its number.
+"""
+
+from __future__ import annotations
+
+from core.analysis.corpus.decoding import MAX_BYTES, CorpusFileError
+from core.analysis.corpus.reading import (
+    ENDINGS,
+    NO_LABEL,
+    CorpusTable,
+    Texts,
+    choose,
+    read_lines,
+    read_table,
+)
+from core.analysis.corpus.rows import MAX_COLUMNS, MAX_ROWS
+
+__all__ = [
+    "ENDINGS",
+    "MAX_BYTES",
+    "MAX_COLUMNS",
+    "MAX_ROWS",
+    "NO_LABEL",
+    "CorpusFileError",
+    "CorpusTable",
+    "Texts",
+    "choose",
+    "read_lines",
+    "read_table",
+]
