@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from core.figures.palette import Palette
 
 _HEIGHT = 330  # pixels
+_LINE = 1  # of the palette's categories: orange, which shows on points and density alike
 _FAINTEST = 2  # of the sequential colours: the first for a density, told apart from the paper
 
 
@@ -126,7 +127,7 @@ def _add_line(figure: go.Figure, pairs: PairScatter, colours: Palette) -> None:
         y=pairs.line.start + pairs.line.slope * ends,
         name="line of least squares",
         mode="lines",
-        line={"color": colours.accent, "width": 2.5},
+        line={"color": colours.categories[_LINE], "width": 2.5},
         hoverinfo="skip",
     )
 

@@ -27,6 +27,7 @@ _HEIGHT = 340  # pixels
 _TITLE = 36  # pixels above a picture that has one
 _MOST_LABELS = 60  # in space, where labels cannot avoid each other
 BLUE = 2  # of the palette's categories: each query's strongest pair
+_EYE = 1.8  # from the middle on each axis, in the cube's size: four narrow pictures show all of it
 _LINE_STEPS = 6  # widths of lines in space
 
 
@@ -204,11 +205,17 @@ def space_figure(
         "title": {"text": ""},
     }
     figure.update_layout(
-        height=400,
+        height=330,
         showlegend=False,
         margin={"l": 0, "r": 0, "t": 30, "b": 0},
         title={"text": literal(title), "font": {"size": 14}, "x": 0.02, "y": 0.98},
-        scene={"aspectmode": "data", "xaxis": axis, "yaxis": axis, "zaxis": axis},
+        scene={
+            "aspectmode": "data",
+            "camera": {"eye": dict.fromkeys("xyz", _EYE)},
+            "xaxis": axis,
+            "yaxis": axis,
+            "zaxis": axis,
+        },
     )
     return figure
 
@@ -241,7 +248,15 @@ def _space_points(
                     "size": 11,
                     "color": [colours.alert if i in red else ink for i in kept],
                 },
-                marker={"symbol": symbol, "size": 4, "color": [tone[offset + i] for i in kept]},
+                marker={
+                    "symbol": symbol,
+                    "size": 4,
+                    # What has its kind's own colour and is chosen is red.
+                    "color": [
+                        colours.alert if i in red and tone[offset + i] == ink else tone[offset + i]
+                        for i in kept
+                    ],
+                },
                 hovertemplate=f"{kind} %{{text}}<extra></extra>",
             )
         )

@@ -75,12 +75,13 @@ def show_pairs(trace: Trace, choice: Choice, colours: Palette) -> None:
 
 
 def _take_dot() -> None:
-    """Keep the pair that was clicked; a click beside all points lets it go."""
+    """Keep the pair that was clicked."""
     points = st.session_state[_CHART].selection.points
     data = points[0].get("customdata") if points else None
     if isinstance(data, dict):  # Streamlit gives a point's own data as a list or a mapping
         data = list(data.values())
-    st.session_state[_DOT] = [int(place) for place in data] if data else []
+    if data:
+        st.session_state[_DOT] = [int(place) for place in data]
 
 
 def _is_crowded(pairs: PairScatter) -> bool:
@@ -117,8 +118,8 @@ def _reading(pairs: PairScatter, choice: Choice) -> str:
     """What is drawn, of how many pairs."""
     count = pairs.queries.size
     drawn = (
-        f"{count:,} pairs are more than {MOST_POINTS:,}: shown is how many lie where, darker for"
-        " more, and of each query the key it attends to most"
+        f"{count:,} pairs are more than {MOST_POINTS:,}: shown is how many lie where, in a"
+        " stronger colour for more, and of each query the key it attends to most"
         if _is_crowded(pairs)
         else f"All {count:,} permitted pairs, blue the key that each query attends to most"
     )
