@@ -75,8 +75,9 @@ def test_chosen_pairs_get_a_line_however_weak_but_none_that_may_not_attend() -> 
 def test_no_line_is_added_where_nothing_is_chosen() -> None:
     attention = np.array([[0.9, 0.1], [0.2, 0.8]])
     lines = strongest_lines(attention)
-    for chosen in (([], []), ([0], []), ([], [1])):
-        assert with_chosen(lines, attention, *chosen).weights.tolist() == [0.8, 0.9]
+    nothing: list[int] = []
+    for sources, targets in ((nothing, nothing), ([0], nothing), (nothing, [1])):
+        assert with_chosen(lines, attention, sources, targets).weights.tolist() == [0.8, 0.9]
 
 
 def test_more_lines_than_can_be_drawn_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -29,9 +29,9 @@ QUERIES, KEYS = np.array([[0.0], [3.0]]), np.array([[1.0], [5.0]])
 def trace_of(queries: NDArray[np.float64], keys: NDArray[np.float64], *, causal: bool) -> Trace:
     size = len(queries)
     mask = np.triu(np.full((size, size), -np.inf, dtype=np.float32), 1) if causal else None
-    vectors = [each[None, None].astype(np.float32) for each in (queries, keys, keys)]
+    own, others = (each[None, None].astype(np.float32) for each in (queries, keys))
     names = plain_tokens(*(f"t{i}" for i in range(size)))
-    return Trace("by hand", names, *vectors, (Layer(1.0, mask),), causal=causal)
+    return Trace("by hand", names, own, others, others, (Layer(1.0, mask),), causal=causal)
 
 
 def scattered(

@@ -145,7 +145,7 @@ def test_the_scatter_has_the_r_of_its_stage(open_app: Callable[..., AppTest], st
     name = {"searched": "a and c of the search"}.get(stage, stage)
     app = open_app("query_key", text=BOOK, part="heads", layer="4", head="2", stage=stage)
     (found,) = re.findall(r"r = ([−+]0\.\d{3})", said(app))
-    told = trust.loc[f"full space, {name}"].iloc[0]
+    told = str(trust.loc[f"full space, {name}"].iloc[0])
     assert signed(found) == pytest.approx(signed(told), abs=0.0051)
 
 
