@@ -182,6 +182,61 @@ def test_a_clicked_point_shows_its_pair_and_stays_from_head_to_head(
     assert "dot=11%2C5" in page.url
 
 
+def painted(figure: Locator, colour: tuple[int, int, int]) -> int:
+    """How many pixels of a panel have about this colour."""
+    count: int = figure.locator("canvas").evaluate(
+        """(canvas, colour) => {
+          const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height)
+          let count = 0
+          for (let at = 0; at < data.length; at += 4) {
+            const [opacity, paper] = [data[at + 3] / 255, 255]
+            const shown = [0, 1, 2].map((i) => opacity * data[at + i] + (1 - opacity) * paper)
+            if (shown.every((value, i) => Math.abs(value - colour[i]) < 12)) count++
+          }
+          return count
+        }""",
+        colour,
+    )
+    return count
+
+
+def test_strongest_pairs_are_blue_and_chosen_tokens_red(goto: Callable[..., Page]) -> None:
+    """The theme's blue at 0.6 on white, and its red; neither where nothing asks for it."""
+    blue, red = (128, 176, 214), (200, 55, 45)
+    page = goto(f"/query_key?text={BOOK}&layer=4&head=2&from=11&to=5")
+    expect(page.locator(".legend")).to_contain_text("chosen sources and targets")
+    for index in range(4):
+        assert painted(panel(page, index), blue) > 100
+        assert painted(panel(page, index), red) > 50
+    page.get_by_role("button", name="Clear all").first.click()
+    settle(page)
+    page.get_by_role("button", name="Clear all").first.click()
+    settle(page)
+    expect(page.locator(".legend")).not_to_contain_text("chosen sources and targets")
+    assert painted(panel(page, 0), red) == 0
+    assert painted(panel(page, 0), blue) > 100
+
+
+def test_back_restores_the_ranges_that_the_picture_was_drawn_with(
+    goto: Callable[..., Page],
+) -> None:
+    page = goto(f"/query_key?text={BOOK}&layer=1")
+    expect(page.get_by_text("(−0.5 to 0.5)").first).to_be_visible()
+    page.get_by_role("radio", name="The search for a and c").click()
+    page.get_by_label("a from − to +").fill("50")
+    page.get_by_label("a from − to +").press("Enter")
+    page.wait_for_url(re.compile("a_range=50"))
+    settle(page)
+    page.get_by_role("radio", name="The picture").click()
+    page.wait_for_url(re.compile("part=picture.*a_range=50"))
+    expect(page.get_by_text("(−50 to 50)").first).to_be_visible()
+    for _ in range(3):
+        page.go_back()
+        settle(page)
+    expect(page.get_by_text("(−0.5 to 0.5)").first).to_be_visible()
+    assert "a_range" not in page.url
+
+
 def test_all_heads_of_a_layer_are_a_grid(goto: Callable[..., Page]) -> None:
     page = goto(f"/query_key?text={BOOK}&layer=4&span=all+heads&stage=raw")
     expect(page.locator("figure")).to_have_count(12)

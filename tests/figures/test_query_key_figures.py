@@ -8,12 +8,15 @@ import re
 import numpy as np
 import pytest
 
+from core.analysis.clouds import Cloud, Lines
+from core.analysis.faithfulness import Faithfulness
 from core.analysis.fitted_line import FittedLine
+from core.analysis.joint_embedding import Embedding
 from core.analysis.layer_search import Regression
 from core.analysis.pair_scatter import Density, PairScatter
 from core.figures.pair_scatter import pair_scatter_figure
 from core.figures.palette import palette
-from core.figures.query_key import regression_figure
+from core.figures.query_key import BLUE, regression_figure, space_figure
 from core.figures.regression_svg import regression_svg
 
 LIGHT = palette("light")
@@ -97,3 +100,18 @@ def test_the_chosen_pair_has_a_ring() -> None:
     ring = pair_scatter_figure(PAIRS, LABELS, AXES, LIGHT, picked=2).data[-1]
     assert (list(ring.x), list(ring.y)) == ([-3.0], [2.0])
     assert list(ring.customdata) == [[2, 1]]
+
+
+def test_in_space_too_strongest_pairs_are_blue_and_what_is_chosen_red() -> None:
+    """Query 0 attends to key 1 most; its line to key 0 is chosen; query 1 has its strongest."""
+    nothing = Faithfulness(0, 0, 0, 0, 0, 0, 0)
+    points = Embedding(np.eye(2, 3), np.ones((2, 3)))
+    cloud = Cloud("searched", points, np.ones(4), 0, 0, nothing, nothing)
+    lines = Lines(np.array([0, 1, 0]), np.array([0, 0, 1]), np.array([0.1, 0.7, 0.9]))
+    tones = [LIGHT.query] * 2 + [LIGHT.key] * 2
+    figure = space_figure(cloud, "L1 H1", LABELS, lines, ([0], [0]), tones, [0, 1], LIGHT)
+    drawn = [each.line.color for each in figure.data if each.mode == "lines"]
+    assert drawn == [LIGHT.categories[BLUE]] * 2 + [LIGHT.alert]
+    queries, keys = (each for each in figure.data if each.mode != "lines")
+    assert list(queries.marker.color) == [LIGHT.alert, LIGHT.query]
+    assert list(keys.textfont.color) == [LIGHT.alert, LIGHT.key]
