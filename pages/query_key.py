@@ -11,16 +11,13 @@ from core.ui import address
 from core.ui.current import current_key, current_trace
 from core.ui.query_key.choice import Choice
 from core.ui.query_key.heads import open_clicked_head, show_heads
+from core.ui.query_key.mathematics import show_mathematics
 from core.ui.query_key.picture import show_picture
+from core.ui.query_key.presets import show_presets
+from core.ui.query_key.restore import restore_ranges, restore_tokens
 from core.ui.query_key.search import show_search
 from core.ui.query_key.trust import show_trust
-from core.ui.query_key.wording import (
-    CRITERIA,
-    DISTANCES,
-    TARGETS,
-    show_mathematics,
-    show_presets,
-)
+from core.ui.query_key.wording import CRITERIA, DISTANCES, TARGETS
 from core.ui.selectors import pick_head, pick_layer, pick_part, step_through_heads
 
 PARTS = {
@@ -74,7 +71,10 @@ with st.container(horizontal=True, vertical_alignment="bottom"):
             help="c multiplies queries and divides keys. It is chosen so that distance and scores"
             " correlate nearest to −1; or so that queries and keys have equal median norms.",
         )
-choice = Choice(current_key(trace.model), layer, head, distance, criterion, target)
+ranges, (sources, targets) = restore_ranges(), restore_tokens(trace)
+choice = Choice(
+    current_key(trace.model), layer, head, distance, criterion, target, ranges, sources, targets
+)
 
 if part == "picture":
     show_picture(trace, choice, colours)

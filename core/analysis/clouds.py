@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
     from core.analysis.faithfulness import Reading
     from core.analysis.joint_embedding import Metric, Projection
+    from core.analysis.normalization import GridSearch
     from core.analysis.scaling import HeadScaling
     from core.analysis.target import Target, TargetKind
     from core.model.trace import Trace
@@ -35,6 +36,9 @@ if TYPE_CHECKING:
 
 Stage = Literal["raw", "translated", "normalized"]
 STAGES: tuple[Stage, ...] = ("raw", "translated", "normalized")
+# Of one text, where a whole layer is at hand: also as the notebook's search normalizes it.
+HeadStage = Literal["raw", "translated", "normalized", "searched"]
+HEAD_STAGES: tuple[HeadStage, ...] = (*STAGES, "searched")
 MOST_LINES = 20_000  # of one picture; beyond it the strongest are drawn
 _CHOSEN = ((("brown",), ("capybara",)),)  # the source and target words of known sentences
 
@@ -60,12 +64,13 @@ class Cloud:
     ----------
     picture : where queries and keys lie.
     norms : lengths of the vectors before projection, (2 token,), queries first.
-    apart_in_picture, apart_in_full : mean distance of each query to the key it attends to most.
+    apart_in_picture, apart_in_full : mean distance of each query to the key it attends to most; in
+        the picture Euclidean, as the notebook titles its pictures.
     in_picture, in_full : what distances in the picture and in full space keep of attention; for a
         biplot, what its inner products keep.
     """
 
-    stage: Stage
+    stage: HeadStage
     picture: Embedding
     norms: Floats
     apart_in_picture: float
@@ -90,18 +95,46 @@ class Lines:
     weights: Floats
     left_out: int = 0
 
+    @property
+    def strongest(self) -> NDArray[np.bool_]:
+        """Which line is its query's strongest, (line,)."""
+        found = np.zeros(self.queries.size, dtype=np.bool_)
+        _, from_the_end = np.unique(self.queries[::-1], return_index=True)
+        found[self.queries.size - 1 - from_the_end] = True
+        return found
+
+    def between(self, sources: Sequence[int], targets: Sequence[int]) -> NDArray[np.bool_]:
+        """Which lines lead from one of these queries to one of these keys, (line,)."""
+        chosen = np.isin(self.queries, list(sources)) & np.isin(self.keys, list(targets))
+        return np.asarray(chosen)
+
 
 def stage_vectors(
-    trace: Trace, layer: int, head: int, scaling: HeadScaling
-) -> dict[Stage, Vectors]:
-    """The head's own queries and keys, the translated, and the translated and scaled."""
+    trace: Trace,
+    layer: int,
+    head: int,
+    scaling: HeadScaling,
+    search: GridSearch | None = None,
+) -> dict[HeadStage, Vectors]:
+    """The head's own queries and keys, the translated, and the translated and scaled.
+
+    With a `search` that found an a and a c for the layer, also as these normalize them.
+    """
     queries = trace.queries[layer, head].astype(np.float64)
     keys = trace.kv_keys[layer, head // trace.group].astype(np.float64)
-    return {
+    vectors: dict[HeadStage, Vectors] = {
         "raw": Vectors(queries, keys),
         "translated": Vectors(*normalize(queries, keys, scaling.a, 1.0)),
         "normalized": Vectors(*normalize(queries, keys, scaling.a, scaling.c)),
     }
+    if search is not None and search.defined:
+        vectors["searched"] = Vectors(*normalize(queries, keys, search.a, search.c))
+    return vectors
+
+
+def head_stages(search: GridSearch) -> tuple[HeadStage, ...]:
+    """The stages there are: "searched" only where the search found an a and a c."""
+    return HEAD_STAGES if search.defined else STAGES
 
 
 def head_clouds(
@@ -110,7 +143,8 @@ def head_clouds(
     head: int,
     scaling: HeadScaling,
     *,
-    stages: Sequence[Stage] = STAGES,
+    search: GridSearch | None = None,
+    stages: Sequence[HeadStage] = STAGES,
     projection: Projection = "PCA",
     dimensions: int = 2,
     metric: Metric = "euclidean",
@@ -118,11 +152,13 @@ def head_clouds(
 ) -> list[Cloud]:
     """One cloud a stage; each is turned onto the one before, which changes no distance.
 
+    `search` is that of the layer; the stage "searched" needs one that found an a and a c.
+
     A biplot is the same at every stage, since it takes the mean from each row of dot products: it
     gives one cloud.
     """
-    vectors = stage_vectors(trace, layer, head, scaling)
-    wanted: Sequence[Stage] = ("raw",) if projection == "biplot" else stages
+    vectors = stage_vectors(trace, layer, head, scaling, search)
+    wanted: Sequence[HeadStage] = ("raw",) if projection == "biplot" else stages
     pictures = _aligned(
         [
             embed(
@@ -154,6 +190,29 @@ def lines_above(attention: Floats, threshold: float) -> Lines:
     """All pairs with at least this attention, at most ``MOST_LINES`` of them."""
     queries, keys = np.nonzero(attention >= threshold)
     return _sorted_lines(queries, keys, attention[queries, keys])
+
+
+def with_chosen(
+    lines: Lines, attention: Floats, sources: Sequence[int], targets: Sequence[int]
+) -> Lines:
+    """`lines` and, where they lack them, those from the sources to the targets, however weak.
+
+    `attention` is (token, token), `sources` and `targets` are positions. A pair that may not
+    attend, so that its attention is zero, gets no line.
+    """
+    wanted = np.zeros(attention.shape, dtype=np.bool_)
+    wanted[np.ix_(list(sources), list(targets))] = True
+    wanted &= attention > 0
+    wanted[lines.queries, lines.keys] = False
+    queries, keys = np.nonzero(wanted)
+    if not queries.size:
+        return lines
+    together = _sorted_lines(
+        np.concatenate([lines.queries, queries]),
+        np.concatenate([lines.keys, keys]),
+        np.concatenate([lines.weights, attention[queries, keys]]),
+    )
+    return replace(together, left_out=lines.left_out + together.left_out)
 
 
 def default_chosen(trace: Trace) -> tuple[list[int], list[int]]:
@@ -190,7 +249,7 @@ def _aligned(pictures: list[Embedding]) -> list[Embedding]:
 
 
 def _measured(
-    stage: Stage,
+    stage: HeadStage,
     vectors: Vectors,
     picture: Embedding,
     goal: Target,

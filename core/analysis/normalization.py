@@ -53,6 +53,11 @@ class GridSearch:
     c_values: NDArray[np.float64]
 
     @property
+    def defined(self) -> bool:
+        """Whether any correlation was defined, so that there are an a and a c."""
+        return bool(np.isfinite(self.correlation))
+
+    @property
     def a_on_edge(self) -> bool:
         """Whether the best a is the first or the last of its range: a wider one may be better."""
         return bool(self.a in {self.a_values[0], self.a_values[-1]})

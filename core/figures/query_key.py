@@ -16,14 +16,18 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from core.analysis.clouds import Cloud, Lines
+    from core.analysis.layer_search import Regression
     from core.analysis.normalization import GridSearch
     from core.analysis.scaling import HeadScaling, SquaredDistance
     from core.figures.palette import Palette
 
     Floats = NDArray[np.float64]
 
-_HEIGHT = 330  # pixels
+_HEIGHT = 340  # pixels
+_TITLE = 36  # pixels above a picture that has one
 _MOST_LABELS = 60  # in space, where labels cannot avoid each other
+BLUE = 2  # of the palette's categories: each query's strongest pair
+_EYE = 1.8  # from the middle on each axis, in the cube's size: four narrow pictures show all of it
 _LINE_STEPS = 6  # widths of lines in space
 
 
@@ -49,36 +53,34 @@ def surface_figure(search: GridSearch, colours: Palette) -> go.Figure:
     )
     figure.update_xaxes(title_text="c", showgrid=False, zeroline=False)
     figure.update_yaxes(title_text="a", showgrid=False, zeroline=False)
-    return _framed(figure)
+    return _framed(figure, "r for every a and c")
 
 
-def regression_figure(products: Floats, distances: Floats, colours: Palette) -> go.Figure:
-    """Cosine distance against dot product, a point a pair, with the line of least squares.
-
-    Both are (pair,).
-    """
+def regression_figure(regression: Regression, title: str, colours: Palette) -> go.Figure:
+    """Dot product against cosine distance, a point a pair, with the line of least squares."""
+    distances, products = regression.distances, regression.products
     figure = go.Figure(
         go.Scattergl(
-            x=products,
-            y=distances,
+            x=distances,
+            y=products,
             mode="markers",
             marker={"size": 5, "color": colours.accent, "opacity": 0.6},
-            hovertemplate="dot product %{x:.2f}<br>cosine distance %{y:.3f}<extra></extra>",
+            hovertemplate="cosine distance %{x:.3f}<br>dot product %{y:.2f}<extra></extra>",
         )
     )
-    if products.size > 1 and np.ptp(products) > 0:
-        slope, start = np.polyfit(products, distances, 1)
-        ends = np.array([products.min(), products.max()])
+    if regression.line is not None:
+        slope, start = regression.line
+        ends = np.array([distances.min(), distances.max()])
         figure.add_scatter(
             x=ends,
             y=slope * ends + start,
             mode="lines",
             line={"color": colours.alert, "width": 2.5},
-            hovertemplate=f"slope {slope:.4f}<extra></extra>",
+            hovertemplate=f"slope {slope:.4g}<extra></extra>",
         )
-    figure.update_xaxes(title_text="dot product of query and key of the same token")
-    figure.update_yaxes(title_text="cosine distance")
-    return _framed(figure)
+    figure.update_xaxes(title_text="cosine distance of query and key of the same token")
+    figure.update_yaxes(title_text="dot product")
+    return _framed(figure, title)
 
 
 def curve_figure(
@@ -175,7 +177,7 @@ def space_figure(
     title: str,
     labels: Sequence[str],
     lines: Lines,
-    red: NDArray[np.bool_],
+    chosen: tuple[Sequence[int], Sequence[int]],
     tones: Sequence[str],
     shown: Sequence[int],
     colours: Palette,
@@ -185,14 +187,14 @@ def space_figure(
     Parameters
     ----------
     labels : one a token.
-    red : which lines lead from a chosen source to a chosen target, (line,).
+    chosen : positions of the sources and of the targets, which are red as the lines between them.
     tones : a colour for every query, then for every key.
     shown : positions that are drawn.
     """
     figure = go.Figure(
         [
-            *_space_lines(cloud, lines, red, shown, colours),
-            *_space_points(cloud, labels, tones, shown, colours),
+            *_space_lines(cloud, lines, chosen, shown, colours),
+            *_space_points(cloud, labels, chosen, tones, shown, colours),
         ]
     )
     axis: dict[str, Any] = {
@@ -203,11 +205,17 @@ def space_figure(
         "title": {"text": ""},
     }
     figure.update_layout(
-        height=400,
+        height=330,
         showlegend=False,
         margin={"l": 0, "r": 0, "t": 30, "b": 0},
         title={"text": literal(title), "font": {"size": 14}, "x": 0.02, "y": 0.98},
-        scene={"aspectmode": "data", "xaxis": axis, "yaxis": axis, "zaxis": axis},
+        scene={
+            "aspectmode": "data",
+            "camera": {"eye": dict.fromkeys("xyz", _EYE)},
+            "xaxis": axis,
+            "yaxis": axis,
+            "zaxis": axis,
+        },
     )
     return figure
 
@@ -215,6 +223,7 @@ def space_figure(
 def _space_points(
     cloud: Cloud,
     labels: Sequence[str],
+    chosen: tuple[Sequence[int], Sequence[int]],
     tone: Sequence[str],
     shown: Sequence[int],
     colours: Palette,
@@ -222,9 +231,9 @@ def _space_points(
     kept = list(shown)
     count = len(labels)
     drawn = []
-    for kind, points, offset, symbol, ink in (
-        ("query", cloud.picture.queries, 0, "circle", colours.query),
-        ("key", cloud.picture.keys, count, "diamond", colours.key),
+    for kind, points, offset, symbol, ink, red in (
+        ("query", cloud.picture.queries, 0, "circle", colours.query, chosen[0]),
+        ("key", cloud.picture.keys, count, "diamond", colours.key, chosen[1]),
     ):
         x, y, z = points[kept].T
         names = [literal(labels[i]) for i in kept]
@@ -235,8 +244,19 @@ def _space_points(
                 z=z,
                 mode="markers+text" if len(kept) <= _MOST_LABELS else "markers",
                 text=names,
-                textfont={"size": 11, "color": ink},
-                marker={"symbol": symbol, "size": 4, "color": [tone[offset + i] for i in kept]},
+                textfont={
+                    "size": 11,
+                    "color": [colours.alert if i in red else ink for i in kept],
+                },
+                marker={
+                    "symbol": symbol,
+                    "size": 4,
+                    # What has its kind's own colour and is chosen is red.
+                    "color": [
+                        colours.alert if i in red and tone[offset + i] == ink else tone[offset + i]
+                        for i in kept
+                    ],
+                },
                 hovertemplate=f"{kind} %{{text}}<extra></extra>",
             )
         )
@@ -246,40 +266,57 @@ def _space_points(
 def _space_lines(
     cloud: Cloud,
     lines: Lines,
-    red: NDArray[np.bool_],
+    chosen: tuple[Sequence[int], Sequence[int]],
     shown: Sequence[int],
     colours: Palette,
 ) -> list[go.Scatter3d]:
     """Lines by width and colour: plotly draws one width a trace."""
     visible = np.isin(lines.queries, list(shown)) & np.isin(lines.keys, list(shown))
     step = np.minimum((lines.weights * _LINE_STEPS).astype(int), _LINE_STEPS - 1)
+    red = lines.between(*chosen)
+    blue = lines.strongest & ~red
     drawn = []
-    for alert in (False, True):
+    for kind, colour, opacity in (
+        (~red & ~blue, colours.ink, 0.35),
+        (blue, colours.categories[BLUE], 0.6),
+        (red, colours.alert, 1.0),
+    ):
         for width in range(_LINE_STEPS):
-            chosen = np.flatnonzero(visible & (step == width) & (red == alert))
-            if not chosen.size:
-                continue
-            ends = np.full((chosen.size, 3, 3), np.nan)  # from, to, a gap
-            ends[:, 0] = cloud.picture.queries[lines.queries[chosen]]
-            ends[:, 1] = cloud.picture.keys[lines.keys[chosen]]
-            x, y, z = ends.reshape(-1, 3).T
-            drawn.append(
-                go.Scatter3d(
-                    x=x,
-                    y=y,
-                    z=z,
-                    mode="lines",
-                    line={
-                        "width": 1 + 1.2 * width,
-                        "color": colours.alert if alert else colours.ink,
-                    },
-                    opacity=1 if alert else 0.4,
-                    hoverinfo="skip",
-                )
-            )
+            some = np.flatnonzero(visible & (step == width) & kind)
+            if some.size:
+                drawn.append(_space_line(cloud, lines, some, 1 + 1.2 * width, colour, opacity))
     return drawn
 
 
-def _framed(figure: go.Figure) -> go.Figure:
-    figure.update_layout(height=_HEIGHT, showlegend=False, margin={"l": 8, "r": 8, "t": 8, "b": 8})
+def _space_line(
+    cloud: Cloud,
+    lines: Lines,
+    some: NDArray[np.intp],
+    width: float,
+    colour: str,
+    opacity: float,
+) -> go.Scatter3d:
+    ends = np.full((some.size, 3, 3), np.nan)  # from, to, a gap
+    ends[:, 0] = cloud.picture.queries[lines.queries[some]]
+    ends[:, 1] = cloud.picture.keys[lines.keys[some]]
+    x, y, z = ends.reshape(-1, 3).T
+    return go.Scatter3d(
+        x=x,
+        y=y,
+        z=z,
+        mode="lines",
+        line={"width": width, "color": colour},
+        opacity=opacity,
+        hoverinfo="skip",
+    )
+
+
+def _framed(figure: go.Figure, title: str = "") -> go.Figure:
+    top = _TITLE if title else 8
+    figure.update_layout(
+        height=_HEIGHT,
+        showlegend=False,
+        margin={"l": 8, "r": 8, "t": top, "b": 8},
+        title={"text": literal(title), "font": {"size": 14}, "x": 0.02, "y": 0.97},
+    )
     return figure

@@ -122,10 +122,19 @@ def asks_for(key: str) -> bool:
     return bool(st.session_state[_LINK].get(key))
 
 
-def restore_number(key: str, low: float, high: float, default: float) -> None:
-    """Set a number from the link if it lies in the range; else say so and use the default."""
+def restore_number(
+    key: str, low: float, high: float, default: float, *, optional: bool = False
+) -> None:
+    """Set a number from the link if it lies in the range; else say so and use the default.
+
+    `optional` says that addresses may leave the default out: back and forward then restore it.
+    """
+    if optional:
+        st.session_state[_OPTIONAL].add(key)
     value = st.session_state[_LINK].pop(key, None)
-    if value:
+    if value == "" and optional:
+        st.session_state[key] = default
+    elif value:
         number = _number(value)
         if number is None or not low <= number <= high:
             notice(

@@ -10,10 +10,11 @@ import streamlit as st
 
 from core.analysis.anomalies import anomaly_table
 from core.analysis.atlas import Gathered
-from core.analysis.clouds import Cloud, Stage, head_clouds
+from core.analysis.clouds import Cloud, HeadStage, head_clouds
 from core.analysis.head_patterns import head_scores as measure_heads
 from core.analysis.head_similarity import Distances, HeadMap, compare_heads, map_heads
 from core.analysis.induction import Induction, induction_scores
+from core.analysis.layer_search import NOTEBOOK_RANGE, SearchRange, search_layer
 from core.analysis.pattern_measure import Measured, measure_text
 from core.analysis.scaling import Criterion, ModelScaling, scale_head, scale_model
 from core.analysis.view_weights import weighted_layer
@@ -41,6 +42,7 @@ if TYPE_CHECKING:
     from core.analysis.corpus import CorpusFileError, CorpusTable
     from core.analysis.distance import Distance
     from core.analysis.joint_embedding import Metric, Projection
+    from core.analysis.normalization import GridSearch
     from core.analysis.target import TargetKind
     from core.analysis.view_weights import LayerWeights, Weighting
     from core.model import Chosen
@@ -71,6 +73,8 @@ MAX_TOKENS = 1024
 NORMS_KEPT = 8
 # Figures of every head: 30 kB for the bundled model.
 SCALINGS_KEPT = 16
+# A surface of up to 60 x 60 correlations: 30 kB.
+SEARCHES_KEPT = 64
 # Points of one head: 50 kB at 512 tokens; all heads of a layer at a few settings.
 CLOUDS_KEPT = 128
 # Sums of every head: 20 kB for the bundled model.
@@ -127,17 +131,24 @@ def scaling(
     return scale_model(trace(*key), distance, criterion, target)
 
 
+@st.cache_resource(max_entries=SEARCHES_KEPT, show_spinner=False)
+def layer_search(key: TextKey, layer: int, ranges: SearchRange = NOTEBOOK_RANGE) -> GridSearch:
+    """The notebook's search for a and c on one layer."""
+    return search_layer(trace(*key), layer, ranges)
+
+
 @st.cache_resource(max_entries=CLOUDS_KEPT, show_spinner=False)
 def clouds(
     key: TextKey,
     layer: int,
     head: int,
-    stages: tuple[Stage, ...],
+    stages: tuple[HeadStage, ...],
     projection: Projection,
     dimensions: int,
     distance: Metric,
     criterion: Criterion,
     target: TargetKind = "centred",
+    ranges: SearchRange = NOTEBOOK_RANGE,
 ) -> list[Cloud]:
     """The points of one head at these stages. Slow for UMAP and t-SNE."""
     one = trace(*key)
@@ -146,6 +157,7 @@ def clouds(
         layer,
         head,
         scale_head(one, layer, head, distance, criterion, target),
+        search=layer_search(key, layer, ranges) if "searched" in stages else None,
         stages=stages,
         projection=projection,
         dimensions=dimensions,

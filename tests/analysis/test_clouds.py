@@ -15,6 +15,7 @@ from core.analysis.clouds import (
     lines_above,
     stage_vectors,
     strongest_lines,
+    with_chosen,
 )
 from core.analysis.scaling import scale_head
 from core.model.trace import Layer, Trace
@@ -47,6 +48,36 @@ def test_all_lines_above_a_value_are_drawn() -> None:
     lines = lines_above(attention, 0.5)
     assert sorted(zip(lines.queries, lines.keys, strict=True)) == [(0, 1), (1, 0), (1, 1)]
     assert lines.left_out == 0
+
+
+def test_each_query_has_one_strongest_line() -> None:
+    lines = lines_above(np.array([[0.2, 0.8], [0.6, 0.4]]), 0.3)
+    found = {
+        (int(query), int(key)): bool(strongest)
+        for query, key, strongest in zip(lines.queries, lines.keys, lines.strongest, strict=True)
+    }
+    assert found == {(0, 1): True, (1, 0): True, (1, 1): False}
+
+
+def test_chosen_pairs_get_a_line_however_weak_but_none_that_may_not_attend() -> None:
+    attention = np.array([[1.0, 0.0, 0.0], [0.9, 0.1, 0.0], [0.2, 0.1, 0.7]])
+    lines = with_chosen(strongest_lines(attention), attention, [0, 1], [0, 1, 2])
+    assert list(zip(lines.queries, lines.keys, lines.weights, strict=True)) == [
+        (1, 1, 0.1),
+        (2, 2, 0.7),
+        (1, 0, 0.9),
+        (0, 0, 1.0),
+    ]
+    assert lines.between([0, 1], [0, 1, 2]).tolist() == [True, False, True, True]
+    assert lines.strongest.tolist() == [False, True, True, True]
+
+
+def test_no_line_is_added_where_nothing_is_chosen() -> None:
+    attention = np.array([[0.9, 0.1], [0.2, 0.8]])
+    lines = strongest_lines(attention)
+    nothing: list[int] = []
+    for sources, targets in ((nothing, nothing), ([0], nothing), (nothing, [1])):
+        assert with_chosen(lines, attention, sources, targets).weights.tolist() == [0.8, 0.9]
 
 
 def test_more_lines_than_can_be_drawn_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:

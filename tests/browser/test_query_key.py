@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 from playwright.sync_api import Page, expect
 
-from core.analysis.clouds import head_clouds
+from core.analysis.clouds import head_clouds, head_stages
+from core.analysis.layer_search import search_layer
 from core.analysis.scaling import scale_head
 from core.model import load, trace_text
 from tests.browser.conftest import click_head, settle
@@ -46,9 +47,12 @@ def place(figure: Locator, point: NDArray[np.float64]) -> tuple[float, float]:
 
 @pytest.fixture(scope="module")
 def clouds() -> list[NDArray[np.float64]]:
-    """Points of L4 H2 at the three stages, (26, 2) each, queries first."""
+    """Points of L4 H2 at the four stages, (26, 2) each, queries first."""
     trace = trace_text(load("bundled/minilm"), TEXT)
-    found = head_clouds(trace, 3, 1, scale_head(trace, 3, 1))
+    search = search_layer(trace, 3)
+    found = head_clouds(
+        trace, 3, 1, scale_head(trace, 3, 1), search=search, stages=head_stages(search)
+    )
     return [np.vstack([each.picture.queries, each.picture.keys]) for each in found]
 
 
@@ -56,8 +60,8 @@ def test_panels_have_equal_axes_and_one_scale(
     goto: Callable[..., Page], clouds: list[NDArray[np.float64]]
 ) -> None:
     page = goto(f"/query_key?text={BOOK}&layer=4&head=2")
-    expect(page.locator("figure")).to_have_count(3)
-    scales = {panel(page, index).get_attribute("data-scale") for index in range(3)}
+    expect(page.locator("figure")).to_have_count(4)
+    scales = {panel(page, index).get_attribute("data-scale") for index in range(4)}
     assert len(scales) == 1
     for index, points in enumerate(clouds):
         figure = panel(page, index)
@@ -72,13 +76,13 @@ def test_a_click_isolates_a_point_in_all_panels_and_escape_releases_it(
     goto: Callable[..., Page], clouds: list[NDArray[np.float64]]
 ) -> None:
     page = goto(f"/query_key?text={BOOK}&layer=4&head=2")
-    for index in range(3):
+    for index in range(4):
         expect(panel(page, index)).to_have_attribute("data-lines", "13")
     figure = panel(page, 0)
     figure.scroll_into_view_if_needed()
     page.mouse.click(*place(figure, clouds[0][IT_QUERY]))
     page.mouse.move(5, 5)
-    for index in range(3):
+    for index in range(4):
         expect(panel(page, index)).to_have_attribute("data-lines", "1")
     expect(page.locator(".reading")).to_have_text("Query it → book 0.932")
     page.wait_for_url(re.compile("point=q11"))
@@ -115,6 +119,124 @@ def test_a_link_restores_everything(goto: Callable[..., Page]) -> None:
     page.wait_for_url(re.compile("above=0.3"))
 
 
+def test_the_fourth_panel_has_the_a_and_c_of_the_search(
+    goto: Callable[..., Page], clouds: list[NDArray[np.float64]]
+) -> None:
+    page = goto(f"/query_key?text={BOOK}&layer=4&head=2")
+    fourth = panel(page, 3)
+    expect(fourth.locator("figcaption")).to_have_text("L4 H2 · a and c of the search")
+    fourth.scroll_into_view_if_needed()
+    page.mouse.move(*place(fourth, clouds[3][IT_QUERY]))
+    expect(page.locator(".tip")).to_contain_text("it")
+    expect(page.get_by_text("on the edge of its range").first).to_be_visible()
+
+
+@pytest.mark.parametrize(("width", "in_a_row"), [(1400, 4), (1000, 2), (390, 1)])
+def test_four_panels_stand_in_one_row_or_two_by_two(
+    goto: Callable[..., Page], width: int, in_a_row: int
+) -> None:
+    """Never three and one below."""
+    page = goto(f"/query_key?text={BOOK}&layer=4&head=2", width=width)
+    expect(page.locator("figure")).to_have_count(4)
+    boxes = [each.bounding_box() for each in page.locator("figure").all()]
+    tops = [round(box["y"]) for box in boxes if box is not None]
+    assert tops.count(tops[0]) == in_a_row
+
+
+def test_every_head_stands_beside_itself_with_its_mean_distance(
+    goto: Callable[..., Page],
+) -> None:
+    text = quote("The brown capybara is sleeping now.")
+    page = goto(f"/query_key?text={text}&layer=1&span=side+by+side")
+    titles = page.locator("figcaption")
+    expect(titles).to_have_count(24)
+    expect(titles.nth(0)).to_have_text("L1 H1 default: mean distance 1.55")
+    expect(titles.nth(1)).to_have_text("L1 H1 searched: mean distance 5.55")
+    scales = [panel(page, index).get_attribute("data-scale") for index in range(4)]
+    assert scales[0] == scales[1] != scales[2] == scales[3]
+    expect(page.locator(".legend")).to_contain_text("each query's strongest")
+
+
+def test_a_clicked_point_shows_its_pair_and_stays_from_head_to_head(
+    goto: Callable[..., Page],
+) -> None:
+    trace = trace_text(load("bundled/minilm"), TEXT)
+    page = goto(f"/query_key?text={BOOK}&layer=4&head=2&part=heads&stage=raw")
+    points = page.locator(".st-key-query_key_pairs .scatterlayer .trace:nth-child(2) .point")
+    expect(points).to_have_count(13)
+    box = points.nth(IT_QUERY).bounding_box()
+    assert box is not None
+    page.mouse.move(box["x"] + 1, box["y"] + 1, steps=3)
+    page.mouse.click(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+    page.wait_for_url(re.compile(r"dot=11%2C5"))
+    expect(
+        page.get_by_text(re.compile("Query it → key book: score .* attention 0.932"))
+    ).to_be_visible()
+    page.get_by_role("button", name="▶").click()
+    page.wait_for_url(re.compile("head=3"))
+    settle(page)
+    weight = f"{trace.attention(3, 2)[IT_QUERY, BOOK_KEY]:.3f}"
+    expect(
+        page.get_by_text(re.compile(f"Query it → key book: .* attention {weight}"))
+    ).to_be_visible()
+    assert "dot=11%2C5" in page.url
+
+
+def painted(figure: Locator, colour: tuple[int, int, int]) -> int:
+    """How many pixels of a panel have about this colour."""
+    count: int = figure.locator("canvas").evaluate(
+        """(canvas, colour) => {
+          const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height)
+          let count = 0
+          for (let at = 0; at < data.length; at += 4) {
+            const [opacity, paper] = [data[at + 3] / 255, 255]
+            const shown = [0, 1, 2].map((i) => opacity * data[at + i] + (1 - opacity) * paper)
+            if (shown.every((value, i) => Math.abs(value - colour[i]) < 12)) count++
+          }
+          return count
+        }""",
+        colour,
+    )
+    return count
+
+
+def test_strongest_pairs_are_blue_and_chosen_tokens_red(goto: Callable[..., Page]) -> None:
+    """The theme's blue at 0.6 on white, and its red; neither where nothing asks for it."""
+    blue, red = (128, 176, 214), (200, 55, 45)
+    page = goto(f"/query_key?text={BOOK}&layer=4&head=2&from=11&to=5")
+    expect(page.locator(".legend")).to_contain_text("chosen sources and targets")
+    for index in range(4):
+        assert painted(panel(page, index), blue) > 100
+        assert painted(panel(page, index), red) > 50
+    page.get_by_role("button", name="Clear all").first.click()
+    settle(page)
+    page.get_by_role("button", name="Clear all").first.click()
+    settle(page)
+    expect(page.locator(".legend")).not_to_contain_text("chosen sources and targets")
+    assert painted(panel(page, 0), red) == 0
+    assert painted(panel(page, 0), blue) > 100
+
+
+def test_back_restores_the_ranges_that_the_picture_was_drawn_with(
+    goto: Callable[..., Page],
+) -> None:
+    page = goto(f"/query_key?text={BOOK}&layer=1")
+    expect(page.get_by_text("(−0.5 to 0.5)").first).to_be_visible()
+    page.get_by_role("radio", name="The search for a and c").click()
+    page.get_by_label("a from − to +").fill("50")
+    page.get_by_label("a from − to +").press("Enter")
+    page.wait_for_url(re.compile("a_range=50"))
+    settle(page)
+    page.get_by_role("radio", name="The picture").click()
+    page.wait_for_url(re.compile("part=picture.*a_range=50"))
+    expect(page.get_by_text("(−50 to 50)").first).to_be_visible()
+    for _ in range(3):
+        page.go_back()
+        settle(page)
+    expect(page.get_by_text("(−0.5 to 0.5)").first).to_be_visible()
+    assert "a_range" not in page.url
+
+
 def test_all_heads_of_a_layer_are_a_grid(goto: Callable[..., Page]) -> None:
     page = goto(f"/query_key?text={BOOK}&layer=4&span=all+heads&stage=raw")
     expect(page.locator("figure")).to_have_count(12)
@@ -124,7 +246,7 @@ def test_all_heads_of_a_layer_are_a_grid(goto: Callable[..., Page]) -> None:
 @pytest.mark.parametrize("width", [390, 1400])
 def test_panels_stay_inside_the_page(goto: Callable[..., Page], width: int) -> None:
     page = goto(f"/query_key?text={BOOK}", width=width)
-    expect(page.locator("figure")).to_have_count(3)
+    expect(page.locator("figure")).to_have_count(4)
     for figure in page.locator("figure").all():
         box = figure.bounding_box()
         assert box is not None
@@ -149,7 +271,7 @@ def test_a_clicked_square_opens_that_heads_picture(goto: Callable[..., Page]) ->
 def test_three_dimensions_are_painted(goto: Callable[..., Page]) -> None:
     page = goto(f"/query_key?text={BOOK}&dims=3-D")
     expect(page.locator(".js-plotly-plot .gl-container canvas").first).to_be_attached()
-    expect(page.locator(".js-plotly-plot")).to_have_count(3)
+    expect(page.locator(".js-plotly-plot")).to_have_count(4)
 
 
 def test_the_report_opens_from_disk_without_a_network(
@@ -157,7 +279,10 @@ def test_the_report_opens_from_disk_without_a_network(
 ) -> None:
     page = goto(f"/query_key?text={HOSTILE}&part=heads&layer=1")
     report = open_saved(page, "Report of layer 1")
-    expect(report.locator("figure")).to_have_count(24)
+    expect(report.locator("figure")).to_have_count(36)
+    expect(report.locator("figcaption").nth(1)).to_contain_text("L1 H1 searched: mean distance")
+    expect(report.locator("svg")).to_contain_text("Layer 1: a = 0.5, c = −2, |r| =")
+    expect(report.locator(".legend")).to_contain_text("chosen sources and targets")
     expect(report.locator("body")).to_contain_text("the notebook does it, layer 1")
     expect(report.locator("td", has_text="onerror=alert(1)").first).to_be_visible()
     canvas = report.locator("figure canvas").first

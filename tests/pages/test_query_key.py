@@ -308,7 +308,7 @@ def test_a_soft_cap_is_not_said_to_leave_attention_the_same() -> None:
     choice = Choice(("m", "t", None), 0, 0, "euclidean", "pearson")
     plain = caption_of("PCA", choice, grid=False, seed=0)
     capped = caption_of("PCA", choice, grid=False, seed=0, softcap=50.0)
-    assert "Attention is the same in all three panels" in plain
+    assert "Attention is the same in every panel" in plain
     assert "is the same in all" not in capped
     assert "soft-capped at 50" in capped
 

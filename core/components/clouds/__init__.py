@@ -52,11 +52,13 @@ class Clouds:
     lines : for each head, (line, 3): query, key, attention, strongest last.
     heads : the name of each head, e.g. "L4 H2".
     columns : most panels in a row; fewer on narrow screens.
+    together : so many panels follow each other in one row wherever as many fit; with 2 or more,
+        panels of one group share a scale.
     colouring : "type", "sequential" or "category".
     legend : what the colours stand for, from low to high, or one a category.
-    sources, targets : lines from a source to a target are red.
+    sources, targets : these queries and keys are red, and lines from a source to a target.
     shown : positions that are drawn; lines to others are counted in a note.
-    own_scale : each panel as large as its points, instead of one scale for all.
+    own_scale : each panel as large as its points, instead of one scale for all or for its group.
     """
 
     panels: Sequence[Panel]
@@ -64,6 +66,7 @@ class Clouds:
     lines: Sequence[NDArray[np.float64]]
     heads: Sequence[str]
     columns: int = 3
+    together: int = 1
     colouring: str = "type"
     legend: Sequence[str] = ()
     sources: Sequence[int] = ()
@@ -81,6 +84,7 @@ class Clouds:
             "heads": list(self.heads),
             "lineCounts": [len(lines) for lines in self.lines],
             "columns": self.columns,
+            "together": self.together,
             "colouring": self.colouring,
             "legend": list(self.legend),
             "sources": list(self.sources),

@@ -5,6 +5,7 @@ const PANEL = { least: 250, small: 212, most: 620, gap: 14, margin: { x: 40, y: 
 const RADIUS = { few: 5, many: 3, manyFrom: 150 } // of a point; from that many tokens on the small
 const REACH = 14 // pixels from a point to the pointer
 const LABELS = 150 // most in a panel
+const STRONGEST = 4 // of the theme's categories: blue, for each query's strongest line
 const WIDTH = { least: 0.7, weight: 6 } // of a line: least, and what a weight of 1 adds
 const READING = "Hover a point for its lines; click to keep them; arrow keys step from point to point."
 
@@ -51,16 +52,21 @@ function nameOf(data, index) {
   return index < 0 ? null : index < count ? `q${index + 1}` : `k${index - count + 1}`
 }
 
-// For each head its lines between tokens that are shown, as {i, j, weight, red}.
+// For each head its lines between tokens that are shown, as {i, j, weight, red, blue}: strongest last,
+// so that the last of a query is its strongest.
 function readLines(data) {
   const [sources, targets, shown] = [new Set(data.sources), new Set(data.targets), new Set(data.shown)]
   let at = 0
   return data.lineCounts.map((count) => {
     const lines = []
+    const last = new Map()
     for (let end = at + count; at < end; at++) {
       const [i, j, weight] = data.lines.subarray(3 * at, 3 * at + 3)
-      if (shown.has(i) && shown.has(j)) lines.push({ i, j, weight, red: sources.has(i) && targets.has(j) })
+      const line = { i, j, weight, red: sources.has(i) && targets.has(j), blue: false }
+      last.set(i, line)
+      if (shown.has(i) && shown.has(j)) lines.push(line)
     }
+    for (const line of last.values()) line.blue = !line.red
     return lines
   })
 }
@@ -71,15 +77,15 @@ function layOut(state) {
   if (!state.width) return
   const least = data.columns > 3 ? PANEL.small : PANEL.least
   const fit = Math.max(1, Math.floor((state.width + PANEL.gap) / (least + PANEL.gap)))
-  const columns = Math.min(data.columns, fit, data.titles.length)
+  const most = Math.min(data.columns, fit, data.titles.length)
+  const columns = most > data.together ? most - (most % data.together) : most
   const width = Math.min(PANEL.most, Math.floor((state.width - PANEL.gap * (columns - 1)) / columns) - 2)
   const height = Math.round(Math.min(width * (columns === 1 ? 0.8 : 0.92), 420))
   root.style.gridTemplateColumns = `repeat(${columns}, minmax(0, ${width + 2}px))`
   state.colours = readColours(root, data)
   const indices = [...data.shown, ...data.shown.map((i) => i + data.labels.length)]
   const frames = data.titles.map((_, p) => fitFrame(pointsOf(data, p), indices, width, height, PANEL.margin))
-  const shared = Math.min(...frames.map((frame) => frame.own))
-  if (!data.ownScale) for (const frame of frames) frame.scale = shared
+  if (!data.ownScale) shareScale(frames, (p) => (data.together > 1 ? data.groups[p] : 0))
   const focused = root.contains(document.activeElement) || root.getRootNode().activeElement
   const before = state.panels.findIndex((panel) => panel.canvas === focused)
   state.panels = frames.map((frame, p) => makePanel(state, p, frame, indices))
@@ -87,6 +93,13 @@ function layOut(state) {
   if (before >= 0) state.panels[before]?.canvas.focus()
   drawLegend(state)
   drawAll(state)
+}
+
+// Panels of one group get the scale at which all of them fit.
+function shareScale(frames, groupOf) {
+  for (const [p, frame] of frames.entries()) {
+    frame.scale = Math.min(...frames.filter((_, other) => groupOf(other) === groupOf(p)).map(({ own }) => own))
+  }
 }
 
 function pointsOf(data, panel) {
@@ -184,7 +197,8 @@ function drawPanel(state, panel) {
   const focus = focusOf(state)
   const lines = linesOf(state, panel, focus)
   panel.figure.dataset.lines = lines.length
-  for (const line of lines) if (!line.red) drawLine(pen, state, panel, line, focus)
+  for (const line of lines) if (!line.red && !line.blue) drawLine(pen, state, panel, line, focus)
+  for (const line of lines) if (line.blue) drawLine(pen, state, panel, line, focus)
   for (const line of lines) if (line.red) drawLine(pen, state, panel, line, focus)
   const lit = litPoints(state, lines, focus)
   const radius = state.data.labels.length > RADIUS.manyFrom ? RADIUS.many : RADIUS.few
@@ -201,10 +215,10 @@ function litPoints(state, lines, focus) {
   return new Set([focus, ...lines.flatMap(({ i, j }) => [i, j + count])])
 }
 
-function drawLine(pen, { colours, data }, { places }, { i, j, weight, red }, focus) {
+function drawLine(pen, { colours, data }, { places }, { i, j, weight, red, blue }, focus) {
   const [from, to] = [places[i], places[j + data.labels.length]]
-  pen.globalAlpha = focus >= 0 || red ? 0.9 : 0.42
-  pen.strokeStyle = red ? colours.alert : colours.ink
+  pen.globalAlpha = focus >= 0 || red ? 0.9 : blue ? 0.6 : 0.42
+  pen.strokeStyle = red ? colours.alert : blue ? colours.series[STRONGEST] : colours.ink
   pen.lineWidth = WIDTH.least + WIDTH.weight * weight
   pen.lineCap = "round"
   pen.beginPath()
@@ -222,6 +236,10 @@ function drawPoint(pen, { colours, data }, { places, index: p }, index, radius, 
   pen.fillStyle = colours.fill(data.tones[p * 2 * count + index], isKey)
   pen.strokeStyle = data.colouring === "type" || radius === RADIUS.many ? colours.paper : colours.ink
   pen.lineWidth = 1
+  if (isChosen(data, index)) {
+    Object.assign(pen, { strokeStyle: colours.alert, lineWidth: 2.5 })
+    if (data.colouring === "type") pen.fillStyle = colours.alert
+  }
   pen.beginPath()
   if (isKey) {
     const r = radius * 1.3
@@ -256,9 +274,14 @@ function drawLabels(pen, state, panel, radius, lit) {
     pen.lineJoin = "round"
     pen.strokeStyle = colours.paper
     pen.strokeText(text, box.x + 1, box.y + 1)
-    pen.fillStyle = index < count ? colours.query : colours.key
+    pen.fillStyle = isChosen(data, index) ? colours.alert : index < count ? colours.query : colours.key
     pen.fillText(text, box.x + 1, box.y + 1)
   }
+}
+
+// Whether this is the query of a chosen source or the key of a chosen target.
+function isChosen({ sources, targets, labels }, index) {
+  return index < labels.length ? sources.includes(index) : targets.includes(index - labels.length)
 }
 
 function shortened(text) {
@@ -310,8 +333,9 @@ function drawLegend({ legend, data, colours }) {
   const items = [
     entry("query", "circle", colours.query), entry("key", "diamond", colours.key),
     textNode("span", "— a line's thickness is the attention"),
+    entry("each query's strongest", "dash", colours.series[STRONGEST]),
   ]
-  if (data.sources.length && data.targets.length) items.push(entry("from a chosen source to a chosen target", "dash", colours.alert))
+  if (data.sources.length || data.targets.length) items.push(entry("chosen sources and targets", "dash", colours.alert))
   if (data.colouring === "category") data.legend.forEach((text, i) => items.push(entry(text, "square", colours.series[2 + i])))
   if (data.colouring === "sequential") {
     const bar = made("i", "bar")

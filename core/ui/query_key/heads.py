@@ -10,7 +10,10 @@ import streamlit as st
 from core.figures.head_map import head_map
 from core.ui import address, cache
 from core.ui.query_key.choice import SHARED
+from core.ui.query_key.pairs import restore_dot, show_pairs
+from core.ui.query_key.picture_controls import ONE_HEAD, pick_stage, restore_stage
 from core.ui.query_key.report import make_report
+from core.ui.query_key.restore import widened_ranges
 from core.ui.query_key.wording import CRITERIA, DISTANCES, SCORES, number
 
 if TYPE_CHECKING:
@@ -36,22 +39,39 @@ PUBLISHED_BERT, PUBLISHED_GPT2 = -0.938, -0.792
 
 
 def show_heads(trace: Trace, choice: Choice, colours: Palette) -> None:
-    """A map of one quantity; a click opens the head. Then means, flags, and the report."""
+    """A map of one quantity, with means, flags and the report; beside it every pair of a head."""
     address.restore_choice("quantity", list(QUANTITIES), "normalized", "The quantities are")
-    address.publish(*SHARED, "quantity")
-    st.segmented_control(
-        "Map of",
-        list(QUANTITIES),
-        key="quantity",
-        required=True,
-        persist_state="session",
-        help="Correlation of distance with the scores before anything, after translation, after"
-        " scaling; how often the nearest key is the most attended one; or the chosen c.",
-    )
-    quantity = st.session_state["quantity"]
+    restore_stage()
+    restore_dot(trace)
+    address.publish(*SHARED, "quantity", "stage", "dot", "from", "to", *widened_ranges())
     scaling = cache.scaling(choice.key, choice.distance, choice.criterion, choice.target)
-    values = getattr(scaling, QUANTITIES[quantity])
-    _show_map(values, quantity, colours)
+    left, right = st.columns(2, gap="medium")
+    with left:
+        st.subheader("All heads", anchor=False)
+        _pick_quantity()
+        quantity = st.session_state["quantity"]
+        _show_map(getattr(scaling, QUANTITIES[quantity]), quantity, colours)
+        _show_means(scaling, choice)
+        _offer_report(trace, choice)
+    with right:
+        st.subheader("Distance against dot product", anchor=False)
+        pick_stage()
+        show_pairs(trace, choice, colours)
+
+
+def _pick_quantity() -> None:
+    with st.container(width=250):
+        st.selectbox(
+            "Map of",
+            list(QUANTITIES),
+            key="quantity",
+            persist_state="session",
+            help="Correlation of distance with the scores before anything, after translation, after"
+            " scaling; how often the nearest key is the most attended one; or the chosen c.",
+        )
+
+
+def _show_means(scaling: ModelScaling, choice: Choice) -> None:
     st.markdown(_means(scaling, choice))
     st.caption(
         f"{DISTANCES[choice.distance]} distance with the {SCORES[choice.target]}, in full space,"
@@ -59,14 +79,17 @@ def show_heads(trace: Trace, choice: Choice, colours: Palette) -> None:
         f"{_flags(scaling)} A cross marks a head without a correlation. Click a square to open its"
         " picture."
     )
+
+
+def _offer_report(trace: Trace, choice: Choice) -> None:
     st.download_button(
         f"Report of layer {choice.layer + 1} (HTML)",
         lambda: make_report(trace, choice),
         file_name=f"queries-and-keys-layer-{choice.layer + 1}.html",
         mime="text/html",
         on_click="ignore",
-        help="One file that opens without internet: settings, the search, and for every head the"
-        " raw and the normalized picture side by side.",
+        help="One file that opens without internet: settings, the search and its regression, and"
+        " for every head the default picture beside that of the search and the normalized one.",
     )
 
 
@@ -112,7 +135,7 @@ def open_clicked_head() -> None:
     clicked = st.session_state.pop("_query_key_open", None)
     if clicked is not None:
         layer, head = clicked
-        st.session_state.update(layer=layer, head=head, part="picture", span="one head")
+        st.session_state.update(layer=layer, head=head, part="picture", span=ONE_HEAD)
 
 
 def _means(scaling: ModelScaling, choice: Choice) -> str:

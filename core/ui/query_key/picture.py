@@ -1,4 +1,4 @@
-"""The picture of the query-key page: clouds of one head at three stages, or of a layer's heads."""
+"""The picture of the query-key page: clouds of one head at four stages, or of a layer's heads."""
 
 from __future__ import annotations
 
@@ -10,21 +10,31 @@ import streamlit as st
 from core.analysis.attention_table import unique_labels
 from core.analysis.clouds import (
     MOST_LINES,
-    STAGES,
     Cloud,
+    HeadStage,
     Lines,
-    Stage,
-    default_chosen,
+    head_stages,
     lines_above,
     strongest_lines,
+    with_chosen,
 )
 from core.analysis.joint_embedding import SEED, Projection
 from core.analysis.projection_error import ProjectionError
 from core.components.clouds import Clouds, Panel, show_clouds
 from core.figures.query_key import space_figure
-from core.ui import address, cache
+from core.ui import address
 from core.ui.messages import escape
-from core.ui.query_key.choice import SHARED, scaling_of
+from core.ui.query_key.choice import SHARED, clouds_of, head_name, scaling_of, search_of
+from core.ui.query_key.picture_controls import (
+    ALL_HEADS,
+    BOTH,
+    ONE_HEAD,
+    draw_controls,
+    restore_picture,
+    shown_keys,
+)
+from core.ui.query_key.restore import widened_ranges
+from core.ui.query_key.search_wording import search_words
 from core.ui.query_key.wording import caption_of, notes_of, title_of, verdict
 
 if TYPE_CHECKING:
@@ -32,176 +42,117 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from core.analysis.normalization import GridSearch
     from core.figures.palette import Palette
     from core.model import Trace
     from core.ui.query_key.choice import Choice
 
     Floats = NDArray[np.float64]
 
-PROJECTIONS = ["PCA", "biplot", "UMAP", "t-SNE"]
-COLOURINGS = ["type", "position", "position mod 5", "norm"]
 GRID_COLUMNS = 4
+BESIDE: tuple[HeadStage, ...] = ("raw", "searched")  # of each head of the layer
 _SLOW = {"UMAP": "UMAP starts its own process, about ten seconds the first time …"}
-_CHOSEN_FOR = "_chosen_for"
-KEYS = (
-    "span",
-    "stage",
-    "projection",
-    "dims",
-    "colour",
-    "join",
-    "above",
-    "from",
-    "to",
-    "point",
-    "hide",
-    "scale",
-)
 
 
 def show_picture(trace: Trace, choice: Choice, colours: Palette) -> None:
     """Controls, clouds and how to read them."""
-    _restore(trace)
+    restore_picture()
     labels = unique_labels(tuple(token.display for token in trace.tokens))
-    _draw_controls(trace, labels)
-    state = st.session_state
-    grid, solid = state["span"] == "all heads", state["dims"] == "3-D"
-    left_out = {"stage"} if not grid else set()
-    left_out |= {"above"} if state["join"] == "strongest" else set()
-    address.publish(*SHARED, *_written(left_out))
-    shown = [token.position for token in trace.tokens if not (state["hide"] and token.special)]
+    draw_controls(trace, labels)
+    address.publish(*SHARED, *shown_keys(), *widened_ranges())
+    shown = _shown(trace)
     if not shown:
         st.info("Every token of this text is a special one: show them again to see the picture.")
         return
-    heads = range(trace.shape[1]) if grid else [choice.head]
+    search = search_of(choice)
+    stages = _stages(search)
+    if not stages:
+        st.info(search_words(search, choice))
+        return
+    heads = [choice.head] if st.session_state["span"] == ONE_HEAD else list(range(trace.shape[1]))
     try:
-        found = _compute(choice, heads, 3 if solid and not grid else 2)
+        found = _compute(choice, heads, stages)
     except ProjectionError as error:
         st.error(escape(str(error)))
         st.button("Try again", key="projection_again")  # any run does
         return
-    lines = [_lines(trace, choice.layer, head) for head in heads]
-    if solid and not grid:
+    lines = [_lines(trace, choice, head) for head in heads]
+    if _solid():
         _show_space(found[0], choice, labels, lines[0], shown, colours)
     else:
-        _show_panels(found, choice, list(heads), labels, lines, shown)
+        _show_panels(found, choice, heads, labels, lines, shown)
+    _say_what_is_missing(lines, shown)
+    _say_how_to_read(trace, choice, search)
+
+
+def _shown(trace: Trace) -> list[int]:
+    hide = st.session_state["hide"]
+    return [token.position for token in trace.tokens if not (hide and token.special)]
+
+
+def _solid() -> bool:
+    return st.session_state["span"] == ONE_HEAD and st.session_state["dims"] == "3-D"
+
+
+def _stages(search: GridSearch) -> tuple[HeadStage, ...]:
+    """What is drawn of each head; nothing where that asks for an a and c that were not found."""
+    span = st.session_state["span"]
+    there = head_stages(search)
+    if span == ONE_HEAD:
+        return there
+    wanted = BESIDE if span == BOTH else (cast("HeadStage", st.session_state["stage"]),)
+    return wanted if set(wanted) <= set(there) else ()
+
+
+def _say_what_is_missing(lines: Sequence[Lines], shown: Sequence[int]) -> None:
     left = sum(each.left_out for each in lines)
     if left:
         st.caption(f"The {MOST_LINES:,} strongest lines a head are drawn; {left:,} are left out.")
     hidden = sum(int((~np.isin(each.keys, shown)).sum()) for each in lines)
     if hidden:
         st.caption(f"{hidden} lines lead to hidden tokens and are not drawn.")
-    if not grid:
+
+
+def _say_how_to_read(trace: Trace, choice: Choice, search: GridSearch) -> None:
+    state = st.session_state
+    if state["span"] == ONE_HEAD:
         st.markdown(verdict(scaling_of(trace, choice), choice))
-    softcap = trace.layers[choice.layer].softcap
-    st.caption(caption_of(state["projection"], choice, grid=grid, seed=SEED, softcap=softcap))
-
-
-def _restore(trace: Trace) -> None:
-    address.restore_choice("span", ["one head", "all heads"], "one head", "The spans are")
-    address.restore_choice("stage", list(STAGES), "normalized", "The stages are")
-    address.restore_choice("projection", PROJECTIONS, "PCA", "The projections are")
-    address.restore_choice("dims", ["2-D", "3-D"], "2-D", "The pictures are")
-    address.restore_choice("colour", COLOURINGS, "type", "Colours can show")
-    address.restore_choice("join", ["strongest", "all above"], "strongest", "The lines are")
-    address.restore_number("above", 0.01, 1.0, 0.2)
-    address.restore_flag("hide")
-    address.restore_flag("scale")
-    positions = [token.position + 1 for token in trace.tokens]
-    # Positions mean nothing in another text: there, what is chosen begins anew.
-    same_text = (trace.model, *(token.text for token in trace.tokens))
-    fresh = st.session_state.get(_CHOSEN_FOR) not in {None, same_text}
-    if fresh:
-        for key in ("from", "to", "point"):
-            st.session_state.pop(key, None)
-    first = _CHOSEN_FOR not in st.session_state
-    st.session_state[_CHOSEN_FOR] = same_text
-    asked = address.asks_for("from") or address.asks_for("to")
-    for key, chosen in zip(("from", "to"), default_chosen(trace), strict=True):
-        address.restore_numbers(key, positions)
-        if (fresh or first) and not asked:
-            st.session_state[key] = [position + 1 for position in chosen]
-    points = [f"{kind}{position}" for kind in "qk" for position in positions]
-    address.restore_choice("point", ["", *points], "", "Points are")
-
-
-def _written(left_out: set[str]) -> list[str]:
-    if not st.session_state["point"]:
-        left_out = left_out | {"point"}
-    return [key for key in KEYS if key not in left_out]
-
-
-def _draw_controls(trace: Trace, labels: Sequence[str]) -> None:
-    with st.container(horizontal=True, vertical_alignment="bottom"):
-        st.segmented_control(
-            "Show", ["one head", "all heads"], key="span", required=True, persist_state="session"
+    one_stage = state["span"] == ALL_HEADS and state["stage"] != "searched"
+    if state["projection"] != "biplot" and not one_stage:
+        st.markdown(search_words(search, choice))
+    st.caption(
+        caption_of(
+            state["projection"],
+            choice,
+            grid=state["span"] != ONE_HEAD,
+            seed=SEED,
+            softcap=trace.layers[choice.layer].softcap,
+            beside=state["span"] == BOTH,
         )
-        if st.session_state["span"] == "all heads":
-            with st.container(width=150):
-                st.selectbox("Stage", list(STAGES), key="stage", persist_state="session")
-        with st.container(width=130):
-            st.selectbox("Projection", PROJECTIONS, key="projection", persist_state="session")
-        if st.session_state["span"] == "one head":
-            st.segmented_control(
-                "Space", ["2-D", "3-D"], key="dims", required=True, persist_state="session"
-            )
-        with st.container(width=160):
-            st.selectbox("Colour by", COLOURINGS, key="colour", persist_state="session")
-        st.segmented_control(
-            "Lines", ["strongest", "all above"], key="join", required=True, persist_state="session"
-        )
-        if st.session_state["join"] == "all above":
-            with st.container(width=150):
-                st.slider(
-                    "Attention at least", 0.01, 1.0, key="above", step=0.01, persist_state="session"
-                )
-    positions = [token.position + 1 for token in trace.tokens]
-    with st.container(horizontal=True, vertical_alignment="bottom"):
-        for key, label in (("from", "Red lines from"), ("to", "to")):
-            st.multiselect(
-                label,
-                positions,
-                key=key,
-                format_func=lambda position: labels[position - 1],
-                placeholder="no token",
-                width=232,
-                persist_state="session",
-            )
-        st.toggle("Hide special tokens", key="hide", persist_state="session")
-        st.toggle(
-            "Own scales",
-            key="scale",
-            persist_state="session",
-            help="Each panel as large as its points, instead of one scale for all.",
-        )
+    )
 
 
-def _compute(choice: Choice, heads: Sequence[int], dimensions: int) -> list[list[Cloud]]:
-    """For each head its clouds: all stages of one head, or one stage of all heads."""
+def _compute(
+    choice: Choice, heads: Sequence[int], stages: tuple[HeadStage, ...]
+) -> list[list[Cloud]]:
+    """For each head its clouds: all stages of one head, or one stage or two of all heads."""
     projection = cast("Projection", st.session_state["projection"])
-    stages = STAGES if len(heads) == 1 else (cast("Stage", st.session_state["stage"]),)
+    dimensions = 3 if _solid() else 2
     with st.spinner(_SLOW.get(projection, "Projecting queries and keys …"), show_time=True):
         return [
-            cache.clouds(
-                choice.key,
-                choice.layer,
-                head,
-                stages,
-                projection,
-                dimensions,
-                choice.distance,
-                choice.criterion,
-                choice.target,
-            )
+            clouds_of(choice, stages, projection, head=head, dimensions=dimensions)
             for head in heads
         ]
 
 
-def _lines(trace: Trace, layer: int, head: int) -> Lines:
-    weights = trace.attention(layer, head).astype(np.float64)
-    if st.session_state["join"] == "strongest":
-        return strongest_lines(weights)
-    return lines_above(weights, st.session_state["above"])
+def _lines(trace: Trace, choice: Choice, head: int) -> Lines:
+    weights = trace.attention(choice.layer, head).astype(np.float64)
+    lines = (
+        strongest_lines(weights)
+        if st.session_state["join"] == "strongest"
+        else lines_above(weights, st.session_state["above"])
+    )
+    return with_chosen(lines, weights, choice.sources, choice.targets)
 
 
 def _show_panels(
@@ -213,14 +164,14 @@ def _show_panels(
     shown: list[int],
 ) -> None:
     state = st.session_state
+    projection = state["projection"]
     flat = [(group, cloud) for group, clouds in enumerate(found) for cloud in clouds]
     tones, legend = tones_of(state["colour"], [cloud for _, cloud in flat], len(labels))
-    names = [f"L{choice.layer + 1} H{head + 1}" for head in heads]
-    grid = len(heads) > 1
+    beside, grid = state["span"] == BOTH, len(heads) > 1
     panels = [
         Panel(
-            title=title_of(cloud, state["projection"], choice, head=heads[group]),
-            notes=notes_of(cloud, state["projection"], choice, short=grid),
+            title=title_of(cloud, projection, choice, head=heads[group], beside=beside),
+            notes=notes_of(cloud, projection, choice, short=grid or beside),
             points=np.vstack([cloud.picture.queries, cloud.picture.keys]),
             tones=tone,
             group=group,
@@ -233,12 +184,13 @@ def _show_panels(
             panels=panels,
             labels=labels,
             lines=[np.column_stack([e.queries, e.keys, e.weights]) for e in lines],
-            heads=names,
-            columns=GRID_COLUMNS if grid else 3,
+            heads=[head_name(choice.layer, head) for head in heads],
+            columns=GRID_COLUMNS if grid else max(len(clouds) for clouds in found),
+            together=2 if len(flat) > len(heads) else 1,
             colouring=kinds.get(state["colour"], "sequential"),
             legend=legend,
-            sources=[position - 1 for position in state["from"]],
-            targets=[position - 1 for position in state["to"]],
+            sources=choice.sources,
+            targets=choice.targets,
             shown=shown,
             own_scale=state["scale"],
         ),
@@ -262,16 +214,13 @@ def _show_space(
 ) -> None:
     state = st.session_state
     tones, legend = tones_of(state["colour"], clouds, len(labels))
-    sources = [position - 1 for position in state["from"]]
-    targets = [position - 1 for position in state["to"]]
-    red = np.isin(lines.queries, sources) & np.isin(lines.keys, targets)
     for column, cloud, tone in zip(st.columns(len(clouds)), clouds, tones, strict=True):
         figure = space_figure(
             cloud,
             title_of(cloud, state["projection"], choice, head=choice.head),
             labels,
             lines,
-            red,
+            (choice.sources, choice.targets),
             _css(state["colour"], tone, colours),
             shown,
             colours,

@@ -1,4 +1,4 @@
-"""The report of a layer: settings, the search, every head raw and normalized, in one HTML file."""
+"""The report of a layer: settings, the search, every head at three stages, in one HTML file."""
 
 from __future__ import annotations
 
@@ -8,15 +8,23 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from core.analysis.attention_table import unique_labels
-from core.analysis.clouds import strongest_lines
-from core.analysis.normalization import NOTEBOOK_A, NOTEBOOK_C, grid_search
+from core.analysis.clouds import (
+    HeadStage,
+    Lines,
+    head_stages,
+    strongest_lines,
+    with_chosen,
+)
+from core.analysis.layer_search import regression_of
 from core.analysis.scaling import Stages
 from core.components.clouds import Clouds, Panel, clouds_page
-from core.ui import cache
-from core.ui.query_key.choice import scaling_of
+from core.figures.regression_svg import regression_svg
+from core.ui.query_key.choice import clouds_of, head_name, scaling_of, search_of
+from core.ui.query_key.search_wording import edge_of, regression_title
 from core.ui.query_key.wording import (
     CRITERIA,
     DISTANCES,
+    MEAN_DISTANCE,
     SCORES,
     notes_of,
     number,
@@ -27,16 +35,19 @@ from core.ui.query_key.wording import (
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from core.analysis.clouds import Stage
     from core.analysis.normalization import GridSearch
     from core.analysis.scaling import HeadScaling
     from core.model import Trace
     from core.ui.query_key.choice import Choice
 
-_STAGES: tuple[Stage, ...] = ("raw", "normalized")
+_STAGES: tuple[HeadStage, ...] = ("raw", "searched", "normalized")
 _READING = """\
 <p>Correlation of distance with them (−1 is perfect), and how often the nearest key is the one most
 attended to.</p>"""
+_PICTURES = (
+    f"{MEAN_DISTANCE} Blue lines join each query to that key, red ones the chosen sources to the"
+    " chosen targets. “Normalized” is translation and the c of each head."
+)
 _STYLE = """\
 <style>
 table { border-collapse: collapse; margin: 6px 0 18px; font-size: 14px; }
@@ -51,27 +62,24 @@ def make_report(trace: Trace, choice: Choice) -> str:
     """The whole file; PCA in two dimensions, with the distance and criterion of the page."""
     heads = range(trace.shape[1])
     scalings = [scaling_of(trace, choice, head) for head in heads]
-    search = grid_search(
-        trace.queries[choice.layer],
-        trace.keys[choice.layer],
-        np.linspace(*NOTEBOOK_A),
-        np.linspace(*NOTEBOOK_C),
-    )
+    search = search_of(choice)
+    stages = tuple(stage for stage in _STAGES if stage in head_stages(search))
     body = "\n".join(
         [
             _STYLE,
             "<h2>Settings</h2>",
             _settings(trace, choice),
             f"<h2>The search as the notebook does it, layer {choice.layer + 1}</h2>",
-            _notebook(search),
+            _notebook(trace, choice, search),
             f"<h2>Every head: c, and what full space keeps of the {SCORES[choice.target]}</h2>",
             _READING,
             _heads(choice, scalings),
-            "<h2>Every head, raw and normalized (PCA)</h2>",
+            "<h2>Every head, default beside searched and normalized (PCA)</h2>",
+            f"<p>{_PICTURES}</p>",
         ]
     )
     title = f"Queries and keys of layer {choice.layer + 1} · {trace.model}"
-    return clouds_page(_clouds(trace, choice), title, _text(choice), body)
+    return clouds_page(_clouds(trace, choice, stages), title, _text(choice), body)
 
 
 def _text(choice: Choice) -> str:
@@ -88,6 +96,8 @@ def _settings(trace: Trace, choice: Choice) -> str:
         ("distance", DISTANCES[choice.distance]),
         ("compared with", f"the {SCORES[choice.target]} of all permitted pairs"),
         ("criterion for c", CRITERIA[choice.criterion]),
+        ("red, from", _tokens(trace, choice.sources)),
+        ("red, to", _tokens(trace, choice.targets)),
     ]
     if trace.dropped:
         rows.append(("tokens cut", str(trace.dropped)))
@@ -96,22 +106,32 @@ def _settings(trace: Trace, choice: Choice) -> str:
     return _table(("setting", "value"), rows)
 
 
-def _notebook(search: GridSearch) -> str:
-    edge = "on the edge of its range" if search.a_on_edge else "inside its range"
+def _tokens(trace: Trace, positions: Sequence[int]) -> str:
+    return ", ".join(f"{trace.tokens[at].display} ({at + 1})" for at in positions) or "no token"
+
+
+def _notebook(trace: Trace, choice: Choice, search: GridSearch) -> str:
+    if not search.defined:
+        return "<p>No a and c: the products or the distances of this layer do not vary.</p>"
+    ranges = choice.ranges
     rows = [
-        ("best a", f"{number(search.a, '.4g')} ({edge})"),
+        ("a tried", f"−{ranges.a:g} to {ranges.a:g}, {ranges.steps} steps"),
+        ("c tried", f"−{ranges.c:g} to {ranges.c:g}, {ranges.steps} steps"),
+        ("best a", f"{number(search.a, '.4g')} ({edge_of(search)})"),
         ("best c", f"{number(search.c, '.4g')} (the first tried: c cancels from cosine distance)"),
         ("|r|", number(abs(search.correlation), ".5f")),
         ("largest difference of r along c", f"{search.spread_along_c:.0e}"),
         ("improvements found", str(len(search.history))),
     ]
-    return _table(("figure", "value"), rows)
+    regression = regression_of(trace, choice.layer, search)
+    picture = regression_svg(regression, regression_title(choice.layer, search))
+    return f"{_table(('figure', 'value'), rows)}\n{picture}"
 
 
 def _heads(choice: Choice, scalings: Sequence[HeadScaling]) -> str:
     rows = [
         (
-            f"L{choice.layer + 1} H{head + 1}",
+            head_name(choice.layer, head),
             f"{scaling.c:.3g}{' (edge)' if scaling.on_edge else ''}",
             *(number(stage.correlation) for stage in scaling.kept),
             *(percent(stage.top1) for stage in scaling.kept),
@@ -131,42 +151,36 @@ def _table(names: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     return f"<table><tr>{head}</tr>{body}</table>"
 
 
-def _clouds(trace: Trace, choice: Choice) -> Clouds:
+def _clouds(trace: Trace, choice: Choice, stages: tuple[HeadStage, ...]) -> Clouds:
     labels = unique_labels(tuple(token.display for token in trace.tokens))
     heads = range(trace.shape[1])
-    strongest = [
-        strongest_lines(trace.attention(choice.layer, head).astype(np.float64)) for head in heads
-    ]
+    lines = [_lines(trace, choice, head) for head in heads]
     return Clouds(
-        panels=[panel for head in heads for panel in _panels(choice, head, len(labels))],
+        panels=[panel for head in heads for panel in _panels(choice, head, stages)],
         labels=labels,
-        lines=[np.column_stack([each.queries, each.keys, each.weights]) for each in strongest],
-        heads=[f"L{choice.layer + 1} H{head + 1}" for head in heads],
-        columns=len(_STAGES),
+        lines=[np.column_stack([each.queries, each.keys, each.weights]) for each in lines],
+        heads=[head_name(choice.layer, head) for head in heads],
+        columns=len(stages),
+        sources=choice.sources,
+        targets=choice.targets,
         shown=range(len(labels)),
         own_scale=True,
     )
 
 
-def _panels(choice: Choice, head: int, tokens: int) -> list[Panel]:
-    clouds = cache.clouds(
-        choice.key,
-        choice.layer,
-        head,
-        _STAGES,
-        "PCA",
-        2,
-        choice.distance,
-        choice.criterion,
-        choice.target,
-    )
+def _lines(trace: Trace, choice: Choice, head: int) -> Lines:
+    weights = trace.attention(choice.layer, head).astype(np.float64)
+    return with_chosen(strongest_lines(weights), weights, choice.sources, choice.targets)
+
+
+def _panels(choice: Choice, head: int, stages: tuple[HeadStage, ...]) -> list[Panel]:
     return [
         Panel(
-            title=title_of(cloud, "PCA", choice, head=head),
+            title=title_of(cloud, "PCA", choice, head=head, beside=True),
             notes=notes_of(cloud, "PCA", choice),
             points=np.vstack([cloud.picture.queries, cloud.picture.keys]),
-            tones=np.zeros(2 * tokens),
+            tones=np.zeros(cloud.norms.size),
             group=head,
         )
-        for cloud in clouds
+        for cloud in clouds_of(choice, stages, head=head)
     ]

@@ -8,16 +8,14 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from core.analysis.normalization import (
-    GridSearch,
-    correlation_along_c,
-    grid_search,
-    same_token_pairs,
-)
+from core.analysis.layer_search import regression_of
+from core.analysis.normalization import GridSearch, correlation_along_c
 from core.analysis.scaling import C_VALUES, PUBLISHED_GRID, squared_distance
 from core.figures.query_key import curve_figure, regression_figure, surface_figure
 from core.ui import address
-from core.ui.query_key.choice import SHARED, scaling_of
+from core.ui.query_key.choice import SHARED, scaling_of, search_of
+from core.ui.query_key.restore import widened_ranges
+from core.ui.query_key.search_wording import regression_title
 from core.ui.query_key.wording import (
     CRITERIA,
     DISTANCES,
@@ -36,10 +34,7 @@ if TYPE_CHECKING:
 
 def show_search(trace: Trace, choice: Choice, colours: Palette) -> None:
     """The paper's search of one head, then the notebook's of the whole layer."""
-    address.restore_number("a_range", 0.01, 100.0, 0.5)
-    address.restore_number("c_range", 0.1, 100.0, 2.0)
-    address.restore_number("steps", 2, 60, 10)
-    address.publish(*SHARED, "a_range", "c_range", "steps")
+    address.publish(*SHARED, *widened_ranges())
     _show_notebook(trace, choice, colours)
     _show_paper(trace, choice, colours)
 
@@ -51,12 +46,8 @@ def _show_notebook(trace: Trace, choice: Choice, colours: Palette) -> None:
         _number_input("c from − to +", "c_range", 0.1, 100.0)
         with st.container(width=150):
             st.number_input("Steps of each", 2, 60, key="steps", persist_state="session")
-    state = st.session_state
-    queries, keys = trace.queries[choice.layer], trace.keys[choice.layer]
-    a_values = np.linspace(-state["a_range"], state["a_range"], state["steps"])
-    c_values = np.linspace(-state["c_range"], state["c_range"], state["steps"])
-    found = grid_search(queries, keys, a_values, c_values)
-    if not np.isfinite(found.correlation):
+    found = search_of(choice)
+    if not found.defined:
         st.info("There is no correlation: the products or the distances of this layer do not vary.")
         return
     a, c, r = (number(v, f) for v, f in zip(found.history[-1], (".3g", ".3g", "+.5f"), strict=True))
@@ -67,13 +58,15 @@ def _show_notebook(trace: Trace, choice: Choice, colours: Palette) -> None:
     left, right = st.columns(2)
     with left:
         st.plotly_chart(surface_figure(found, colours), key="query_key_surface")
-        st.caption("Correlation for every a and c. The ring marks the best.")
+        st.caption("The ring marks the best a and c.")
     with right:
-        products, apart = same_token_pairs(queries, keys, found.a, found.c)
-        st.plotly_chart(regression_figure(products, apart, colours), key="query_key_regression")
+        regression = regression_of(trace, choice.layer, found)
+        title = regression_title(choice.layer, found)
+        st.plotly_chart(regression_figure(regression, title, colours), key="query_key_regression")
         st.caption(
-            f"The {products.size:,} pairs of a query and the key of its own token at the best a and"
-            " c, and the line of least squares: the notebook's own definition, with raw products."
+            f"The {regression.products.size:,} pairs of a query and the key of its own token, all"
+            " heads, at the best a and c, and the line of least squares, as the notebook draws"
+            " them, with raw products."
         )
     with st.expander(f"The log of improvements ({len(found.history)})"):
         st.table(_history(found))

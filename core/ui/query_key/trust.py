@@ -8,19 +8,18 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from core.analysis.clouds import STAGES, stage_vectors
+from core.analysis.clouds import STAGES, head_stages, stage_vectors
 from core.analysis.faithfulness import Baseline, Faithfulness, faithfulness, uniform_baseline
 from core.analysis.pairs import attention_change
 from core.analysis.projection_error import ProjectionError
 from core.analysis.target import head_target
-from core.ui import address, cache
+from core.ui import address
 from core.ui.messages import escape
-from core.ui.query_key.choice import SHARED, scaling_of
-from core.ui.query_key.wording import SCORES, judgement, number, percent
+from core.ui.query_key.choice import SHARED, clouds_of, scaling_of, search_of
+from core.ui.query_key.restore import widened_ranges
+from core.ui.query_key.wording import SCORES, STAGE_NAMES, judgement, number, percent
 
 if TYPE_CHECKING:
-    from core.analysis.clouds import Cloud, Stage
-    from core.analysis.joint_embedding import Projection
     from core.model import Trace
     from core.ui.query_key.choice import Choice
 
@@ -36,7 +35,7 @@ class _Row(NamedTuple):
 def show_trust(trace: Trace, choice: Choice) -> None:
     """The faithfulness table, what it says, and the proof."""
     address.restore_flag("slow")
-    address.publish(*SHARED, "slow")
+    address.publish(*SHARED, "slow", *widened_ranges())
     st.subheader(f"What does each picture of {choice.name} keep?", anchor=False)
     slow = st.toggle(
         "Add UMAP and t-SNE",
@@ -62,9 +61,9 @@ def show_trust(trace: Trace, choice: Choice) -> None:
 
 
 def _measure(trace: Trace, choice: Choice, *, slow: bool) -> list[_Row]:
-    clouds = _clouds(choice, STAGES, "PCA")
-    rows = [_Row(f"PCA, {cloud.stage}", cloud.in_picture) for cloud in clouds]
-    (biplot,) = _clouds(choice, ("raw",), "biplot")
+    clouds = clouds_of(choice, head_stages(search_of(choice)))
+    rows = [_Row(f"PCA, {STAGE_NAMES[cloud.stage]}", cloud.in_picture) for cloud in clouds]
+    (biplot,) = clouds_of(choice, ("raw",), "biplot")
     goal = head_target(trace, choice.layer, choice.head, choice.target)
     rows.append(_Row("biplot, by inner product", biplot.in_picture))
     rows.append(_Row("biplot, by distance", faithfulness(goal, biplot.picture)))
@@ -72,30 +71,17 @@ def _measure(trace: Trace, choice: Choice, *, slow: bool) -> list[_Row]:
         for projection in ("UMAP", "t-SNE"):
             try:
                 with st.spinner(f"{projection} …", show_time=True):
-                    (cloud,) = _clouds(choice, ("normalized",), projection)
+                    (cloud,) = clouds_of(choice, ("normalized",), projection)
             except ProjectionError as error:
                 st.warning(escape(str(error)))
                 st.button("Try again", key=f"again_{projection}")  # any run does
                 continue
             rows.append(_Row(f"{projection}, normalized", cloud.in_picture))
     rows += [
-        _Row(f"full space, {cloud.stage}", cloud.in_full, in_picture=False) for cloud in clouds
+        _Row(f"full space, {STAGE_NAMES[cloud.stage]}", cloud.in_full, in_picture=False)
+        for cloud in clouds
     ]
     return rows
-
-
-def _clouds(choice: Choice, stages: tuple[Stage, ...], projection: Projection) -> list[Cloud]:
-    return cache.clouds(
-        choice.key,
-        choice.layer,
-        choice.head,
-        stages,
-        projection,
-        2,
-        choice.distance,
-        choice.criterion,
-        choice.target,
-    )
 
 
 def _table(rows: list[_Row], baseline: Baseline, choice: Choice) -> pd.DataFrame:
@@ -158,14 +144,17 @@ def _conclusion(rows: list[_Row]) -> str:
 
 def _show_proof(trace: Trace, choice: Choice) -> None:
     st.subheader("Does attention stay the same?", anchor=False)
-    scaling = scaling_of(trace, choice)
-    moved = stage_vectors(trace, choice.layer, choice.head, scaling)["normalized"]
-    change = attention_change(trace, choice.layer, choice.head, moved.queries, moved.keys)
+    scaling, search = scaling_of(trace, choice), search_of(choice)
+    stages = stage_vectors(trace, choice.layer, choice.head, scaling, search)
+    change = max(
+        attention_change(trace, choice.layer, choice.head, moved.queries, moved.keys)
+        for moved in stages.values()
+    )
     softcap = trace.layers[choice.layer].softcap
     if change <= _SAME_ATTENTION:
         st.markdown(
-            f"Yes. The attention of {choice.name}, recomputed from its normalized queries and keys,"
-            f" differs from the model's by at most **{change:.0e}** in any weight: rounding."
+            f"Yes. The attention of {choice.name}, recomputed from the queries and keys of every"
+            f" stage, differs from the model's by at most **{change:.0e}** in any weight: rounding."
         )
     else:
         cause = (

@@ -1,23 +1,19 @@
-"""What the query-key page says: titles, notes, how to read it, examples, the mathematics."""
+"""What the query-key page says: titles, notes, how to read it, what a head's figures mean."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
-import streamlit as st
 
 from core.analysis.scaling import few_pairs
-from core.analysis.strongest_link import strongest_link
-from core.ui.messages import quote
-from core.ui.presets import Preset, show
+from core.ui.query_key.choice import head_name
 
 if TYPE_CHECKING:
-    from core.analysis.clouds import Cloud
+    from core.analysis.clouds import Cloud, HeadStage
     from core.analysis.faithfulness import Faithfulness
     from core.analysis.scaling import Criterion, HeadScaling
     from core.analysis.target import TargetKind
-    from core.model import Trace
     from core.ui.query_key.choice import Choice
 
     Judged = Literal["better", "worse", "the same"]
@@ -28,9 +24,21 @@ CRITERIA: dict[Criterion, str] = {
     "weighted": "weighted (AttentionViz)",
     "balanced": "balanced norms",
 }
+STAGE_NAMES: dict[HeadStage, str] = {
+    "raw": "raw",
+    "translated": "translated",
+    "normalized": "normalized",
+    "searched": "a and c of the search",
+}
+_BESIDE: dict[HeadStage, str] = {"raw": "default", "searched": "searched"}
 DISTANCES = {"euclidean": "Euclidean", "cosine": "cosine"}
 TARGETS: dict[TargetKind, str] = {"centred": "row-centred", "raw": "raw"}
 SCORES: dict[TargetKind, str] = {"centred": "row-centred scores", "raw": "raw scores"}
+MEAN_DISTANCE = (
+    "“Default” are the vectors as they are, “searched” those with the a and c of the search. The"
+    " mean distance is that of each query to the key it attends to most, in this plane."
+)
+_MARKS = "Green circles are queries, pink diamonds keys"
 _MUCH = 0.02  # of a correlation: what differs less is called the same
 _FEW_QUERIES = 0.005  # of them: less is rounding, as a query is more in any text shown
 
@@ -45,10 +53,17 @@ def percent(share: float) -> str:
     return f"{share:.0%}" if np.isfinite(share) else "not defined"
 
 
-def title_of(cloud: Cloud, projection: str, choice: Choice, *, head: int) -> str:
-    """The head and the stage of a panel."""
-    name = f"L{choice.layer + 1} H{head + 1}"
-    return f"{name} · {'biplot' if projection == 'biplot' else cloud.stage}"
+def title_of(
+    cloud: Cloud, projection: str, choice: Choice, *, head: int, beside: bool = False
+) -> str:
+    """The head and the stage of a panel; `beside` another stage also its mean distance."""
+    name = head_name(choice.layer, head)
+    if projection == "biplot":
+        return f"{name} · biplot"
+    if beside:
+        stage = _BESIDE.get(cloud.stage, cloud.stage)
+        return f"{name} {stage}: mean distance {cloud.apart_in_picture:.2f}"
+    return f"{name} · {STAGE_NAMES[cloud.stage]}"
 
 
 def notes_of(cloud: Cloud, projection: str, choice: Choice, *, short: bool = False) -> list[str]:
@@ -76,27 +91,21 @@ def notes_of(cloud: Cloud, projection: str, choice: Choice, *, short: bool = Fal
 
 
 def caption_of(
-    projection: str, choice: Choice, *, grid: bool, seed: int, softcap: float | None = None
+    projection: str,
+    choice: Choice,
+    *,
+    grid: bool,
+    seed: int,
+    softcap: float | None = None,
+    beside: bool = False,
 ) -> str:
     """How to read the clouds, true for what is drawn; `softcap` is that of the layer's scores."""
     if projection == "biplot":
         return (
-            "Green circles are queries, pink diamonds keys. In a biplot not distances but inner"
+            f"{_MARKS}. In a biplot not distances but inner"
             " products count: a key far out in a query's direction is attended to. It is the best"
-            " that two dimensions can do for the scores, and translation and scaling do not change"
-            " it."
+            " that two dimensions can do for the scores, and no a and no c changes it."
         )
-    same = (
-        "Attention is the same in all three panels: only the picture changes."
-        if softcap is None
-        else "Lines are the model's own attention in all three panels. Its scores are soft-capped"
-        f" at {softcap:g}, so translated keys would change it: see “Can it be trusted?”."
-    )
-    stages = (
-        "All heads have the same scale unless each has its own."
-        if grid
-        else f"{same} Each panel is turned to match the one before."
-    )
     how = {
         "PCA": "PCA of queries and keys together, at unit length since cosine was chosen."
         if choice.distance == "cosine"
@@ -104,10 +113,27 @@ def caption_of(
         "UMAP": f"UMAP, 15 neighbours, seed {seed}: distances between far groups mean little.",
         "t-SNE": f"t-SNE, perplexity up to 30, seed {seed}: distances between groups mean little.",
     }[projection]
+    stages = (
+        "Both panels of a head have one scale, unless each has its own."
+        if beside
+        else "All heads have the same scale unless each has its own."
+        if grid
+        else f"{_same_attention(softcap)} Each panel is turned to match the one before."
+    )
+    mean = f" {MEAN_DISTANCE}" * beside
     return (
-        "Green circles are queries, pink diamonds keys; each line joins a query to a key it attends"
-        f" to. {how} {stages} A good picture has correlations near −1: what is near is attended to."
-        f" {_target_words(choice)}"
+        f"{_MARKS}; each line joins a query to a key it attends to, blue the strongest of each"
+        f" query, red from the chosen sources to the chosen targets. {how} {stages}{mean} A good"
+        f" picture has correlations near −1: what is near is attended to. {_target_words(choice)}"
+    )
+
+
+def _same_attention(softcap: float | None) -> str:
+    if softcap is None:
+        return "Attention is the same in every panel: only the picture changes."
+    return (
+        "Lines are the model's own attention in every panel. Its scores are soft-capped at"
+        f" {softcap:g}, so translated keys would change it: see “Can it be trusted?”."
     )
 
 
@@ -214,112 +240,3 @@ def warnings_of(scaling: HeadScaling, criterion: Criterion) -> list[str]:
             " keeps is measured on all of them."
         )
     return found
-
-
-def show_presets(trace: Trace) -> None:
-    """Settings worth seeing on this text."""
-    show("query_key", lambda: _presets(trace))
-
-
-def _presets(trace: Trace) -> list[Preset]:
-    layers = trace.shape[0]
-    picture = {"part": "picture", "projection": "PCA", "dims": "2-D", "span": "one head"}
-    presets = []
-    link = strongest_link(trace, layers=range(layers))
-    if link is not None:
-        query, key = trace.tokens[link.query].display, trace.tokens[link.key].display
-        presets.append(
-            Preset(
-                "The strongest link",
-                f"L{link.layer + 1} H{link.head + 1} gives {link.weight:.2f} of {quote(query)} to"
-                f" {quote(key)}. How near do they lie before and after?",
-                {**picture, "layer": str(link.layer + 1), "head": str(link.head + 1)},
-            )
-        )
-    return [
-        *presets,
-        Preset(
-            "A whole layer",
-            "All heads of the last layer side by side, normalized.",
-            {**picture, "span": "all heads", "stage": "normalized", "layer": str(layers)},
-        ),
-        Preset(
-            "The best two dimensions can do",
-            "A biplot of the scores: compare its correlation with the other projections.",
-            {**picture, "projection": "biplot"},
-        ),
-        Preset(
-            "The notebook's search",
-            "Which a and c does the search find, and does c matter?",
-            {"part": "search", "layer": "1"},
-        ),
-        Preset(
-            "Can it be trusted?",
-            "Every projection beside full space and a uniform guess.",
-            {"part": "trust"},
-        ),
-    ]
-
-
-def show_mathematics() -> None:
-    """The definitions, and where they come from."""
-    with st.expander("The mathematics"):
-        st.markdown(
-            r"""
-Softmax does not see a constant added to a row. Adding a vector $a$ to every key adds
-$\langle q_i, a\rangle$ to all of row $i$; and $c$ cancels from $\langle c\,q_i, k_j / c\rangle$:
-
-$$
-\operatorname{softmax}_j \bigl(s\,\langle c\,q_i,\ (k_j + a)/c \rangle\bigr)
-= \operatorname{softmax}_j \bigl(s\,\langle q_i, k_j\rangle + s\,\langle q_i, a\rangle\bigr)
-= \operatorname{softmax}_j \bigl(s\,\langle q_i, k_j\rangle\bigr).
-$$
-
-**Translation** (AttentionViz, Yeh et al. 2023, section 5.1.1): $a = \bar q - \bar k$ for each head,
-so that the centroids meet. With a **soft cap** (Gemma 2) softmax does see $a$: there, and only
-there, translated vectors would attend a little differently.
-
-**Correlation.** Since softmax does not see what is added to a row, distance is compared with the
-**row-centred scores** $y_{ij}$ of the permitted pairs, which no stage changes, and distances lose
-the mean of their row as well: how far a query lies from all keys says nothing of which it attends
-to. With sums over all permitted pairs,
-
-$$
-r = \frac{\sum (D_{ij} - \bar D_{i})\, y_{ij}}
-{\sqrt{\sum (D_{ij} - \bar D_{i})^2 \, \sum y_{ij}^2}},
-\qquad y_{ij} = s_{ij} - \bar s_{i},
-$$
-
-the correlation within subjects of Bland and Altman (1995), each query a subject. Queries with one
-permitted key tell nothing and are left out. The interval comes from a jackknife that leaves out one
-query at a time, on Fisher's $z$, since pairs of one query depend on each other.
-
-**Scaling**: $c$ for each head, chosen so that distance and $y$ correlate nearest to $-1$; the
-published grid is 0.2, 0.4, 0.8, 1, 1.25, 2.5, 5. Here distances keep the means of their rows: one
-scale for all queries. Without them $r$ tends to $-1$ as $c \to \infty$ in every head, because
-$D^2$ tends to $c^2 |q|^2 - 2\langle q, k\rangle$. The weighted correlation uses weights
-$w_i = (d - d_i)^2$ for pairs nearer than $d$, the 0.5th percentile of the distances, and 0 for all
-others:
-
-$$
-r_w = \frac{\operatorname{cov}(y, D; w)}
-{\sqrt{\operatorname{cov}(y, y; w)\operatorname{cov}(D, D; w)}} .
-$$
-
-For **squared Euclidean** distance, $D^2 = u\,|q|^2 + |k|^2/u - 2\langle q, k\rangle$ with
-$u = c^2$: its covariance with $y$ is
-$u \operatorname{cov}(|q|^2, y) + \operatorname{cov}(|k|^2, y)/u - 2\operatorname{cov}(\langle q,
-k\rangle, y)$, so the correlation is a ratio of polynomials in $u$, and its extremes are roots of
-one. No grid is needed.
-
-**The notebook** searches a scalar $a$, added to every dimension of every key, and a signed $c$,
-over the pairs of a query and the key of the same token, with raw products and cosine distance.
-There $c$ cancels from both sides. And a large $|a|$ makes all keys alike: then $r$ tends to minus
-the correlation of $\sum_d q_{id}$ with the same over $|q_i|$, which is near $-1$ wherever queries
-have similar lengths. The search rewards a large $a$, and so ends on the edge of its range.
-
-**Raw scores**, as a choice: the scores as softmax gets them, at every stage, with distances as they
-are. The **biplot** is the rank-2 singular value decomposition of the dot products after each row's
-mean is taken (Gabriel 1971).
-"""
-        )

@@ -1,0 +1,186 @@
+"""The a and c of the search on the query-key page, and distance against dot product."""
+
+from __future__ import annotations
+
+import base64
+import re
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+
+from core.analysis.normalization import grid_search
+from core.model import load, trace_text
+from core.ui import cache
+from core.ui.query_key.choice import Choice
+from core.ui.query_key.report import make_report
+from tests.pages.conftest import alerts
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from streamlit.testing.v1 import AppTest
+
+CAPYBARA = "The brown capybara is sleeping now."
+BOOK = "Oh, this book? I've enjoyed it."
+IT, BOOK_KEY = 10, 4  # positions from 0
+
+
+def said(app: AppTest) -> str:
+    return "\n".join(str(text.value) for text in (*app.markdown, *app.caption))
+
+
+def signed(text: str) -> float:
+    return float(text.replace("−", "-"))
+
+
+@pytest.mark.parametrize(
+    "parameters",
+    [{"span": "one head"}, {"span": "all heads", "stage": "searched"}, {"span": "side by side"}],
+)
+def test_the_picture_says_where_the_search_ends(
+    open_app: Callable[..., AppTest], parameters: dict[str, str]
+) -> None:
+    app = open_app("query_key", text=CAPYBARA, layer="1", **parameters)
+    assert not app.exception
+    text = said(app)
+    assert "ends at **a = −0.5**, **c = −2**" in text
+    assert "**on the edge of its range** (−0.5 to 0.5)" in text
+    assert "does not depend on c" in text
+
+
+def test_a_stage_without_the_search_says_nothing_of_it(open_app: Callable[..., AppTest]) -> None:
+    app = open_app("query_key", text=CAPYBARA, span="all heads", stage="normalized")
+    assert "The search of layer" not in said(app)
+
+
+def test_the_ranges_of_the_search_reach_the_picture_and_its_link(
+    open_app: Callable[..., AppTest],
+) -> None:
+    app = open_app("query_key", text=CAPYBARA, layer="1", a_range="50", steps="41")
+    assert not app.exception
+    assert "inside its range (−50 to 50)" in said(app)
+    assert (app.query_params["a_range"], app.query_params["steps"]) == ("50", "41")
+    assert "c_range" not in app.query_params
+    usual = open_app("query_key", text=CAPYBARA, layer="1")
+    assert not {"a_range", "c_range", "steps", "dot"} & set(usual.query_params)
+
+
+@pytest.mark.parametrize("part", ["picture", "trust", "heads"])
+@pytest.mark.parametrize("key", ["a_range", "c_range", "steps"])
+def test_impossible_ranges_are_told_in_every_part(
+    open_app: Callable[..., AppTest], part: str, key: str
+) -> None:
+    app = open_app("query_key", **{"part": part, "text": "two words", key: "1e9"})
+    assert not app.exception
+    assert f"This link asks for {key}" in alerts(app)
+
+
+@pytest.mark.parametrize("parameters", [{"span": "side by side"}, {"part": "heads"}])
+def test_where_the_search_finds_nothing_that_is_said(
+    open_app: Callable[..., AppTest], parameters: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    still = np.ones((2, 3, 4))
+    monkeypatch.setattr(cache, "layer_search", lambda *_: grid_search(still, still, [0.0], [1.0]))
+    app = open_app("query_key", stage="searched", text=BOOK, **parameters)
+    assert not app.exception
+    assert "The search finds no a and c for layer 6" in alerts(app)
+    one = open_app("query_key", text=BOOK)
+    assert not one.exception
+    assert "The search finds no a and c for layer 6" in said(one)
+
+
+def test_the_trust_table_measures_the_fourth_stage(open_app: Callable[..., AppTest]) -> None:
+    trace = trace_text(load("bundled/minilm"), CAPYBARA)
+    queries, keys = (side[0, 0].astype(float) for side in (trace.queries, trace.keys))
+    scores = queries @ keys.T
+    moved = (-2 * queries)[:, None] - ((keys - 0.5) / -2)[None]
+    apart = np.linalg.norm(moved, axis=-1)
+    r = np.corrcoef(
+        (scores - scores.mean(axis=1, keepdims=True)).ravel(),
+        (apart - apart.mean(axis=1, keepdims=True)).ravel(),
+    )[0, 1]
+    table = open_app("query_key", text=CAPYBARA, part="trust", layer="1", head="1").table[0].value
+    row = table.loc["full space, a and c of the search"]
+    assert row.iloc[0] == f"−{-r:.2f}"
+
+
+def shown_report(choice: Choice) -> tuple[str, str]:
+    """The report's markup, and what its pictures are drawn from."""
+    report = make_report(trace_text(load("bundled/minilm"), choice.key[1]), choice)
+    (packed,) = re.findall(r'atob\("([^"]*)"\)', report)
+    return report, base64.b64decode(packed).decode("utf-8", errors="replace")
+
+
+def test_the_report_has_default_and_searched_beside_each_other_with_red_and_regression() -> None:
+    key = ("bundled/minilm", CAPYBARA, None)
+    choice = Choice(key, 0, 0, "euclidean", "pearson", sources=(2,), targets=(3, 4, 5))
+    report, pictures = shown_report(choice)
+    first = pictures.index("L1 H1 default: mean distance 1.55")
+    assert pictures.index("L1 H1 searched: mean distance 5.55") > first
+    assert re.search(r'"sources": ?\[2\], ?"targets": ?\[3, ?4, ?5\]', pictures)
+    assert "Layer 1: a = −0.5, c = −2, |r| = 0.68453" in report
+    assert "(on the edge of its range)" in report
+    assert "cap (4), ##y (5), ##bara (6)" in report
+
+
+def test_a_chosen_pair_shows_its_own_numbers(open_app: Callable[..., AppTest]) -> None:
+    trace = trace_text(load("bundled/minilm"), BOOK)
+    query, key = trace.queries[3, 1, IT].astype(float), trace.keys[3, 1, BOOK_KEY].astype(float)
+    score = query @ key / np.sqrt(32)
+    apart = np.linalg.norm(query - key)
+    weight = trace.attention(3, 1)[IT, BOOK_KEY]
+    link = {"part": "heads", "layer": "4", "head": "2", "stage": "raw", "dot": "11,5"}
+    app = open_app("query_key", text=BOOK, **link)
+    assert (
+        f"Query `it` → key `book`: score **{score:.3f}**, distance **{apart:.3f}**,"
+        f" attention **{weight:.3f}**"
+    ) in said(app)
+    assert app.query_params["dot"] == "11,5"
+
+
+@pytest.mark.parametrize("stage", ["raw", "translated", "normalized", "searched"])
+def test_the_scatter_has_the_r_of_its_stage(open_app: Callable[..., AppTest], stage: str) -> None:
+    trust = open_app("query_key", text=BOOK, part="trust", layer="4", head="2").table[0].value
+    name = {"searched": "a and c of the search"}.get(stage, stage)
+    app = open_app("query_key", text=BOOK, part="heads", layer="4", head="2", stage=stage)
+    (found,) = re.findall(r"r = ([−+]0\.\d{3})", said(app))
+    told = str(trust.loc[f"full space, {name}"].iloc[0])
+    assert signed(found) == pytest.approx(signed(told), abs=0.0051)
+
+
+@pytest.mark.parametrize("dot", ["x", "1", "1,2,3", "0,0", "99,99", "-1,2", "1e9,1", "<b>,$x$"])
+def test_a_dot_that_is_no_pair_of_this_text_is_told(
+    open_app: Callable[..., AppTest], dot: str
+) -> None:
+    app = open_app("query_key", text=BOOK, part="heads", dot=dot)
+    assert not app.exception
+    assert "dot" in alerts(app)
+    assert "Click a point to see its pair" in said(app)
+
+
+def test_a_dot_of_another_text_is_forgotten(open_app: Callable[..., AppTest]) -> None:
+    app = open_app("query_key", text=BOOK, part="heads", dot="11,5")
+    app.text_area(key="text").set_value(CAPYBARA).run()
+    assert not app.exception
+    assert "Click a point to see its pair" in said(app)
+    assert alerts(app) == ""
+
+
+def test_many_pairs_are_a_density_and_the_number_is_said(
+    open_app: Callable[..., AppTest],
+) -> None:
+    app = open_app("query_key", text="book " * 80, part="heads")
+    assert not app.exception
+    assert "6,724 pairs are more than 4,000" in said(app)
+
+
+@pytest.mark.parametrize("text", ["x", "it it it", "<b>x</b> $x$ :red[x]", "😀 مرحبا"])
+@pytest.mark.parametrize("target", ["centred", "raw"])
+def test_the_scatter_takes_every_text(
+    open_app: Callable[..., AppTest], text: str, target: str
+) -> None:
+    link = {"part": "heads", "target": target, "dot": "1,2", "stage": "searched"}
+    app = open_app("query_key", text=text, distance="cosine", **link)
+    assert not app.exception
+    assert "nan" not in said(app)
