@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 _HEIGHT = 330  # pixels
 _MOST_LABELS = 60  # in space, where labels cannot avoid each other
 _LINE_STEPS = 6  # widths of lines in space
+_SPACE_SIZE, _SPACE_SIZES = 4.0, (3.0, 10.0)  # pixels of points in space; by norm, least and most
 
 
 def surface_figure(search: GridSearch, colours: Palette) -> go.Figure:
@@ -170,6 +171,14 @@ def _add_squared(
             )
 
 
+def space_sizes(norms: Floats) -> Floats:
+    """Pixels of points in space: as `norms`, from the shortest vector to the longest."""
+    low, high = float(norms.min()), float(norms.max())
+    share = (norms - low) / (high - low) if high > low else np.full(norms.shape, 0.5)
+    least, most = _SPACE_SIZES
+    return np.asarray(least + (most - least) * share)
+
+
 def space_figure(
     cloud: Cloud,
     title: str,
@@ -179,6 +188,9 @@ def space_figure(
     tones: Sequence[str],
     shown: Sequence[int],
     colours: Palette,
+    *,
+    sizes: Floats | None = None,
+    labelled: bool = True,
 ) -> go.Figure:
     """A cloud in three dimensions, to be turned by hand.
 
@@ -188,11 +200,13 @@ def space_figure(
     red : which lines lead from a chosen source to a chosen target, (line,).
     tones : a colour for every query, then for every key.
     shown : positions that are drawn.
+    sizes : pixels of every point, (2 token,), queries first; one size for all without them.
+    labelled : tokens stand beside their points, where there are not too many.
     """
     figure = go.Figure(
         [
             *_space_lines(cloud, lines, red, shown, colours),
-            *_space_points(cloud, labels, tones, shown, colours),
+            *_space_points(cloud, labels, tones, shown, colours, sizes=sizes, named=labelled),
         ]
     )
     axis: dict[str, Any] = {
@@ -218,6 +232,9 @@ def _space_points(
     tone: Sequence[str],
     shown: Sequence[int],
     colours: Palette,
+    *,
+    sizes: Floats | None,
+    named: bool,
 ) -> list[go.Scatter3d]:
     kept = list(shown)
     count = len(labels)
@@ -233,10 +250,16 @@ def _space_points(
                 x=x,
                 y=y,
                 z=z,
-                mode="markers+text" if len(kept) <= _MOST_LABELS else "markers",
+                mode="markers+text" if named and len(kept) <= _MOST_LABELS else "markers",
                 text=names,
                 textfont={"size": 11, "color": ink},
-                marker={"symbol": symbol, "size": 4, "color": [tone[offset + i] for i in kept]},
+                marker={
+                    "symbol": symbol,
+                    "size": _SPACE_SIZE
+                    if sizes is None
+                    else [float(sizes[offset + i]) for i in kept],
+                    "color": [tone[offset + i] for i in kept],
+                },
                 hovertemplate=f"{kind} %{{text}}<extra></extra>",
             )
         )

@@ -15,6 +15,7 @@ import streamlit as st
 
 from core.components import atlas_cloud
 from core.components.atlas_cloud import AtlasCloud, cloud_page, quantised, show_cloud
+from core.figures.shades import shades
 
 KINDS = {"u1": "u1", "u2": "<u2", "f4": "<f4"}
 
@@ -33,6 +34,7 @@ def cloud(dims: int = 2) -> AtlasCloud:
         searching=True,
         picked=2,
         title="L4 H2",
+        shades=shades("sequential", 0),
     )
 
 
@@ -80,7 +82,14 @@ def test_everything_arrives_as_it_was() -> None:
 def test_categories_keep_their_numbers_and_nothing_picked_is_minus_one() -> None:
     tones = np.array([0.0, 4, 300, 1, 0, 2])
     header, arrays = received(
-        replace(cloud(), colouring="category", tones=tones, picked=None).packed()
+        replace(
+            cloud(),
+            colouring="category",
+            legend=("a", "b"),
+            shades=shades("category", 2),
+            tones=tones,
+            picked=None,
+        ).packed()
     )
     assert arrays["tones"].tolist() == tones.tolist()
     assert header["picked"] == -1

@@ -13,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.components.atlas_matrix import AtlasMatrix, matrix_page, quantise
+from core.figures.shades import shades
 
 HOSTILE = "</script><img src=x onerror=alert(1)>"
 MEGABYTE = 1_000_000
@@ -100,10 +101,19 @@ def test_a_coordinate_is_two_bytes(layers: int, heads: int, tokens: int, most: f
 
 def test_tones_travel_as_bytes_for_all_heads_or_for_each() -> None:
     shares = np.array([0, 0.5, 1, 2, -1, np.nan, 0, 0, 0, 0])
-    _, arrays = received(matrix(colouring="sequential", tones=shares).packed())
+    _, arrays = received(
+        matrix(colouring="sequential", tones=shares, shades=shades("sequential", 0)).packed()
+    )
     assert arrays["tones"].tolist() == [0, 128, 255, 255, 0, 0, 0, 0, 0, 0]
     each = np.arange(60).reshape(6, 10) % 5
-    _, arrays = received(matrix(colouring="category", tones=each, legend=list("abcde")).packed())
+    _, arrays = received(
+        matrix(
+            colouring="category",
+            tones=each,
+            legend=list("abcde"),
+            shades=shades("category", 5),
+        ).packed()
+    )
     np.testing.assert_array_equal(arrays["tones"], each.ravel())
     assert arrays["tones"].dtype == np.uint8
 

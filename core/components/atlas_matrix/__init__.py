@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -11,9 +11,10 @@ import streamlit as st
 from core.components.export import standalone_page
 from core.components.packing import pack
 from core.components.registry import register
+from core.components.shades import checked_shades
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -22,6 +23,7 @@ _SHARED = (
     "mount",
     "scales",
     "scatter",
+    "shades",
     "tooltip",
     "raster",
     "viewport",
@@ -55,6 +57,9 @@ class AtlasMatrix:
     searching : a search is on: what was not found fades, even where nothing was found.
     own_scale : each cloud fills its tile, instead of one scale for all.
     chosen : layer and head, from 0, with an outline.
+    shades : for the themes "light" and "dark" the colours of queries and of keys: one a step of a
+        scale, or one a category.
+    labelled : tokens stand beside points where a tile is large.
     """
 
     layers: int
@@ -71,6 +76,8 @@ class AtlasMatrix:
     searching: bool = False
     own_scale: bool = True
     chosen: tuple[int, int] | None = None
+    shades: Mapping[str, Sequence[Sequence[str]]] = field(default_factory=dict)
+    labelled: bool = True
 
     def packed(self) -> bytes:
         """What the component receives: two bytes a coordinate, one a tone.
@@ -89,6 +96,8 @@ class AtlasMatrix:
             "heads": self.heads,
             "colouring": self.colouring,
             "legend": list(self.legend),
+            "shades": checked_shades(self.shades, self.colouring, len(self.legend)),
+            "labelled": self.labelled,
             "labels": list(self.labels),
             "texts": list(self.texts),
             "searching": bool(self.searching),

@@ -319,18 +319,8 @@ function enter(ui, state) {
 }
 
 function drawLegend({ legend }, { data, colours }) {
-  legend.replaceChildren()
-  const plain = data.colouring === "type"
-  addEntry(legend, "query", "circle", plain ? colours.query : colours.ink)
-  addEntry(legend, "key", "diamond", plain ? colours.key : colours.ink)
-  if (data.colouring === "category") data.legend.forEach((text, tone) => addEntry(legend, text, "square", colours.css(tone)))
-  if (data.colouring === "sequential") {
-    const item = add(legend, "span", "entry")
-    add(item, "span", "", data.legend[0])
-    add(item, "i", "ramp").style.background = `linear-gradient(90deg, ${[0, 85, 170, 255].map(colours.css)})`
-    add(item, "span", "", data.legend.at(-1))
-  }
-  if (data.searching) addEntry(legend, data.found.length ? "found: larger, with a ring" : "nothing found", "circle ring", colours.back)
+  legend.replaceChildren(...legendEntries(data, colours.shades))
+  if (data.searching) addEntry(legend, data.found.length ? "found: larger, with a ring" : "nothing found", "disc ring", colours.back)
 }
 
 function addEntry(parent, text, className, colour) {

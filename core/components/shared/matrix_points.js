@@ -27,26 +27,18 @@ function matrixColours(element, data) {
   const paper = parseColour(value("--st-background-color"))
   const ink = parseColour(value("--st-text-color"))
   const left = luminance(paper) < 0.3 ? FADED.dark : FADED.light
-  const steps = colourSteps(paletteOf(element, SEQUENTIAL)).map(({ css }) => parseColour(css))
-  const category = (tone) => categoryColour(series.slice(2).map(parseColour), tone, ink)
-  const sequential = (tone) => steps[Math.round(60 + (195 * tone) / 255)]
+  const shades = shadesOf(data, { query: parseColour(series[0]), key: parseColour(series[1]), paper })
+  const full = data.colouring === "sequential" ? 255 : 1
   const tints = (kind, share) => Uint32Array.from({ length: 256 }, (_, tone) => {
-    const plain = data.colouring === "type" ? parseColour(series[kind]) : { sequential, category }[data.colouring](tone)
-    return packedColour(mixed(plain, paper, share))
+    const shade = shades[kind][shadeIndex(data.colouring, tone / full, shades[kind].length)]
+    return packedColour(mixed(shade, paper, share))
   })
   return {
     paper, query: series[0], key: series[1], ink: value("--st-text-color"), back: value("--st-background-color"),
     border: value("--st-border-color"), primary: value("--st-primary-color"), font: value("--st-font") || "sans-serif",
-    full: [tints(0, 1), tints(1, 1)], faded: [tints(0, left), tints(1, left)],
+    full: [tints(0, 1), tints(1, 1)], faded: [tints(0, left), tints(1, left)], shades,
     ring: new Uint32Array(256).fill(packedColour(ink)), gap: new Uint32Array(256).fill(packedColour(paper)),
-    css: (tone) => `rgb(${{ type: () => ink, sequential, category }[data.colouring](tone)})`,
   }
-}
-
-// The theme's colours, then the same again nearer to the ink.
-function categoryColour(series, index, ink) {
-  const round = Math.floor(index / series.length)
-  return mixed(series[index % series.length], ink, Math.max(0.25, 1 - 0.45 * round))
 }
 
 // Where a head's points lie in its tile: {left, bottom, scale} in pixels a step; null without points.

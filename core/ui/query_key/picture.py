@@ -21,7 +21,8 @@ from core.analysis.clouds import (
 from core.analysis.joint_embedding import SEED, Projection
 from core.analysis.projection_error import ProjectionError
 from core.components.clouds import Clouds, Panel, show_clouds
-from core.figures.query_key import space_figure
+from core.figures.query_key import space_figure, space_sizes
+from core.figures.shades import shades, shades_on
 from core.ui import address, cache
 from core.ui.messages import escape
 from core.ui.query_key.choice import SHARED, scaling_of
@@ -42,6 +43,7 @@ PROJECTIONS = ["PCA", "biplot", "UMAP", "t-SNE"]
 COLOURINGS = ["type", "position", "position mod 5", "norm"]
 GRID_COLUMNS = 4
 _SLOW = {"UMAP": "UMAP starts its own process, about ten seconds the first time …"}
+_KINDS = {"type": "type", "position mod 5": "category"}  # the others are sequential
 _CHOSEN_FOR = "_chosen_for"
 KEYS = (
     "span",
@@ -56,6 +58,8 @@ KEYS = (
     "point",
     "hide",
     "scale",
+    "sizes",
+    "labels",
 )
 
 
@@ -107,6 +111,8 @@ def _restore(trace: Trace) -> None:
     address.restore_number("above", 0.01, 1.0, 0.2)
     address.restore_flag("hide")
     address.restore_flag("scale")
+    address.restore_flag("sizes")
+    address.restore_flag("labels", default=True)
     positions = [token.position + 1 for token in trace.tokens]
     # Positions mean nothing in another text: there, what is chosen begins anew.
     same_text = (trace.model, *(token.text for token in trace.tokens))
@@ -126,8 +132,9 @@ def _restore(trace: Trace) -> None:
 
 
 def _written(left_out: set[str]) -> list[str]:
-    if not st.session_state["point"]:
-        left_out = left_out | {"point"}
+    state = st.session_state
+    usual = {"point": "", "sizes": False, "labels": True}  # which no link has to carry
+    left_out = left_out | {key for key, value in usual.items() if state[key] == value}
     return [key for key in KEYS if key not in left_out]
 
 
@@ -174,6 +181,13 @@ def _draw_controls(trace: Trace, labels: Sequence[str]) -> None:
             persist_state="session",
             help="Each panel as large as its points, instead of one scale for all.",
         )
+        st.toggle(
+            "Size by norm",
+            key="sizes",
+            persist_state="session",
+            help="The longer a query or key, at the stage shown, the larger its point.",
+        )
+        st.toggle("Labels", key="labels", persist_state="session")
 
 
 def _compute(choice: Choice, heads: Sequence[int], dimensions: int) -> list[list[Cloud]]:
@@ -224,10 +238,11 @@ def _show_panels(
             points=np.vstack([cloud.picture.queries, cloud.picture.keys]),
             tones=tone,
             group=group,
+            norms=cloud.norms if state["sizes"] else None,
         )
         for (group, cloud), tone in zip(flat, tones, strict=True)
     ]
-    kinds = {"type": "type", "position mod 5": "category"}
+    colouring = _KINDS.get(state["colour"], "sequential")
     show_clouds(
         Clouds(
             panels=panels,
@@ -235,8 +250,10 @@ def _show_panels(
             lines=[np.column_stack([e.queries, e.keys, e.weights]) for e in lines],
             heads=names,
             columns=GRID_COLUMNS if grid else 3,
-            colouring=kinds.get(state["colour"], "sequential"),
+            colouring=colouring,
             legend=legend,
+            shades=shades(colouring, len(legend)),
+            labelled=state["labels"],
             sources=[position - 1 for position in state["from"]],
             targets=[position - 1 for position in state["to"]],
             shown=shown,
@@ -265,24 +282,30 @@ def _show_space(
     sources = [position - 1 for position in state["from"]]
     targets = [position - 1 for position in state["to"]]
     red = np.isin(lines.queries, sources) & np.isin(lines.keys, targets)
-    for column, cloud, tone in zip(st.columns(len(clouds)), clouds, tones, strict=True):
+    norms = np.stack([cloud.norms for cloud in clouds])
+    sizes = space_sizes(norms) if state["sizes"] else [None] * len(clouds)
+    columns = st.columns(len(clouds))
+    for column, cloud, tone, size in zip(columns, clouds, tones, sizes, strict=True):
         figure = space_figure(
             cloud,
             title_of(cloud, state["projection"], choice, head=choice.head),
             labels,
             lines,
             red,
-            _css(state["colour"], tone, colours),
+            _css(state["colour"], tone, len(legend), colours),
             shown,
             colours,
+            sizes=size,
+            labelled=state["labels"],
         )
         with column:
             st.plotly_chart(figure, key=f"query_key_space_{cloud.stage}")
             st.caption("  \n".join(notes_of(cloud, state["projection"], choice)))
-    if legend:
-        st.caption(f"Colours from {legend[0]} to {legend[-1]}. Drag a picture to turn it.")
-    else:
-        st.caption("Drag a picture to turn it.")
+    said = "Queries are discs, keys diamonds"
+    said += f" and lighter: colours from {legend[0]} to {legend[-1]}." if legend else "."
+    if state["sizes"]:
+        said += f" Sizes from norm {norms.min():.3g} to {norms.max():.3g}."
+    st.caption(f"{said} Drag a picture to turn it.")
 
 
 def tones_of(
@@ -302,11 +325,14 @@ def tones_of(
     return [np.zeros(2 * count)] * len(clouds), ()
 
 
-def _css(colouring: str, tones: Floats, colours: Palette) -> list[str]:
-    half = len(tones) // 2
-    if colouring == "type":
-        return [colours.query] * half + [colours.key] * half
-    if colouring == "position mod 5":
-        return [colours.categories[int(tone)] for tone in tones]
-    steps = colours.sequential[2:]
-    return [steps[round(float(tone) * (len(steps) - 1))] for tone in tones]
+def _css(colouring: str, tones: Floats, categories: int, colours: Palette) -> list[str]:
+    """A colour for every query, then for every key: darker and lighter."""
+    kind = _KINDS.get(colouring, "sequential")
+    kinds = shades_on(colours, kind, categories)
+    last = len(kinds[0]) - 1
+    steps = np.rint(tones * last if kind == "sequential" else tones).astype(int).clip(0, last)
+    return [
+        shade[step]
+        for shade, half in zip(kinds, np.split(steps, 2), strict=True)
+        for step in half.tolist()
+    ]
