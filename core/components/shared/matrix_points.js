@@ -37,6 +37,7 @@ function matrixColours(element, data) {
     paper, query: series[0], key: series[1], ink: value("--st-text-color"), back: value("--st-background-color"),
     border: value("--st-border-color"), primary: value("--st-primary-color"), font: value("--st-font") || "sans-serif",
     full: [tints(0, 1), tints(1, 1)], faded: [tints(0, left), tints(1, left)], shades,
+    sliced: slicedTints(data.searching ? (kind) => tints(kind, left) : tints),
     ring: new Uint32Array(256).fill(packedColour(ink)), gap: new Uint32Array(256).fill(packedColour(paper)),
   }
 }
@@ -79,7 +80,9 @@ function paintTile(raster, { data, grid, colours, ratio }, head, spot) {
   const radius = paintedRadius(spot.side, ratio, 2 * count)
   const tints = data.searching ? colours.faded : colours.full
   const queries = head * 2 * count
-  paintCloud(raster, run, queries, count, radius, tints, radius >= RINGED * ratio ? colours.gap : null)
+  const gap = radius >= RINGED * ratio ? colours.gap : null
+  if (data.solid) paintSolid(raster, run, data.solid, head, radius, colours.sliced, gap)
+  else paintCloud(raster, run, queries, count, radius, tints, gap)
   const least = (spot.side < SMALL ? 1 : 2) * ratio
   const shown = Math.max(2 * radius, Math.round(least))
   paintFound(raster, run, data.found, queries, count, shown + Math.max(1, Math.round(least / 2)), [colours.ring, colours.ring])
