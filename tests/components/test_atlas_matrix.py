@@ -140,3 +140,24 @@ def test_the_file_holds_what_people_typed_as_data_alone() -> None:
     page = matrix_page(matrix(labels=[HOSTILE] * 5, texts=[HOSTILE]), HOSTILE, HOSTILE)
     assert HOSTILE not in page
     assert "<img" not in page
+
+
+def test_a_matrix_in_space_has_three_equal_axes_and_says_so() -> None:
+    box = np.array([[0, 0, 0], [8, 2, 4]], dtype=np.float32)
+    steps, frames = quantise(box[None])
+    np.testing.assert_allclose(frames, [[4, 1, 4]])
+    np.testing.assert_allclose(
+        np.ptp(steps[0].astype(int), axis=0), [65535, 65535 / 4, 65535 / 2], atol=1
+    )
+    solid = matrix(points=np.zeros((6, 10, 3), dtype=np.float32))
+    header, arrays = received(solid.packed())
+    assert header["dims"] == 3
+    assert arrays["places"].size == 6 * 10 * 3
+    assert received(matrix().packed())[0]["dims"] == 2
+    with pytest.raises(ValueError, match=r"\(6, 10, 4\); expected \(6, 10, 2\)"):
+        matrix(points=np.zeros((6, 10, 4), dtype=np.float32)).packed()
+
+
+def test_labels_of_a_matrix_can_be_switched_off() -> None:
+    assert received(matrix().packed())[0]["labelled"] is True
+    assert received(matrix(labelled=False).packed())[0]["labelled"] is False

@@ -10,7 +10,11 @@ const TOUCHABLE = 160 // a tile's side from which on a finger can choose a point
 const HINTS = {
   mouse: "Click a head to open it; drag to move; Ctrl and wheel, or + and −, to zoom (once you have clicked or dragged here, the wheel alone); arrow keys step from head to head.",
   finger: "Tap a head for its name, again to open it. Pinch to zoom, then move with a finger.",
-  solid: "Drag to turn all heads (Shift and arrow keys, too), Shift and drag to move; Ctrl and wheel, or + and −, to zoom. Click a head to open it.",
+  solid: {
+    mouse: "Drag to turn all heads (or Shift and arrow keys), Shift and drag to move; Ctrl and wheel, or + and −, to zoom. Click a head to open it; arrow keys step from head to head.",
+    finger: "Drag sideways to turn all heads. Tap a head for its name, again to open it. Pinch to zoom.",
+    file: "Drag to turn all heads (or Shift and arrow keys), Shift and drag to move; Ctrl and wheel, pinch, or + and − to zoom. Click a head to enlarge it.",
+  },
   file: "Click a head to enlarge it; drag to move; Ctrl and wheel, pinch, or + and − to zoom; arrow keys step from head to head.",
 }
 
@@ -55,9 +59,9 @@ function createView(parentElement, standalone) {
 }
 
 function hintFor(standalone, dims) {
-  if (dims === 3) return HINTS.solid
-  if (standalone) return HINTS.file
-  return window.matchMedia("(pointer: coarse)").matches ? HINTS.finger : HINTS.mouse
+  const hints = dims === 3 ? HINTS.solid : HINTS
+  if (standalone) return hints.file
+  return window.matchMedia("(pointer: coarse)").matches ? hints.finger : hints.mouse
 }
 
 function add(parent, tag, className, text) {

@@ -2,7 +2,7 @@
 // What is drawn comes in `scene` (places in CSS pixels, marks, order) and `theme`; nothing is kept.
 
 const FOG = 16 // steps from the paper (far) to a point's own colour (near)
-const FARTHEST = { type: 0.3, category: 0.65, sequential: 0.65 } // of its colour that the farthest point keeps
+const FARTHEST = { type: 0.3, category: 0.75, sequential: 0.75 } // of its colour that the farthest point keeps
 const RINGS = 500 // points that get a dark ring; where more stand out, the paper parts them as it does others
 const FITS = new Map() // "radius:rim" -> the shapes of points
 const GROWS = [0, 0, 1, 1, 1.5, 3] // pixels that a mark adds to a radius

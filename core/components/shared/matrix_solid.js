@@ -2,7 +2,7 @@
 // where points lie in their tiles, in the same steps as in the plane, and which of them are in front.
 
 const SLICES = 6 // of depth: within one, points are drawn in no order of depth
-const FARTHEST_SHARE = 0.45 // of its colour that the farthest slice keeps
+const FARTHEST_SHARE = 0.75 // of its colour that the farthest slice keeps: a query stays darker than a key
 const TURN = { pixel: 0.0075, key: 0.12 } // radians
 
 // Clouds about their means, and the arrays that turning fills. `frames` get half a side that holds 99

@@ -17,7 +17,8 @@ function sizeFactor(kind) {
 function sizeEntries({ sizes, sizeEnds }) {
   if (!sizes.length) return []
   const entry = legendEntry([], "norm")
-  for (const kind of [0, (SIZE.classes - 1) / 2, SIZE.classes - 1]) {
+  const middle = (SIZE.classes - 1) / 2
+  for (const kind of sizeEnds[0] < sizeEnds[1] ? [0, middle, SIZE.classes - 1] : [middle]) {
     const norm = sizeEnds[0] + ((sizeEnds[1] - sizeEnds[0]) * kind) / (SIZE.classes - 1)
     const disc = kindMark(0, [0, 0, 0])
     const across = `${2 * SIZE.sample * sizeFactor(kind)}px`

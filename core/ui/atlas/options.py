@@ -33,6 +33,8 @@ def draw_switches(*keys: str) -> None:
 
 def restore_dimensions() -> None:
     """Set from the link whether pictures are flat or in space."""
+    if st.session_state.get("dims") in {"2-D", "3-D"}:  # as the page of queries and keys has them
+        st.session_state["dims"] = st.session_state["dims"].removesuffix("-D")
     address.restore_choice("dims", ["2", "3"], "2", "The picture has 2 or 3 dimensions")
 
 

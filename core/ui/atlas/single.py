@@ -68,7 +68,7 @@ def show_one_head(screen: Screen) -> None:
 def _show_hint() -> None:
     st.info(
         "**Click a point** to see its token in its sentence, and what this head attends to"
-        " there. **Lasso** a cluster to see which tokens it is made of."
+        " there, as lines in the cloud too. **Lasso** a cluster to see which tokens it is made of."
     )
 
 
@@ -89,7 +89,7 @@ def _draw(screen: Screen, picked: int, trace: Trace | None) -> NDArray[np.intp] 
         on_pick=lambda index: _pick(tokens, index),
         on_choose=lambda chosen: st.session_state.update({_CHOSEN: (tokens, chosen)}),
     )
-    reading, saving = st.columns([4, 1])
+    reading, saving = st.columns([3, 1])
     with reading:
         with st.container(horizontal=True, vertical_alignment="center"):
             pick_dimensions()

@@ -105,6 +105,8 @@ def _restore(trace: Trace) -> None:
     address.restore_choice("span", ["one head", "all heads"], "one head", "The spans are")
     address.restore_choice("stage", list(STAGES), "normalized", "The stages are")
     address.restore_choice("projection", PROJECTIONS, "PCA", "The projections are")
+    if st.session_state.get("dims") in {"2", "3"}:  # as the atlas has them
+        st.session_state["dims"] += "-D"
     address.restore_choice("dims", ["2-D", "3-D"], "2-D", "The pictures are")
     address.restore_choice("colour", COLOURINGS, "type", "Colours can show")
     address.restore_choice("join", ["strongest", "all above"], "strongest", "The lines are")

@@ -81,7 +81,7 @@ def caption_of(
     """How to read the clouds, true for what is drawn; `softcap` is that of the layer's scores."""
     if projection == "biplot":
         return (
-            "Green circles are queries, pink diamonds keys. In a biplot not distances but inner"
+            "Circles are queries, diamonds keys. In a biplot not distances but inner"
             " products count: a key far out in a query's direction is attended to. It is the best"
             " that two dimensions can do for the scores, and translation and scaling do not change"
             " it."
@@ -105,7 +105,7 @@ def caption_of(
         "t-SNE": f"t-SNE, perplexity up to 30, seed {seed}: distances between groups mean little.",
     }[projection]
     return (
-        "Green circles are queries, pink diamonds keys; each line joins a query to a key it attends"
+        "Circles are queries, diamonds keys; each line joins a query to a key it attends"
         f" to. {how} {stages} A good picture has correlations near −1: what is near is attended to."
         f" {_target_words(choice)}"
     )
