@@ -57,7 +57,11 @@ def show_one_head(screen: Screen) -> None:
     picked = int(st.session_state["token"]) - 1
     left, right = st.columns([3, 2], gap="medium")
     with right:
-        trace = show_sentence(screen, picked) if picked >= 0 else _show_hint()
+        trace = None
+        if picked >= 0:
+            trace = show_sentence(screen, picked)
+        else:
+            _show_hint()
     with left:
         shown = _draw(screen, picked, trace)
     with right:
@@ -89,12 +93,11 @@ def _draw(screen: Screen, picked: int, trace: Trace | None) -> NDArray[np.intp] 
         on_pick=lambda index: _pick(tokens, index),
         on_choose=lambda chosen: st.session_state.update({_CHOSEN: (tokens, chosen)}),
     )
+    with st.container(horizontal=True, vertical_alignment="center"):
+        pick_dimensions()
+        draw_switches(SIZES, LABELS, LINES)
     reading, saving = st.columns([3, 1])
-    with reading:
-        with st.container(horizontal=True, vertical_alignment="center"):
-            pick_dimensions()
-            draw_switches(SIZES, LABELS, LINES)
-        st.caption(said)
+    reading.caption(said)
     saving.download_button(
         "Save as HTML",
         partial(cloud_page, cloud, f"{screen.name} of {screen.atlas.model}", _plain(said)),
