@@ -12,6 +12,7 @@ from core.ui.atlas.alike import show_head_map
 from core.ui.atlas.making import atlas_from_file, atlas_of_corpus
 from core.ui.atlas.matrix import show_all_heads
 from core.ui.atlas.meeting import show_meeting
+from core.ui.atlas.neighbours import step_through_matrix
 from core.ui.atlas.positions import show_positions
 from core.ui.atlas.saving import show_about
 from core.ui.atlas.screen import Screen, pick_colour, pick_projection
@@ -24,7 +25,6 @@ from core.ui.selectors import (
     pick_layer,
     pick_part,
     restore_head,
-    step_through_heads,
 )
 
 PARTS = {
@@ -53,7 +53,7 @@ with st.container(horizontal=True, vertical_alignment="bottom"):
             layer = pick_layer(atlas)
         with st.container(width=105):
             head = pick_head(atlas)
-        step_through_heads(atlas)
+        step_through_matrix(atlas)
     if part in ("heads", "one", "trust"):
         projection, stage = pick_projection(atlas)
     if part in ("heads", "one"):

@@ -179,11 +179,16 @@ def head_clouds(
     ]
 
 
-def strongest_lines(attention: Floats) -> Lines:
-    """Each query to the key it attends to most; `attention` is (token, token)."""
-    keys = attention.argmax(axis=1)
-    queries = np.arange(len(attention))
-    return _sorted_lines(queries, keys, attention[queries, keys])
+def strongest_lines(attention: Floats, count: int = 1) -> Lines:
+    """Each query to the `count` keys it attends to most; `attention` is (token, token).
+
+    Of keys with the same attention the first is taken; keys without any get no line.
+    """
+    ranked = np.argsort(-attention, axis=1, kind="stable")[:, :count]
+    keys, queries = ranked.ravel(), np.repeat(np.arange(len(attention)), ranked.shape[1])
+    weights = attention[queries, keys]
+    some = weights > 0
+    return _sorted_lines(queries[some], keys[some], weights[some])
 
 
 def lines_above(attention: Floats, threshold: float) -> Lines:

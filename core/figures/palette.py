@@ -79,6 +79,12 @@ def token_colours(count: int, theme: str | None) -> list[str]:
 
 def lch_to_hex(lightness: float, chroma: float, hue: float) -> str:
     """CIE LCh(ab) under D65 to sRGB, clipped to what a screen shows."""
+    linear = lch_to_linear(lightness, chroma, hue)
+    return "#" + "".join(f"{round(255 * _to_srgb(channel)):02x}" for channel in linear)
+
+
+def lch_to_linear(lightness: float, chroma: float, hue: float) -> tuple[float, float, float]:
+    """CIE LCh(ab) under D65 as linear light; outside of 0 to 1 where no screen shows it."""
     radians = math.radians(hue)
     fy = (lightness + 16) / 116
     fx, fz = fy + chroma * math.cos(radians) / 500, fy - chroma * math.sin(radians) / 200
@@ -86,12 +92,11 @@ def lch_to_hex(lightness: float, chroma: float, hue: float) -> str:
         white * (f**3 if f > 6 / 29 else 3 * (6 / 29) ** 2 * (f - 4 / 29))
         for f, white in ((fx, 0.95047), (fy, 1.0), (fz, 1.08883))
     )
-    linear = (
+    return (
         3.2406 * x - 1.5372 * y - 0.4986 * z,
         -0.9689 * x + 1.8758 * y + 0.0415 * z,
         0.0557 * x - 0.2040 * y + 1.0570 * z,
     )
-    return "#" + "".join(f"{round(255 * _to_srgb(channel)):02x}" for channel in linear)
 
 
 def _to_srgb(channel: float) -> float:

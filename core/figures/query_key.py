@@ -29,6 +29,7 @@ _MOST_LABELS = 60  # in space, where labels cannot avoid each other
 BLUE = 2  # of the palette's categories: each query's strongest pair
 _EYE = 1.8  # from the middle on each axis, in the cube's size: four narrow pictures show all of it
 _LINE_STEPS = 6  # widths of lines in space
+_SPACE_SIZE, _SPACE_SIZES = 4.0, (3.0, 10.0)  # pixels of points in space; by norm, least and most
 
 
 def surface_figure(search: GridSearch, colours: Palette) -> go.Figure:
@@ -172,6 +173,14 @@ def _add_squared(
             )
 
 
+def space_sizes(norms: Floats) -> Floats:
+    """Pixels of points in space: as `norms`, from the shortest vector to the longest."""
+    low, high = float(norms.min()), float(norms.max())
+    share = (norms - low) / (high - low) if high > low else np.full(norms.shape, 0.5)
+    least, most = _SPACE_SIZES
+    return np.asarray(least + (most - least) * share)
+
+
 def space_figure(
     cloud: Cloud,
     title: str,
@@ -181,6 +190,9 @@ def space_figure(
     tones: Sequence[str],
     shown: Sequence[int],
     colours: Palette,
+    *,
+    sizes: Floats | None = None,
+    labelled: bool = True,
 ) -> go.Figure:
     """A cloud in three dimensions, to be turned by hand.
 
@@ -190,11 +202,15 @@ def space_figure(
     chosen : positions of the sources and of the targets, which are red as the lines between them.
     tones : a colour for every query, then for every key.
     shown : positions that are drawn.
+    sizes : pixels of every point, (2 token,), queries first; one size for all without them.
+    labelled : tokens stand beside their points, where there are not too many.
     """
     figure = go.Figure(
         [
             *_space_lines(cloud, lines, chosen, shown, colours),
-            *_space_points(cloud, labels, chosen, tones, shown, colours),
+            *_space_points(
+                cloud, labels, chosen, tones, shown, colours, sizes=sizes, named=labelled
+            ),
         ]
     )
     axis: dict[str, Any] = {
@@ -227,6 +243,9 @@ def _space_points(
     tone: Sequence[str],
     shown: Sequence[int],
     colours: Palette,
+    *,
+    sizes: Floats | None,
+    named: bool,
 ) -> list[go.Scatter3d]:
     kept = list(shown)
     count = len(labels)
@@ -242,7 +261,7 @@ def _space_points(
                 x=x,
                 y=y,
                 z=z,
-                mode="markers+text" if len(kept) <= _MOST_LABELS else "markers",
+                mode="markers+text" if named and len(kept) <= _MOST_LABELS else "markers",
                 text=names,
                 textfont={
                     "size": 11,
@@ -250,7 +269,9 @@ def _space_points(
                 },
                 marker={
                     "symbol": symbol,
-                    "size": 4,
+                    "size": _SPACE_SIZE
+                    if sizes is None
+                    else [float(sizes[offset + i]) for i in kept],
                     # What has its kind's own colour and is chosen is red.
                     "color": [
                         colours.alert if i in red and tone[offset + i] == ink else tone[offset + i]

@@ -43,6 +43,18 @@ def test_each_query_is_joined_to_its_strongest_key_thin_lines_first() -> None:
     ]
 
 
+def test_two_keys_a_query_are_its_strongest_and_none_without_attention() -> None:
+    attention = np.array([[1.0, 0.0, 0.0], [0.4, 0.6, 0.0], [0.3, 0.3, 0.4]])
+    lines = strongest_lines(attention, 2)
+    assert sorted(zip(lines.queries, lines.keys, lines.weights, strict=True)) == [
+        (0, 0, 1.0),
+        (1, 0, 0.4),
+        (1, 1, 0.6),
+        (2, 0, 0.3),  # of two keys with the same attention the first
+        (2, 2, 0.4),
+    ]
+
+
 def test_all_lines_above_a_value_are_drawn() -> None:
     attention = np.array([[0.2, 0.8], [0.5, 0.5]])
     lines = lines_above(attention, 0.5)

@@ -202,6 +202,23 @@ def test_a_click_shows_the_token_in_its_sentence_and_the_link_keeps_it(
     expect(cloud(page)).to_have_attribute("data-at", at or "")
 
 
+def test_arrows_by_keyboard_lead_to_the_head_below_and_lines_follow(
+    goto: Callable[..., Page],
+) -> None:
+    page = goto(f"{SMALL}&part=one&layer=4&head=2&token=20&labels=0")
+    expect(cloud(page)).to_have_attribute("data-lines", re.compile(r"[1-9]"))
+    expect(cloud(page)).to_have_attribute("data-labels", "0")
+    before = cloud(page).locator(".reading").inner_text()
+    below = page.get_by_role("button", name="▼")
+    for layer in (5, 6):
+        below.press("Enter")
+        expect(cloud(page).locator(".title")).to_have_text(f"L{layer} H2")
+        page.wait_for_url(re.compile(f"layer={layer}&head=2&.*labels=0"))
+    expect(below).to_be_disabled()
+    expect(cloud(page).locator(".reading")).not_to_have_text(before)
+    expect(cloud(page)).to_have_attribute("data-lines", re.compile(r"[1-9]"))
+
+
 def test_a_lasso_says_what_is_in_it_in_every_head_until_the_cloud_is_left(
     goto: Callable[..., Page],
 ) -> None:

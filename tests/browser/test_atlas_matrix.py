@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
+from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +13,7 @@ import pytest
 from playwright.sync_api import expect
 
 from core.components.atlas_matrix import AtlasMatrix, matrix_page
+from core.figures.shades import shades
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -173,6 +176,11 @@ def colours_of(page: Page) -> set[str]:
     )
 
 
+def rgb_of(colour: str) -> str:
+    """A hex colour as `colours_of` writes it."""
+    return ",".join(str(int(colour[start : start + 2], 16)) for start in (1, 3, 5))
+
+
 def test_the_point_under_the_pointer_is_named_and_texts_stay_texts(
     show: Callable[..., Page],
 ) -> None:
@@ -254,3 +262,87 @@ def test_keys_step_from_head_to_head_and_a_press_enlarges_one_in_a_file(
     expect(root(page)).to_have_attribute("data-zoom", "1.00")
     page.mouse.click(*centre_of(page, 0, 0))
     expect(root(page)).not_to_have_attribute("data-zoom", "1.00")
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_queries_and_keys_of_a_category_have_two_colours_each_paper_its_own(
+    show: Callable[..., Page], theme: str
+) -> None:
+    given = shades("category", 2)
+    shown = replace(
+        five_points(),
+        colouring="category",
+        legend=("one", "two"),
+        tones=np.array([0, 1, 0, 1, 0] * 2),
+        shades=given,
+    )
+    page = show(shown, scheme=theme)
+    wanted = {rgb_of(each) for kind in given[theme] for each in kind}
+    assert len(wanted) == 4
+    assert wanted <= colours_of(page)
+    assert len(colours_of(page)) == 5  # and the paper
+    expect(page.locator(".legend")).to_contain_text("queries: darker")
+    expect(page.locator(".legend")).to_contain_text("keys: lighter")
+
+
+def in_space(**changes: Any) -> AtlasMatrix:
+    """The five places of every head with a third axis, along which queries and keys differ."""
+    flat = five_points(**changes)
+    depth = np.where(np.arange(10) < 5, 6.0, -6.0).astype(np.float32)
+    third = np.broadcast_to(depth[:, None], (6, 10, 1))
+    return replace(flat, points=np.concatenate([flat.points, third], axis=2).astype(np.float32))
+
+
+def pixels_of(page: Page) -> str:
+    return str(page.locator("canvas.points").evaluate("(canvas) => canvas.toDataURL()"))
+
+
+def test_a_drag_turns_all_heads_and_shift_a_drag_moves_them(show: Callable[..., Page]) -> None:
+    page = show(in_space())
+    expect(page.locator(".reading")).to_contain_text("Drag to turn all heads")
+    before = pixels_of(page)
+    x, y = centre_of(page, 0, 1)
+    page.mouse.move(x, y)
+    page.mouse.down()
+    page.mouse.move(x + 90, y + 20, steps=5)
+    page.mouse.up()
+    expect(root(page)).to_have_attribute("data-frames", re.compile(r"\d"))
+    turned = pixels_of(page)
+    assert turned != before
+    expect(root(page)).to_have_attribute("data-zoom", "1.00")  # no head was opened
+    page.keyboard.down("Shift")
+    page.mouse.down()
+    page.mouse.move(x, y, steps=5)
+    page.mouse.up()
+    page.keyboard.up("Shift")
+    assert pixels_of(page) == turned  # the whole matrix has nowhere to go
+    page.get_by_role("button", name="Whole matrix").click()
+    page.wait_for_function(
+        "(before) => document.getElementById('view').shadowRoot"
+        ".querySelector('canvas.points').toDataURL() === before",
+        arg=before,
+    )
+
+
+def test_shift_and_arrow_keys_turn_and_a_matrix_in_the_plane_stays(
+    show: Callable[..., Page],
+) -> None:
+    for matrix, turns in ((in_space(), True), (five_points(), False)):
+        page = show(matrix)
+        before = pixels_of(page)
+        page.locator("canvas.over").focus()
+        page.keyboard.press("Shift+ArrowRight")
+        page.evaluate("() => new Promise((done) => requestAnimationFrame(() => setTimeout(done)))")
+        assert (pixels_of(page) != before) == turns
+
+
+def test_the_point_under_the_pointer_is_named_in_space_too(show: Callable[..., Page]) -> None:
+    page = show(in_space())
+    x, y = centre_of(page, 0, 0)
+    side = float(root(page).get_attribute("data-tile") or 0)
+    shares = np.linspace(-0.45, 0.45, 19)
+    for across, down in product(shares, shares):
+        page.mouse.move(x + side * across, y + side * down)
+        if page.locator(".tip:visible").count():
+            break
+    expect(page.locator(".tip")).to_contain_text(re.compile("query of|key of"))

@@ -15,6 +15,7 @@ import streamlit as st
 
 from core.components import atlas_cloud
 from core.components.atlas_cloud import AtlasCloud, cloud_page, quantised, show_cloud
+from core.figures.shades import shades
 
 KINDS = {"u1": "u1", "u2": "<u2", "f4": "<f4"}
 
@@ -33,6 +34,7 @@ def cloud(dims: int = 2) -> AtlasCloud:
         searching=True,
         picked=2,
         title="L4 H2",
+        shades=shades("sequential", 0),
     )
 
 
@@ -80,7 +82,14 @@ def test_everything_arrives_as_it_was() -> None:
 def test_categories_keep_their_numbers_and_nothing_picked_is_minus_one() -> None:
     tones = np.array([0.0, 4, 300, 1, 0, 2])
     header, arrays = received(
-        replace(cloud(), colouring="category", tones=tones, picked=None).packed()
+        replace(
+            cloud(),
+            colouring="category",
+            legend=("a", "b"),
+            shades=shades("category", 2),
+            tones=tones,
+            picked=None,
+        ).packed()
     )
     assert arrays["tones"].tolist() == tones.tolist()
     assert header["picked"] == -1
@@ -131,3 +140,39 @@ def test_the_file_holds_the_same_bytes_and_no_element_of_a_token() -> None:
     assert base64.b64decode(found[1]) == hostile.packed()
     assert "<img" not in page
     assert "&lt;b&gt;title" in page
+
+
+def test_sizes_go_from_the_shortest_vector_to_the_longest_and_their_norms_are_sent() -> None:
+    header, arrays = received(
+        replace(cloud(), norms=np.array([1, 1, 3, 5, 5, np.nan], dtype=np.float32)).packed()
+    )
+    assert arrays["sizes"].argmin() == 5  # no length at all
+    assert 0 < arrays["sizes"][0] == arrays["sizes"][1] < arrays["sizes"][2] < 255
+    assert arrays["sizes"][3] == arrays["sizes"][4] == 255
+    assert header["sizeEnds"] == pytest.approx([0.1, 5])
+    header, arrays = received(replace(cloud(), norms=np.full(6, 7.0, dtype=np.float32)).packed())
+    assert set(arrays["sizes"]) == {128}
+    assert header["sizeEnds"] == [7, 7]
+    assert received(cloud().packed())[1]["sizes"].size == 0
+
+
+def test_lines_travel_strongest_last_and_none_are_none() -> None:
+    lines = np.array([[0, 1, 0.9], [2, 2, 1.0], [1, 0, 0.25]])
+    _, arrays = received(replace(cloud(), lines=lines).packed())
+    assert arrays["lines"].reshape(-1, 3)[:, 2].tolist() == pytest.approx([0.25, 0.9, 1.0])
+    assert arrays["lines"][:2].tolist() == [1, 0]
+    assert received(cloud().packed())[1]["lines"].size == 0
+
+
+def test_labels_are_drawn_unless_they_are_switched_off() -> None:
+    assert received(cloud().packed())[0]["labelled"] is True
+    assert received(replace(cloud(), labelled=False).packed())[0]["labelled"] is False
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_a_cloud_without_colours_for_a_theme_or_a_category_is_refused(theme: str) -> None:
+    given = {**shades("category", 2), theme: (("#000000",), ("#ffffff", "#ffffff"))}
+    few = replace(cloud(), colouring="category", shades=given)
+    with pytest.raises(ValueError, match=f"category needs 2 colours a kind on {theme} paper"):
+        few.packed()
+    assert received(replace(cloud(), colouring="type", shades={}).packed())[0]["shades"] == {}

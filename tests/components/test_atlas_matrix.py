@@ -13,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.components.atlas_matrix import AtlasMatrix, matrix_page, quantise
+from core.figures.shades import shades
 
 HOSTILE = "</script><img src=x onerror=alert(1)>"
 MEGABYTE = 1_000_000
@@ -100,10 +101,19 @@ def test_a_coordinate_is_two_bytes(layers: int, heads: int, tokens: int, most: f
 
 def test_tones_travel_as_bytes_for_all_heads_or_for_each() -> None:
     shares = np.array([0, 0.5, 1, 2, -1, np.nan, 0, 0, 0, 0])
-    _, arrays = received(matrix(colouring="sequential", tones=shares).packed())
+    _, arrays = received(
+        matrix(colouring="sequential", tones=shares, shades=shades("sequential", 0)).packed()
+    )
     assert arrays["tones"].tolist() == [0, 128, 255, 255, 0, 0, 0, 0, 0, 0]
     each = np.arange(60).reshape(6, 10) % 5
-    _, arrays = received(matrix(colouring="category", tones=each, legend=list("abcde")).packed())
+    _, arrays = received(
+        matrix(
+            colouring="category",
+            tones=each,
+            legend=list("abcde"),
+            shades=shades("category", 5),
+        ).packed()
+    )
     np.testing.assert_array_equal(arrays["tones"], each.ravel())
     assert arrays["tones"].dtype == np.uint8
 
@@ -130,3 +140,24 @@ def test_the_file_holds_what_people_typed_as_data_alone() -> None:
     page = matrix_page(matrix(labels=[HOSTILE] * 5, texts=[HOSTILE]), HOSTILE, HOSTILE)
     assert HOSTILE not in page
     assert "<img" not in page
+
+
+def test_a_matrix_in_space_has_three_equal_axes_and_says_so() -> None:
+    box = np.array([[0, 0, 0], [8, 2, 4]], dtype=np.float32)
+    steps, frames = quantise(box[None])
+    np.testing.assert_allclose(frames, [[4, 1, 4]])
+    np.testing.assert_allclose(
+        np.ptp(steps[0].astype(int), axis=0), [65535, 65535 / 4, 65535 / 2], atol=1
+    )
+    solid = matrix(points=np.zeros((6, 10, 3), dtype=np.float32))
+    header, arrays = received(solid.packed())
+    assert header["dims"] == 3
+    assert arrays["places"].size == 6 * 10 * 3
+    assert received(matrix().packed())[0]["dims"] == 2
+    with pytest.raises(ValueError, match=r"\(6, 10, 4\); expected \(6, 10, 2\)"):
+        matrix(points=np.zeros((6, 10, 4), dtype=np.float32)).packed()
+
+
+def test_labels_of_a_matrix_can_be_switched_off() -> None:
+    assert received(matrix().packed())[0]["labelled"] is True
+    assert received(matrix(labelled=False).packed())[0]["labelled"] is False

@@ -8,9 +8,13 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from core.analysis.clouds import head_clouds, strongest_lines
 from core.analysis.normalization import same_token_pairs
-from core.analysis.scaling import C_VALUES
+from core.analysis.scaling import C_VALUES, scale_head
+from core.figures.palette import palette
+from core.figures.query_key import space_figure, space_sizes
 from core.model import load, trace_text
+from core.ui.query_key import picture
 from core.ui.query_key.choice import Choice
 from core.ui.query_key.report import make_report
 from core.ui.query_key.wording import caption_of
@@ -21,6 +25,8 @@ if TYPE_CHECKING:
 
     import pandas as pd
     from streamlit.testing.v1 import AppTest
+
+    from core.components.clouds import Clouds
 
 Floats = NDArray[np.float64]
 CAPYBARA = "The brown capybara is sleeping now."
@@ -323,3 +329,87 @@ def test_the_mathematics_names_the_one_sign_that_the_search_ends_at(
     for a in (-1e4, 1e4):
         products, apart = same_token_pairs(trace.queries[0], trace.keys[0], a, 1.0)
         assert np.corrcoef(products, apart)[0, 1] < -0.8
+
+
+# Sizes and labels ------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def drawn(monkeypatch: pytest.MonkeyPatch) -> list[Clouds]:
+    """What the page drew, the last picture last."""
+    found: list[Clouds] = []
+    monkeypatch.setattr(picture, "show_clouds", lambda clouds, **_: found.append(clouds))
+    return found
+
+
+def test_points_have_the_size_of_their_norm_at_each_stage(
+    open_app: Callable[..., AppTest], drawn: list[Clouds]
+) -> None:
+    app = open_app("query_key", text=CAPYBARA, layer="1", head="1")
+    assert all(panel.norms is None for panel in drawn[-1].panels)
+    app.toggle(key="sizes").set_value(True).run()
+    assert app.query_params["sizes"] == "1"
+    trace = trace_text(load("bundled/minilm"), CAPYBARA)
+    raw, translated, normalized = (np.asarray(panel.norms) for panel in drawn[-1].panels[:3])
+    both = np.vstack([trace.queries[0, 0], trace.keys[0, 0]])
+    np.testing.assert_allclose(raw, np.linalg.norm(both, axis=1), rtol=1e-5)
+    tokens = len(trace.tokens)
+    np.testing.assert_allclose(translated[:tokens], raw[:tokens], rtol=1e-5)
+    c = normalized[0] / raw[0]  # queries are multiplied by c, translated keys divided
+    np.testing.assert_allclose(normalized[:tokens], c * raw[:tokens], rtol=1e-5)
+    np.testing.assert_allclose(normalized[tokens:], translated[tokens:] / c, rtol=1e-5)
+
+
+@pytest.mark.parametrize("colour", ["position", "position mod 5", "norm"])
+@pytest.mark.parametrize("span", ["one head", "all heads"])
+def test_queries_and_keys_have_colours_of_their_own(
+    open_app: Callable[..., AppTest], drawn: list[Clouds], colour: str, span: str
+) -> None:
+    open_app("query_key", colour=colour, span=span)
+    for queries, keys in drawn[-1].shades.values():
+        assert len(queries) == len(keys) > 0
+        assert not set(queries) & set(keys)
+    drawn[-1].packed()
+
+
+def test_labels_are_switched_off_by_a_link_and_the_usual_is_in_none(
+    open_app: Callable[..., AppTest], drawn: list[Clouds]
+) -> None:
+    app = open_app("query_key", labels="0")
+    assert not drawn[-1].labelled
+    app.toggle(key="labels").set_value(True).run()
+    assert drawn[-1].labelled
+    assert not {"labels", "sizes"} & set(app.query_params)
+    told = open_app("query_key", labels="<b>", sizes="7")
+    assert not told.exception
+    assert "This link asks for labels `<b>`; a switch is 0 or 1" in alerts(told)
+    assert "This link asks for sizes `7`; a switch is 0 or 1" in alerts(told)
+
+
+def test_in_space_kinds_differ_in_shape_and_lightness_and_points_are_as_large_as_norms() -> None:
+    trace = trace_text(load("bundled/minilm"), CAPYBARA)
+    cloud = head_clouds(trace, 0, 0, scale_head(trace, 0, 0), dimensions=3)[0]
+    tokens = len(cloud.norms) // 2
+    shade = picture._css("position", np.tile(np.linspace(0, 1, tokens), 2), 2, palette("light"))
+    figure = space_figure(
+        cloud,
+        "",
+        ["x"] * tokens,
+        strongest_lines(np.eye(tokens)),
+        np.zeros(tokens, dtype=bool),
+        shade,
+        range(tokens),
+        palette("light"),
+        sizes=space_sizes(cloud.norms),
+        labelled=False,
+    )
+    queries, keys = (each for each in figure.data if each.mode == "markers")
+    assert (queries.marker.symbol, keys.marker.symbol) == ("circle", "diamond")
+    of_queries, of_keys = (
+        [int(each[1:3], 16) + int(each[3:5], 16) + int(each[5:7], 16) for each in kind.marker.color]
+        for kind in (queries, keys)
+    )
+    assert all(query < key for query, key in zip(of_queries, of_keys, strict=True))
+    sizes = np.array([*queries.marker.size, *keys.marker.size])
+    assert list(np.argsort(sizes)) == list(np.argsort(cloud.norms))
+    assert sizes.max() > 2 * sizes.min()

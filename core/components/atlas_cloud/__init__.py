@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -11,9 +11,11 @@ import streamlit as st
 from core.components.export import standalone_page
 from core.components.packing import pack
 from core.components.registry import register
+from core.components.shades import checked_shades
+from core.components.sizes import packed_sizes
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -21,6 +23,8 @@ _SCRIPTS = (
     "packed",
     "mount",
     "scales",
+    "shades",
+    "sizes",
     "tooltip",
     "controls",
     "raster",
@@ -29,6 +33,7 @@ _SCRIPTS = (
     "lasso",
     "cloud_scene",
     "cloud_labels",
+    "cloud_lines",
     "cloud_marks",
     "cloud_paint",
     "cloud_bar",
@@ -57,6 +62,11 @@ class AtlasCloud:
     searching : what does not match fades, and what does grows.
     picked : a token whose sentence stands out, both its queries and its keys.
     title : what is shown, e.g. "L4 H2".
+    shades : for the themes "light" and "dark" the colours of queries and of keys: one a step of a
+        scale, or one a category.
+    norms : (2 token,), lengths of the vectors, where the size of a point is to show them.
+    lines : (line, 3) of the picked token's sentence: the tokens of query and key, the attention.
+    labelled : tokens stand beside points.
     """
 
     points: NDArray[np.float32]
@@ -71,17 +81,25 @@ class AtlasCloud:
     searching: bool
     picked: int | None
     title: str
+    shades: Mapping[str, Sequence[Sequence[str]]] = field(default_factory=dict)
+    norms: NDArray[np.float32] | None = None
+    lines: NDArray[np.float64] | None = None
+    labelled: bool = True
 
     def packed(self) -> bytes:
         """What the component receives: 2 bytes a coordinate, 1 or 2 a colour."""
         count, dims = len(self.labels), self.points.shape[-1]
         if self.points.shape != (2 * count, dims) or dims not in (2, 3):
             raise ValueError(f"expected ({2 * count}, 2 or 3) points, got {self.points.shape}")
+        sizes, ends = packed_sizes(np.zeros(0) if self.norms is None else self.norms)
         settings: dict[str, Any] = {
             "title": self.title,
             "dims": dims,
             "colouring": self.colouring,
             "legend": list(self.legend),
+            "shades": checked_shades(self.shades, self.colouring, len(self.legend)),
+            "sizeEnds": ends,
+            "labelled": self.labelled,
             "labels": list(self.labels),
             "texts": list(self.texts),
             "searching": self.searching,
@@ -92,6 +110,8 @@ class AtlasCloud:
             settings,
             points=quantised(self.points),
             tones=_tones(self.tones, self.colouring),
+            sizes=sizes,
+            lines=_lines(self.lines),
             positions=np.asarray(self.positions, dtype=np.uint16),
             sentence=np.asarray(self.sentence, dtype=np.uint16),
             matches=np.asarray(self.matches, dtype=np.uint8),
@@ -152,6 +172,13 @@ def _tones(tones: NDArray[np.float64], colouring: str) -> NDArray[Any]:
     if colouring == "sequential":
         return np.rint(255 * np.clip(known, 0, 1)).astype(np.uint8)
     return np.clip(known, 0, _LAST).astype(np.uint16)
+
+
+def _lines(lines: NDArray[np.float64] | None) -> NDArray[np.float64]:
+    """The strongest last, which is drawn over the others."""
+    if lines is None:
+        return np.zeros((0, 3))
+    return lines[np.argsort(lines[:, 2], kind="stable")]
 
 
 def _whole(value: object, count: int) -> int | None:

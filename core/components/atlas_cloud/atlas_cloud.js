@@ -1,7 +1,7 @@
 // One head's cloud: up to 20,000 queries (discs) and keys (diamonds), in the plane or in space. State
 // and listeners are here; windows in plane_view.js, turning in rotation.js, pixels in cloud_paint.js.
 
-const SIZE = { most: 600, share: 0.75, margin: 26 } // pixels, and of the width
+const STAGE = { most: 600, share: 0.75, margin: 26 } // pixels, and of the width
 const REACH = { mouse: 9, touch: 18 } // pixels from a point to the pointer
 const STILL = 4 // pixels that a pointer may move and still click
 const TURN = 0.0075 // radians a pixel
@@ -59,9 +59,9 @@ function fit(state) {
   const { ui, screen, scene } = state
   const width = ui.root.clientWidth
   if (!width) return
-  const height = Math.round(Math.min(SIZE.most, SIZE.share * width))
+  const height = Math.round(Math.min(STAGE.most, STAGE.share * width))
   const ratio = window.devicePixelRatio || 1
-  Object.assign(screen, { width, height, ratio, scale: fitScale(scene.extent, { width, height }, SIZE.margin) })
+  Object.assign(screen, { width, height, ratio, scale: fitScale(scene.extent, { width, height }, STAGE.margin) })
   ui.stage.style.height = `${height}px`
   for (const canvas of [ui.points, ui.words]) {
     Object.assign(canvas, { width: Math.round(width * ratio), height: Math.round(height * ratio) })
@@ -110,19 +110,24 @@ function paint(state) {
     scene.radius = radiusOf(2 * scene.half, screen.width, screen.height, view.zoom)
     paintPoints(ui.raster, scene, screen.colours, screen.ratio, screen.box)
     state.pen.font = fontOf(state.theme)
-    placeLabels(labels, screen.room, screen, scene, (i) => widthOf(state, i), mostLabels(screen.width, screen.height, view.zoom))
+    if (data.labelled) placeLabels(labels, screen.room, screen, scene, (i) => widthOf(state, i), mostLabels(screen.width, screen.height, view.zoom))
+    else labels.count = 0
     state.stale = false
     Object.assign(ui.root.dataset, { painted: ++state.painted, labels: labels.count, zoom: view.zoom.toFixed(2) })
     if (state.picked >= 0) ui.root.dataset.at = `${scene.x[state.picked].toFixed(1)},${scene.y[state.picked].toFixed(1)}`
     else delete ui.root.dataset.at
   }
   paintAbove(state, data)
+  ui.root.dataset.lines = screen.lines
 }
 
 function paintAbove({ pen, screen, scene, labels, theme, picked, hovered, path, rotation }, data) {
   pen.setTransform(screen.ratio, 0, 0, screen.ratio, 0, 0)
   pen.clearRect(0, 0, screen.width, screen.height)
   if (data.dims === 3) paintAxes(pen, rotation, screen, theme)
+  const lines = linesShown(data, picked, hovered)
+  paintLines(pen, scene, lines, hovered >= 0 ? hovered : picked, theme)
+  screen.lines = lines.length
   if (picked >= 0) paintPicked(pen, scene, picked, theme)
   if (hovered >= 0) paintPair(pen, scene, hovered, theme)
   paintWords(pen, labels, scene.texts, scene.half, theme, (i) => widthOf({ scene, pen }, i))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -11,9 +11,10 @@ import streamlit as st
 from core.components.export import standalone_page
 from core.components.packing import pack
 from core.components.registry import register
+from core.components.shades import checked_shades
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -22,11 +23,14 @@ _SHARED = (
     "mount",
     "scales",
     "scatter",
+    "shades",
     "tooltip",
     "raster",
     "viewport",
     "gestures",
+    "rotation",
     "matrix_points",
+    "matrix_solid",
     "matrix_labels",
 )
 _atlas_matrix = register("atlas_matrix", *_SHARED)
@@ -42,7 +46,7 @@ class AtlasMatrix:
     Attributes
     ----------
     layers, heads : of the model.
-    points : float32 (layer * head, 2 token, 2), queries first. A head with a point that is not
+    points : float32 (layer * head, 2 token, 2 or 3), queries first. A head with a point that is not
         finite has not been projected yet: its tile stays empty and says so.
     tones : (2 token,) or (layer * head, 2 token), what colours stand for: 0 to 1 where
         sequential, whole numbers below 256 for categories.
@@ -55,6 +59,9 @@ class AtlasMatrix:
     searching : a search is on: what was not found fades, even where nothing was found.
     own_scale : each cloud fills its tile, instead of one scale for all.
     chosen : layer and head, from 0, with an outline.
+    shades : for the themes "light" and "dark" the colours of queries and of keys: one a step of a
+        scale, or one a category.
+    labelled : tokens stand beside points where a tile is large.
     """
 
     layers: int
@@ -71,6 +78,8 @@ class AtlasMatrix:
     searching: bool = False
     own_scale: bool = True
     chosen: tuple[int, int] | None = None
+    shades: Mapping[str, Sequence[Sequence[str]]] = field(default_factory=dict)
+    labelled: bool = True
 
     def packed(self) -> bytes:
         """What the component receives: two bytes a coordinate, one a tone.
@@ -79,7 +88,8 @@ class AtlasMatrix:
         ------
         ValueError : the points are not as many as heads and labels.
         """
-        expected = (self.layers * self.heads, 2 * len(self.labels), 2)
+        dims = self.points.shape[-1]
+        expected = (self.layers * self.heads, 2 * len(self.labels), 3 if dims == 3 else 2)
         if self.points.shape != expected:
             raise ValueError(f"points have shape {self.points.shape}; expected {expected}")
         places, frames = quantise(self.points)
@@ -87,8 +97,11 @@ class AtlasMatrix:
         settings: dict[str, Any] = {
             "layers": self.layers,
             "heads": self.heads,
+            "dims": dims,
             "colouring": self.colouring,
             "legend": list(self.legend),
+            "shades": checked_shades(self.shades, self.colouring, len(self.legend)),
+            "labelled": self.labelled,
             "labels": list(self.labels),
             "texts": list(self.texts),
             "searching": bool(self.searching),
@@ -113,29 +126,30 @@ class AtlasMatrix:
 
 
 def quantise(points: NDArray[np.float32]) -> tuple[NDArray[np.uint16], NDArray[np.float32]]:
-    """Points as steps of a square frame around each head's cloud, so that axes stay equal.
+    """Points as steps of a square (a cube) around each head's cloud, so that axes stay equal.
 
     Parameters
     ----------
-    points : (head, point, 2).
+    points : (head, point, 2 or 3).
 
     Returns
     -------
-    Steps from the frame's left and lower edge, of the same shape; and (head, 3): the frame's
-    middle and half its side, in units of the points. Half a side is -1 where a point of the head is
-    not finite. A point is off by at most half a step, the side / 131070.
+    Steps from the frame's lowest corner, of the same shape; and (head, 3): the frame's middle
+    in the plane of the first two axes, and half its side, in units of the points. Half a side is
+    -1 where a point of the head is not finite. A point is off by at most half a step, the side /
+    131070.
     """
     known = np.asarray(np.isfinite(points).all(axis=(1, 2)))
     clean = np.where(known[:, None, None], points, 0)
     low, high = clean.min(axis=1, initial=np.inf), clean.max(axis=1, initial=-np.inf)
     if not points.shape[1]:
-        low = high = np.zeros((len(points), 2))
+        low = high = np.zeros((len(points), points.shape[-1]))
     middle = (low + high) / 2
     half = (high - low).max(axis=1) / 2
     side = np.where(half > 0, 2 * half, 1)
     shares = (clean - middle[:, None]) / side[:, None, None] + 0.5
     steps = np.rint(_STEPS * shares).clip(0, _STEPS).astype(np.uint16)
-    frames = np.column_stack([middle, np.where(known, half, _EMPTY)])
+    frames = np.column_stack([middle[:, :2], np.where(known, half, _EMPTY)])
     return steps, frames.astype(np.float32)
 
 

@@ -10,6 +10,11 @@ const TOUCHABLE = 160 // a tile's side from which on a finger can choose a point
 const HINTS = {
   mouse: "Click a head to open it; drag to move; Ctrl and wheel, or + and −, to zoom (once you have clicked or dragged here, the wheel alone); arrow keys step from head to head.",
   finger: "Tap a head for its name, again to open it. Pinch to zoom, then move with a finger.",
+  solid: {
+    mouse: "Drag to turn all heads (or Shift and arrow keys), Shift and drag to move; Ctrl and wheel, or + and −, to zoom. Click a head to open it; arrow keys step from head to head.",
+    finger: "Drag sideways to turn all heads. Tap a head for its name, again to open it. Pinch to zoom.",
+    file: "Drag to turn all heads (or Shift and arrow keys), Shift and drag to move; Ctrl and wheel, pinch, or + and − to zoom. Click a head to enlarge it.",
+  },
   file: "Click a head to enlarge it; drag to move; Ctrl and wheel, pinch, or + and − to zoom; arrow keys step from head to head.",
 }
 
@@ -28,18 +33,19 @@ function createView(parentElement, standalone) {
   over.setAttribute("role", "application")
   over.tabIndex = 0
   const open = add(stage, "button", "open")
-  const reading = add(root, "p", "reading", hintFor(standalone))
+  const reading = add(root, "p", "reading", "")
   reading.setAttribute("aria-live", "polite")
   Object.assign(ui, { stage, points, over, open, reading, tip: makeTip(root), raster: makeRaster(points), pen: over.getContext("2d", { willReadFrequently: true }) })
   const state = {
     standalone, data: null, component: null, view: null, grid: null, hover: null, cursor: -1, tapped: -1,
-    frame: 0, stale: false, painted: 0, drag: null, width: 0,
+    frame: 0, stale: false, painted: 0, drag: null, width: 0, rotation: firstRotation(),
   }
   const clean = [listenGestures(over, actions(ui, state)), listenRest(ui, state)]
   return {
     update(data, component) {
       const same = state.data?.layers === data.layers && state.data?.heads === data.heads
-      Object.assign(state, { data: completed(data), component, hover: null })
+      if (state.data?.dims !== data.dims) reading.textContent = hintFor(standalone, data.dims)
+      Object.assign(state, { data: completed(data, state.rotation), component, hover: null })
       if (!same) Object.assign(state, { view: null, cursor: -1, tapped: -1 })
       ui.tip.hide()
       layOut(ui, state)
@@ -52,9 +58,10 @@ function createView(parentElement, standalone) {
   }
 }
 
-function hintFor(standalone) {
-  if (standalone) return HINTS.file
-  return window.matchMedia("(pointer: coarse)").matches ? HINTS.finger : HINTS.mouse
+function hintFor(standalone, dims) {
+  const hints = dims === 3 ? HINTS.solid : HINTS
+  if (standalone) return hints.file
+  return window.matchMedia("(pointer: coarse)").matches ? hints.finger : hints.mouse
 }
 
 function add(parent, tag, className, text) {
@@ -67,7 +74,12 @@ function add(parent, tag, className, text) {
 }
 
 // What is worked out once for all frames.
-function completed(data) {
+function completed(data, rotation) {
+  if (data.dims === 3) {
+    const solid = makeSolid(data)
+    turnSolid(solid, rotation)
+    Object.assign(data, { solid, frames: solid.frames, places: solid.places })
+  }
   const count = data.labels.length
   const found = Uint32Array.from(data.matches.keys()).filter((token) => data.searching && data.matches[token])
   const widest = data.frames.reduce((most, value, i) => (i % 3 === 2 ? Math.max(most, value) : most), 0)
@@ -84,7 +96,7 @@ function listenRest(ui, state) {
     button.setAttribute("aria-label", name)
     on(button, "click", () => zoomMiddle(ui, state, factor))
   }
-  on(add(tools, "button", "tool", "Whole matrix"), "click", () => look(ui, state, wholeView(state.grid)))
+  on(add(tools, "button", "tool", "Whole matrix"), "click", () => showWhole(ui, state))
   on(open, "click", () => openHead(ui, state, Number(open.dataset.head)))
   on(over, "keydown", (event) => { if (pressKey(ui, state, event)) event.preventDefault() })
   on(over, "blur", () => { if (state.cursor >= 0) { state.cursor = -1; paint(ui, state, false) } })
@@ -181,6 +193,21 @@ function look(ui, state, view) {
   paint(ui, state, true)
 }
 
+function showWhole(ui, state) {
+  state.rotation = firstRotation()
+  turn(ui, state, 0, 0)
+  look(ui, state, wholeView(state.grid))
+}
+
+// All clouds of a matrix in space, by radians.
+function turn(ui, state, across, down) {
+  const { solid } = state.data
+  if (!solid) return
+  state.rotation = turnedBy(state.rotation, across, down)
+  turnSolid(solid, state.rotation)
+  look(ui, state, state.view)
+}
+
 function zoomMiddle(ui, state, factor) {
   const { box } = state.grid
   look(ui, state, zoomAt(state.view, state.grid, factor, box.left + box.width / 2, box.top + box.height / 2))
@@ -198,7 +225,10 @@ function actions(ui, state) {
   const zoom = (factor, x, y) => look(ui, state, zoomAt(state.view, state.grid, factor, x, y))
   return {
     zoom,
-    pan: (dx, dy) => look(ui, state, panBy(state.view, state.grid, dx, dy)),
+    pan(dx, dy, event) {
+      if (state.data.solid && event && !event.shiftKey) turn(ui, state, dx * TURN.pixel, dy * TURN.pixel)
+      else look(ui, state, panBy(state.view, state.grid, dx, dy))
+    },
     twice: (x, y) => zoom(ZOOM.step ** 2, x, y),
     point: (event) => point(ui, state, event),
     press(x, y, touch) {
@@ -276,11 +306,12 @@ function showNote({ tip, reading }, state, { head, token, kind }, event) {
   reading.textContent = `${nameOf(state, head)}, ${what}, position ${position + 1}: ${sentence}`
 }
 
-function pressKey(ui, state, { key }) {
+function pressKey(ui, state, { key, shiftKey }) {
   const step = { ArrowLeft: [0, -1], ArrowRight: [0, 1], ArrowUp: [-1, 0], ArrowDown: [1, 0] }[key]
   if (key === "+" || key === "=") zoomMiddle(ui, state, ZOOM.step)
   else if (key === "-") zoomMiddle(ui, state, 1 / ZOOM.step)
-  else if (key === "0") look(ui, state, wholeView(state.grid))
+  else if (key === "0") showWhole(ui, state)
+  else if (step && shiftKey && state.data.solid) turn(ui, state, step[1] * TURN.key, step[0] * TURN.key)
   else if (step && isZoomed(state)) look(ui, state, panBy(state.view, state.grid, -60 * step[1], -60 * step[0]))
   else if (step) stepTo(ui, state, step)
   else if (key === "Enter") enter(ui, state)
@@ -319,18 +350,8 @@ function enter(ui, state) {
 }
 
 function drawLegend({ legend }, { data, colours }) {
-  legend.replaceChildren()
-  const plain = data.colouring === "type"
-  addEntry(legend, "query", "circle", plain ? colours.query : colours.ink)
-  addEntry(legend, "key", "diamond", plain ? colours.key : colours.ink)
-  if (data.colouring === "category") data.legend.forEach((text, tone) => addEntry(legend, text, "square", colours.css(tone)))
-  if (data.colouring === "sequential") {
-    const item = add(legend, "span", "entry")
-    add(item, "span", "", data.legend[0])
-    add(item, "i", "ramp").style.background = `linear-gradient(90deg, ${[0, 85, 170, 255].map(colours.css)})`
-    add(item, "span", "", data.legend.at(-1))
-  }
-  if (data.searching) addEntry(legend, data.found.length ? "found: larger, with a ring" : "nothing found", "circle ring", colours.back)
+  legend.replaceChildren(...legendEntries(data, colours.shades))
+  if (data.searching) addEntry(legend, data.found.length ? "found: larger, with a ring" : "nothing found", "disc ring", colours.back)
 }
 
 function addEntry(parent, text, className, colour) {

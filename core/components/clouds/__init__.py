@@ -11,13 +11,15 @@ import streamlit as st
 from core.components.export import standalone_page
 from core.components.packing import pack
 from core.components.registry import register
+from core.components.shades import checked_shades
+from core.components.sizes import packed_sizes
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from numpy.typing import NDArray
 
-_SCRIPTS = ("packed", "mount", "scales", "scatter")
+_SCRIPTS = ("packed", "mount", "scales", "shades", "sizes", "scatter")
 _clouds = register("clouds", *_SCRIPTS)
 
 
@@ -32,6 +34,8 @@ class Panel:
     points : (2 token, 2), queries first.
     tones : (2 token,), what colours stand for: 0 to 1, or whole numbers for categories.
     group : which head's lines it shows, an index into ``Clouds.lines``.
+    norms : (2 token,), lengths of the vectors, where the size of a point is to show them; in all
+        panels or in none.
     """
 
     title: str
@@ -39,6 +43,7 @@ class Panel:
     points: NDArray[np.float64]
     tones: NDArray[np.float64]
     group: int = 0
+    norms: NDArray[np.float64] | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,6 +64,9 @@ class Clouds:
     sources, targets : these queries and keys are red, and lines from a source to a target.
     shown : positions that are drawn; lines to others are counted in a note.
     own_scale : each panel as large as its points, instead of one scale for all or for its group.
+    shades : for the themes "light" and "dark" the colours of queries and of keys: one a step of a
+        scale, or one a category.
+    labelled : tokens stand beside points.
     """
 
     panels: Sequence[Panel]
@@ -73,9 +81,13 @@ class Clouds:
     targets: Sequence[int] = ()
     shown: Sequence[int] = field(default=())
     own_scale: bool = False
+    shades: Mapping[str, Sequence[Sequence[str]]] = field(default_factory=dict)
+    labelled: bool = True
 
     def packed(self, pinned: str | None = None) -> bytes:
         """What the component receives."""
+        norms = [panel.norms for panel in self.panels if panel.norms is not None]
+        sizes, ends = packed_sizes(np.concatenate([np.zeros(0), *norms]))
         settings: dict[str, Any] = {
             "titles": [panel.title for panel in self.panels],
             "notes": [list(panel.notes) for panel in self.panels],
@@ -87,6 +99,9 @@ class Clouds:
             "together": self.together,
             "colouring": self.colouring,
             "legend": list(self.legend),
+            "shades": checked_shades(self.shades, self.colouring, len(self.legend)),
+            "sizeEnds": ends,
+            "labelled": self.labelled,
             "sources": list(self.sources),
             "targets": list(self.targets),
             "shown": list(self.shown),
@@ -97,6 +112,7 @@ class Clouds:
             settings,
             points=np.stack([panel.points for panel in self.panels]),
             tones=np.stack([panel.tones for panel in self.panels]),
+            sizes=sizes,
             lines=np.vstack([lines.reshape(-1, 3) for lines in self.lines]),
         )
 

@@ -201,11 +201,16 @@ function drawPanel(state, panel) {
   for (const line of lines) if (line.blue) drawLine(pen, state, panel, line, focus)
   for (const line of lines) if (line.red) drawLine(pen, state, panel, line, focus)
   const lit = litPoints(state, lines, focus)
-  const radius = state.data.labels.length > RADIUS.manyFrom ? RADIUS.many : RADIUS.few
   panel.places.forEach((place, index) => {
-    if (place) drawPoint(pen, state, panel, index, radius, lit && !lit.has(index))
+    if (place) drawPoint(pen, state, panel, index, lit && !lit.has(index))
   })
-  drawLabels(pen, state, panel, radius, lit)
+  if (state.data.labelled) drawLabels(pen, state, panel, lit)
+}
+
+function radiusOf({ data }, panel, index) {
+  const count = data.labels.length
+  const radius = count > RADIUS.manyFrom ? RADIUS.many : RADIUS.few
+  return data.sizes.length ? radius * sizeFactor(sizeClass(data.sizes[panel.index * 2 * count + index])) : radius
 }
 
 // The points to be seen while one is looked at; null when all are.
@@ -218,7 +223,7 @@ function litPoints(state, lines, focus) {
 function drawLine(pen, { colours, data }, { places }, { i, j, weight, red, blue }, focus) {
   const [from, to] = [places[i], places[j + data.labels.length]]
   pen.globalAlpha = focus >= 0 || red ? 0.9 : blue ? 0.6 : 0.42
-  pen.strokeStyle = red ? colours.alert : blue ? colours.series[STRONGEST] : colours.ink
+  pen.strokeStyle = red ? colours.alert : blue ? colours.strongest : colours.ink
   pen.lineWidth = WIDTH.least + WIDTH.weight * weight
   pen.lineCap = "round"
   pen.beginPath()
@@ -228,13 +233,15 @@ function drawLine(pen, { colours, data }, { places }, { i, j, weight, red, blue 
   pen.globalAlpha = 1
 }
 
-function drawPoint(pen, { colours, data }, { places, index: p }, index, radius, faded) {
+function drawPoint(pen, state, panel, index, faded) {
+  const { colours, data } = state
   const count = data.labels.length
-  const [x, y] = places[index]
+  const [x, y] = panel.places[index]
+  const radius = radiusOf(state, panel, index)
   const isKey = index >= count
   pen.globalAlpha = faded ? 0.15 : 1
-  pen.fillStyle = colours.fill(data.tones[p * 2 * count + index], isKey)
-  pen.strokeStyle = data.colouring === "type" || radius === RADIUS.many ? colours.paper : colours.ink
+  pen.fillStyle = colours.fill(data.tones[panel.index * 2 * count + index], isKey)
+  pen.strokeStyle = colours.paper
   pen.lineWidth = 1
   if (isChosen(data, index)) {
     Object.assign(pen, { strokeStyle: colours.alert, lineWidth: 2.5 })
@@ -253,7 +260,7 @@ function drawPoint(pen, { colours, data }, { places, index: p }, index, radius, 
 }
 
 // Labels of chosen tokens first, then of the ends of strong lines.
-function drawLabels(pen, state, panel, radius, lit) {
+function drawLabels(pen, state, panel, lit) {
   const { data, colours } = state
   const count = data.labels.length
   const strength = new Float32Array(2 * count)
@@ -266,6 +273,7 @@ function drawLabels(pen, state, panel, radius, lit) {
   order.sort((a, b) => strength[b] - strength[a] || a - b)
   const wanted = order.map((index) => {
     const text = shortened(data.labels[index % count])
+    const radius = radiusOf(state, panel, index)
     return { index, text, x: panel.places[index][0], y: panel.places[index][1], radius, textWidth: pen.measureText(text).width + 2 }
   })
   for (const { index, text, box } of placeTexts(wanted, panel.frame.width, panel.frame.height, LABELS)) {
@@ -319,31 +327,21 @@ function readColours(element, data) {
   const style = getComputedStyle(element)
   const value = (name) => style.getPropertyValue(name).trim()
   const series = value("--st-chart-categorical-colors").split(",").map((each) => each.trim())
-  const steps = colourSteps(paletteOf(element, SEQUENTIAL))
   const [query, key] = series
-  const fill = {
-    type: (_, isKey) => (isKey ? key : query),
-    sequential: (tone) => steps[Math.round(30 + 225 * Math.min(1, Math.max(0, tone)))].css,
-    category: (tone) => series[2 + tone],
-  }[data.colouring]
-  return { query, key, fill, series, steps, ink: value("--st-text-color"), paper: value("--st-background-color"), alert: value("--st-red-color"), font: value("--st-font") || "sans-serif" }
+  const [paper, alert] = [value("--st-background-color"), value("--st-red-color")]
+  const shades = shadesOf(data, { query: parseColour(query), key: parseColour(key), paper: parseColour(paper) })
+  const kinds = shades.map((kind) => kind.map((each) => `rgb(${each})`))
+  const fill = (tone, isKey) => kinds[Number(isKey)][shadeIndex(data.colouring, tone, kinds[0].length)]
+  return { query, key, fill, shades, strongest: series[STRONGEST], ink: value("--st-text-color"), paper, alert, font: value("--st-font") || "sans-serif" }
 }
 
 function drawLegend({ legend, data, colours }) {
   const items = [
-    entry("query", "circle", colours.query), entry("key", "diamond", colours.key),
+    ...legendEntries(data, colours.shades), ...sizeEntries(data),
     textNode("span", "— a line's thickness is the attention"),
-    entry("each query's strongest", "dash", colours.series[STRONGEST]),
+    entry("each query's strongest", "dash", colours.strongest),
   ]
   if (data.sources.length || data.targets.length) items.push(entry("chosen sources and targets", "dash", colours.alert))
-  if (data.colouring === "category") data.legend.forEach((text, i) => items.push(entry(text, "square", colours.series[2 + i])))
-  if (data.colouring === "sequential") {
-    const bar = made("i", "bar")
-    bar.style.background = `linear-gradient(90deg, ${[30, 100, 180, 255].map((i) => colours.steps[i].css)})`
-    const item = made("span", "entry")
-    item.append(textNode("span", data.legend[0]), bar, textNode("span", data.legend[1]))
-    items.push(item)
-  }
   legend.replaceChildren(...items)
 }
 

@@ -50,32 +50,11 @@ function drawControls({ ui, mode, data }) {
   ui.hint.textContent = HINTS[mode === "lasso" ? "lasso" : data.dims]
 }
 
-// Shapes tell queries from keys; a category's name is a button that fades all others.
+// Shape and lightness tell queries from keys; a category's name is a button that fades all others.
 function drawLegend(ui, data, theme, only, onOnly) {
-  const { legend } = ui
-  legend.replaceChildren()
-  const plain = data.colouring === "type"
-  for (const [name, shape, colour] of [["queries", "disc", theme.query], ["keys", "diamond", theme.key]]) {
-    const item = made(legend, "span", "entry")
-    made(item, "i", shape).style.background = plain ? css(colour) : "currentColor"
-    made(item, "span", "", name)
-  }
-  const tints = cloudTints(data, theme)
-  if (data.colouring === "sequential") {
-    const item = made(legend, "span", "entry")
-    made(item, "span", "", data.legend[0] ?? "")
-    made(item, "i", "ramp").style.background = `linear-gradient(90deg, ${[0, 85, 170, 255].map((i) => css(tints[i]))})`
-    made(item, "span", "", data.legend[1] ?? "")
-  }
-  if (data.colouring === "category") data.legend.forEach((name, i) => {
-    const item = made(legend, "button", "entry")
-    item.type = "button"
-    item.title = "Click: only these"
-    item.setAttribute("aria-pressed", String(only === i))
-    made(item, "i", "square").style.background = css(tints[i])
-    made(item, "span", "", name).dir = "auto"
-    item.onclick = () => onOnly(only === i ? -1 : i)
-  })
+  const entries = legendEntries(data, shadesOf(data, theme), only, onOnly)
+  if (data.lines.length) entries.push(legendEntry([], "lines: the two most attended keys of each query"))
+  ui.legend.replaceChildren(...entries, ...sizeEntries(data))
 }
 
 function showTip({ data, ui, theme }, index, event) {
@@ -85,7 +64,10 @@ function showTip({ data, ui, theme }, index, event) {
   const before = []
   for (let i = token - 1; i >= 0 && data.sentence[i] === data.sentence[token]; i--) before.unshift(data.labels[i])
   const lines = [[`position ${data.positions[token] + 1}`, css(colour)]]
-  if (data.colouring === "category") lines.push([data.legend[data.tones[index]] ?? "", css(cloudTints(data, theme)[data.tones[index]])])
+  const shade = shadesOf(data, theme)[index < count ? 0 : 1][data.tones[index]]
+  if (data.colouring === "category") lines.push([data.legend[data.tones[index]] ?? "", css(shade)])
+  const ends = endsOf(data, index)
+  if (ends.length) lines.push([`${index < count ? "attends to" : "attended by"} ${ends.join(", ")}`, ""])
   lines.push([inContext(data.texts[data.sentence[token]], before, data.labels[token], CONTEXT), ""])
   ui.tip.show(event, `${kind} of “${data.labels[token]}”`, lines)
 }

@@ -38,10 +38,16 @@ function commonest(points, labels, most) {
 function readCloud(data, { picked, chosen }, standalone) {
   const count = data.labels.length
   if (chosen.size) return readChosen(data, [...chosen], standalone)
-  if (picked >= 0) return `“${data.labels[picked]}”, position ${data.positions[picked] + 1} of: ${data.texts[data.sentence[picked]]}`
+  if (picked >= 0) return readPicked(data, picked)
   if (!data.searching) return `${written(count)} tokens: ${written(count)} queries and as many keys. Point at one for its sentence.`
   const found = data.matches.reduce((sum, each) => sum + each, 0)
   return `${written(found)} of ${written(count)} tokens match; the others have faded.`
+}
+
+function readPicked(data, picked) {
+  const ends = endsOf(data, picked)
+  const attends = ends.length ? ` → ${ends.join(", ")}` : ""
+  return `“${data.labels[picked]}”${attends}, position ${data.positions[picked] + 1} of: ${data.texts[data.sentence[picked]]}`
 }
 
 function readChosen(data, points, standalone) {

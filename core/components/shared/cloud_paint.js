@@ -2,41 +2,32 @@
 // What is drawn comes in `scene` (places in CSS pixels, marks, order) and `theme`; nothing is kept.
 
 const FOG = 16 // steps from the paper (far) to a point's own colour (near)
-const FARTHEST = { type: 0.3, category: 0.4, sequential: 0.65 } // of its colour that the farthest point keeps
+const FARTHEST = { type: 0.3, category: 0.75, sequential: 0.75 } // of its colour that the farthest point keeps
 const RINGS = 500 // points that get a dark ring; where more stand out, the paper parts them as it does others
 const FITS = new Map() // "radius:rim" -> the shapes of points
 const GROWS = [0, 0, 1, 1, 1.5, 3] // pixels that a mark adds to a radius
 
-// Colours of the page: queries, keys, categories, a scale.
+// Colours of the page.
 function cloudTheme(element) {
   const style = getComputedStyle(element)
   const value = (name) => style.getPropertyValue(name).trim()
   const series = value("--st-chart-categorical-colors").split(",").map((each) => parseColour(each.trim()))
-  const steps = colourSteps(paletteOf(element, SEQUENTIAL)).map(({ css }) => parseColour(css))
   return {
-    query: series[0], key: series[1], categories: series.slice(2), steps,
+    query: series[0], key: series[1],
     paper: parseColour(value("--st-background-color")), ink: parseColour(value("--st-text-color")),
     line: value("--st-border-color"), accent: value("--st-primary-color"), font: value("--st-font") || "sans-serif",
   }
 }
 
-// The colours that points take, in the order of the numbers that `tintOf` gives.
-function cloudTints({ colouring, legend }, theme) {
-  if (colouring === "type") return [theme.query, theme.key]
-  if (colouring === "sequential") return Array.from({ length: 256 }, (_, i) => theme.steps[70 + Math.round((i * 185) / 255)])
-  return legend.map((_, i) => categoryColour(theme, i))
-}
-
-// Beyond the theme's own colours a category has one of the same, half way to the ink.
-function categoryColour({ categories, ink }, index) {
-  const own = categories[index % categories.length]
-  return index < categories.length ? own : mixed(own, ink, 0.5)
+// The colours that points take, in the order of the numbers that `tintsOf` gives: queries, then keys.
+function cloudTints(data, theme) {
+  return shadesOf(data, theme).flat()
 }
 
 function tintsOf(data, count) {
-  const last = Math.max(0, data.legend.length - 1)
-  if (data.colouring === "type") return Uint16Array.from({ length: 2 * count }, (_, i) => (i < count ? 0 : 1))
-  return Uint16Array.from(data.tones, (tone) => (data.colouring === "category" ? Math.min(tone, last) : tone))
+  const kinds = { type: 1, category: data.legend.length }[data.colouring] ?? data.shades.light[0].length
+  const full = data.colouring === "sequential" ? 255 : 1
+  return Uint16Array.from(data.tones, (tone, i) => (i < count ? 0 : kinds) + shadeIndex(data.colouring, tone / full, kinds))
 }
 
 // Colours as they stand in the canvas: [faded or not][fog][tint], then the rings by fog.
@@ -62,16 +53,22 @@ function radiusOf(count, width, height, zoom) {
 
 function paintPoints(raster, scene, colours, ratio, box) {
   raster.begin(colours.edges)
-  const fits = shapesFor(scene.radius * ratio, Math.max(1, Math.round(ratio)))
+  const fits = sizedShapes(scene, scene.radius, ratio, Math.max(1, Math.round(ratio)))
   paintPlain(raster, scene, colours, ratio, box, fits, MARK.faded)
   paintPlain(raster, scene, colours, ratio, box, fits, MARK.none)
   for (let mark = MARK.match; mark <= scene.highest; mark++) {
-    const grown = (scene.radius + GROWS[mark]) * ratio
-    const larger = shapesFor(grown, Math.max(1, Math.round(ratio * (mark === MARK.picked ? 2 : 1.2))))
+    const rim = Math.max(1, Math.round(ratio * (mark === MARK.picked ? 2 : 1.2)))
+    const larger = sizedShapes(scene, scene.radius + GROWS[mark], ratio, rim)
     if (mark <= MARK.chosen && scene.found > RINGS) paintPlain(raster, scene, colours, ratio, box, larger, mark)
     else paintRinged(raster, scene, colours, ratio, box, larger, mark)
   }
   raster.present()
+}
+
+// Shapes for each class of size; one for all where sizes say nothing.
+function sizedShapes({ sized }, radius, ratio, rim) {
+  const factors = sized ? Array.from({ length: SIZE.classes }, (_, kind) => sizeFactor(kind)) : [1]
+  return factors.map((factor) => shapesFor(factor * radius * ratio, rim))
 }
 
 // A disc and a diamond, and the rims around them.
@@ -98,7 +95,7 @@ function around(shape, larger) {
 }
 
 // Points without a ring; where they are large enough, the paper parts them from those behind.
-function paintPlain(raster, { order, fog, marks, tint, x, y, half }, colours, ratio, box, fits, mark) {
+function paintPlain(raster, { order, fog, marks, tint, x, y, half, size }, colours, ratio, box, fits, mark) {
   const start = mark === MARK.faded ? FOG * colours.size : 0
   for (let at = 0; at < order.length; at++) {
     const i = order[at]
@@ -106,18 +103,20 @@ function paintPlain(raster, { order, fog, marks, tint, x, y, half }, colours, ra
     const px = x[i] * ratio, py = y[i] * ratio
     if (px < -20 || py < -20 || px > box[2] + 20 || py > box[3] + 20) continue
     const kind = i < half ? 0 : 1
-    if (!fits.thin) raster.stamp(px, py, fits.rim[kind], colours.paper, box)
-    raster.stamp(px, py, fits.fill[kind], colours.inks[start + (fog[i] >> 4) * colours.size + tint[i]], box)
+    const fit = fits[size[i]]
+    if (!fit.thin) raster.stamp(px, py, fit.rim[kind], colours.paper, box)
+    raster.stamp(px, py, fit.fill[kind], colours.inks[start + (fog[i] >> 4) * colours.size + tint[i]], box)
   }
 }
 
-function paintRinged(raster, { order, fog, marks, tint, x, y, half }, colours, ratio, box, fits, mark) {
+function paintRinged(raster, { order, fog, marks, tint, x, y, half, size }, colours, ratio, box, fits, mark) {
   for (let at = 0; at < order.length; at++) {
     const i = order[at]
     if (marks[i] !== mark) continue
     const kind = i < half ? 0 : 1
-    raster.stamp(x[i] * ratio, y[i] * ratio, fits.rim[kind], colours.rings[fog[i] >> 4], box)
-    raster.stamp(x[i] * ratio, y[i] * ratio, fits.fill[kind], colours.inks[(fog[i] >> 4) * colours.size + tint[i]], box)
+    const fit = fits[size[i]]
+    raster.stamp(x[i] * ratio, y[i] * ratio, fit.rim[kind], colours.rings[fog[i] >> 4], box)
+    raster.stamp(x[i] * ratio, y[i] * ratio, fit.fill[kind], colours.inks[(fog[i] >> 4) * colours.size + tint[i]], box)
   }
 }
 

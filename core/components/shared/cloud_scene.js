@@ -16,7 +16,10 @@ function makeScene(data, kept) {
     x: new Float32Array(count), y: new Float32Array(count), ...extentOf(points, data.dims),
   }
   const texts = data.labels.map(shortened)
-  return { ...arrays, texts, rank: rarestFirst(data.labels, first), tint: tintsOf(data, half), widths: new Float32Array(half).fill(-1), highest: 0, radius: 2 }
+  const sized = data.sizes.length > 0
+  const size = sized ? Uint8Array.from(data.sizes, sizeClass) : new Uint8Array(count)
+  const rank = rarestFirst(data.labels, first)
+  return { ...arrays, texts, rank, sized, size, tint: tintsOf(data, half), widths: new Float32Array(half).fill(-1), highest: 0, radius: 2 }
 }
 
 // In space a cloud turns about its mean; in the plane the middle is that of its width and height.

@@ -5,7 +5,7 @@ const STILL = 5 // pixels a pointer may move and still press
 const DOUBLE = 260 // milliseconds in which a second press makes it a double one
 const WHEEL = { notch: 0.0016, pinch: 0.01 } // of the logarithm of the zoom, a pixel of the wheel
 
-// `act` has pan(dx, dy), zoom(factor, x, y), press(x, y, touch), twice(x, y), point(event or null),
+// `act` has pan(dx, dy, event), with the event of a single pointer, zoom(factor, x, y), press(x, y, touch), twice(x, y), point(event or null),
 // start(), stop(), and mayWheel(event): whether a plain wheel zooms. Returns the clean-up.
 function listenGestures(node, act) {
   const listen = new AbortController()
@@ -34,7 +34,7 @@ function listenGestures(node, act) {
     Object.assign(state, { moved: true, dragging: true })
     const other = [...state.fingers].find(([id]) => id !== event.pointerId)?.[1]
     if (other) pinch(act, finger, now, other)
-    else act.pan(now.x - finger.x, now.y - finger.y)
+    else act.pan(now.x - finger.x, now.y - finger.y, event)
     Object.assign(finger, now)
   })
   on("pointerup", (event) => {

@@ -14,7 +14,7 @@ function drawOver(pen, scene) {
   pen.rect(box.left, box.top, box.width, box.height)
   pen.clip()
   eachTile(scene, (head, spot) => drawFrame(pen, scene, head, spot))
-  eachTile(scene, (head, spot) => { if (spot.side >= NAMED.least) drawTexts(pen, scene, head, spot) })
+  if (scene.data.labelled) eachTile(scene, (head, spot) => { if (spot.side >= NAMED.least) drawTexts(pen, scene, head, spot) })
   if (scene.hover && scene.hover.token >= 0) eachTile(scene, (head, spot) => drawToken(pen, scene, head, spot))
   pen.restore()
   if (scene.view.zoom <= 1) return

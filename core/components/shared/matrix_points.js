@@ -27,26 +27,19 @@ function matrixColours(element, data) {
   const paper = parseColour(value("--st-background-color"))
   const ink = parseColour(value("--st-text-color"))
   const left = luminance(paper) < 0.3 ? FADED.dark : FADED.light
-  const steps = colourSteps(paletteOf(element, SEQUENTIAL)).map(({ css }) => parseColour(css))
-  const category = (tone) => categoryColour(series.slice(2).map(parseColour), tone, ink)
-  const sequential = (tone) => steps[Math.round(60 + (195 * tone) / 255)]
+  const shades = shadesOf(data, { query: parseColour(series[0]), key: parseColour(series[1]), paper })
+  const full = data.colouring === "sequential" ? 255 : 1
   const tints = (kind, share) => Uint32Array.from({ length: 256 }, (_, tone) => {
-    const plain = data.colouring === "type" ? parseColour(series[kind]) : { sequential, category }[data.colouring](tone)
-    return packedColour(mixed(plain, paper, share))
+    const shade = shades[kind][shadeIndex(data.colouring, tone / full, shades[kind].length)]
+    return packedColour(mixed(shade, paper, share))
   })
   return {
     paper, query: series[0], key: series[1], ink: value("--st-text-color"), back: value("--st-background-color"),
     border: value("--st-border-color"), primary: value("--st-primary-color"), font: value("--st-font") || "sans-serif",
-    full: [tints(0, 1), tints(1, 1)], faded: [tints(0, left), tints(1, left)],
+    full: [tints(0, 1), tints(1, 1)], faded: [tints(0, left), tints(1, left)], shades,
+    sliced: slicedTints(data.searching ? (kind) => tints(kind, left) : tints),
     ring: new Uint32Array(256).fill(packedColour(ink)), gap: new Uint32Array(256).fill(packedColour(paper)),
-    css: (tone) => `rgb(${{ type: () => ink, sequential, category }[data.colouring](tone)})`,
   }
-}
-
-// The theme's colours, then the same again nearer to the ink.
-function categoryColour(series, index, ink) {
-  const round = Math.floor(index / series.length)
-  return mixed(series[index % series.length], ink, Math.max(0.25, 1 - 0.45 * round))
 }
 
 // Where a head's points lie in its tile: {left, bottom, scale} in pixels a step; null without points.
@@ -87,7 +80,9 @@ function paintTile(raster, { data, grid, colours, ratio }, head, spot) {
   const radius = paintedRadius(spot.side, ratio, 2 * count)
   const tints = data.searching ? colours.faded : colours.full
   const queries = head * 2 * count
-  paintCloud(raster, run, queries, count, radius, tints, radius >= RINGED * ratio ? colours.gap : null)
+  const gap = radius >= RINGED * ratio ? colours.gap : null
+  if (data.solid) paintSolid(raster, run, data.solid, head, radius, colours.sliced, gap)
+  else paintCloud(raster, run, queries, count, radius, tints, gap)
   const least = (spot.side < SMALL ? 1 : 2) * ratio
   const shown = Math.max(2 * radius, Math.round(least))
   paintFound(raster, run, data.found, queries, count, shown + Math.max(1, Math.round(least / 2)), [colours.ring, colours.ring])

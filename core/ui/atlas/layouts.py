@@ -140,11 +140,11 @@ def tile_tokens(atlas: Atlas, matches: NDArray[np.bool_] | None) -> NDArray[np.i
     return np.sort(chosen)
 
 
-def tile_points(atlas: Atlas, stage: Stage, chosen: NDArray[np.intp]) -> Array:
-    """Components of those tokens, (layer * head, 2 token, 2)."""
+def tile_points(atlas: Atlas, stage: Stage, chosen: NDArray[np.intp], dimensions: int = 2) -> Array:
+    """The first components of those tokens, (layer * head, 2 token, dimensions)."""
     both = np.concatenate([chosen, chosen + len(atlas.tokens)])
-    points = atlas.points[stage][:, :, both, :2]
-    return np.ascontiguousarray(points.reshape(-1, both.size, 2))
+    points = atlas.points[stage][:, :, both, :dimensions]
+    return np.ascontiguousarray(points.reshape(-1, both.size, dimensions))
 
 
 def laid_out_tiles(

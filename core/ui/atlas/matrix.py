@@ -13,6 +13,13 @@ from core.components.atlas_matrix import AtlasMatrix, matrix_page, show_matrix
 from core.ui import address
 from core.ui.atlas.find import show_spread
 from core.ui.atlas.layouts import laid_out_tiles, tile_points, tile_tokens
+from core.ui.atlas.options import (
+    LABELS,
+    draw_switches,
+    pick_dimensions,
+    restore_dimensions,
+    restore_switches,
+)
 from core.ui.atlas.progress import LOOK_EVERY, ensure_layouts, follow, tell_progress
 from core.ui.atlas.screen import DRAWN, Screen, drawn, open_head
 from core.ui.atlas.wording import STAGE_WORDS, number
@@ -27,7 +34,8 @@ if TYPE_CHECKING:
 def show_all_heads(screen: Screen, colours: Palette) -> None:
     """The matrix, its caption, the file, and where a search lies together."""
     address.restore_flag("own", default=True)
-    address.publish(*DRAWN, "own")
+    restore_dimensions()
+    address.publish(*DRAWN, "own", "dims", *restore_switches(LABELS))
     running = False
     if screen.projection != "PCA":
         running = ensure_layouts(screen).running
@@ -52,13 +60,17 @@ def _draw(screen: Screen) -> None:
     show_matrix(matrix, key="atlas_matrix", on_open=open_head)
     reading, saving = st.columns([5, 1])
     with reading:
+        with st.container(horizontal=True, vertical_alignment="center"):
+            if screen.projection == "PCA":
+                pick_dimensions()
+            st.toggle(
+                "Each head in its own scale",
+                key="own",
+                persist_state="session",
+                help="Off: one scale for all heads, so that heads of short vectors look small.",
+            )
+            draw_switches(LABELS)
         st.caption(_read(screen, tokens.size))
-        st.toggle(
-            "Each head in its own scale",
-            key="own",
-            persist_state="session",
-            help="Off: one scale for all heads, so that heads of short vectors look small.",
-        )
     saving.download_button(
         "Save as HTML",
         partial(matrix_page, matrix, "All heads over a corpus", _note(screen, tokens.size)),
@@ -75,7 +87,12 @@ def _points(screen: Screen) -> tuple[NDArray[np.intp], Array]:
         return laid_out_tiles(screen.shelf, screen.atlas, screen.projection, screen.stage)
     matches = screen.found.matches.tokens if screen.found else None
     tokens = tile_tokens(screen.atlas, matches)
-    return tokens, tile_points(screen.atlas, screen.stage, tokens)
+    return tokens, tile_points(screen.atlas, screen.stage, tokens, _dimensions(screen))
+
+
+def _dimensions(screen: Screen) -> int:
+    """In space only where components are drawn: a layout of all heads has two dimensions."""
+    return int(st.session_state["dims"]) if screen.projection == "PCA" else 2
 
 
 def _matrix(screen: Screen, tokens: NDArray[np.intp], points: Array) -> AtlasMatrix:
@@ -89,6 +106,7 @@ def _matrix(screen: Screen, tokens: NDArray[np.intp], points: Array) -> AtlasMat
         tones=tones.reshape(-1, both.size) if tones.ndim > 1 else tones,
         own_scale=bool(st.session_state["own"]),
         chosen=(screen.layer, screen.head),
+        labelled=bool(st.session_state[LABELS]),
         **drawn(screen, tokens),
     )
 
@@ -103,13 +121,26 @@ def _read(screen: Screen, count: int) -> str:
     scales = "each head in its own scale" if st.session_state["own"] else "all heads in one scale"
     kept = ""
     if screen.projection == "PCA":
-        share = atlas.shares[screen.stage][..., :2].sum(axis=-1)
-        kept = f" The two components keep {number(float(share.mean()))} of the variance on average."
+        dimensions = _dimensions(screen)
+        share = atlas.shares[screen.stage][..., :dimensions].sum(axis=-1)
+        kept = (
+            f" The {dimensions} components keep {number(float(share.mean()))} of the variance on"
+            " average."
+        )
+    else:
+        kept = " All heads at once are laid out in the plane; one head alone has 3-D."
     return (
-        "Every tile is a head, layers down, heads across: green discs are queries, pink diamonds"
-        f" keys, of {all_of} {size:,} tokens{sample}, {STAGE_WORDS[screen.stage]}, {scales}.{kept}"
-        " Point at a dot to find its token in every head; click a tile to open the head."
+        f"Every tile is a head, layers down, heads across: {_kinds(screen)}, of {all_of}"
+        f" {size:,} tokens{sample}, {STAGE_WORDS[screen.stage]}, {scales}.{kept}"
+        " Point at a dot to find its token in every head; click a tile to open the head, which has"
+        " sizes by norm and lines of attention too."
     )
+
+
+def _kinds(screen: Screen) -> str:
+    if screen.colour == "type":
+        return "green discs are queries, pink diamonds keys"
+    return "darker discs are queries, lighter diamonds keys"
 
 
 def _note(screen: Screen, count: int) -> str:

@@ -9,6 +9,7 @@ import numpy as np
 import streamlit as st
 
 from core.analysis.atlas.colours import offered_colourings, point_tones
+from core.figures.shades import shades
 from core.ui import address
 from core.ui.atlas.layouts import PROJECTIONS, STAGES
 from core.ui.atlas.wording import COLOURINGS
@@ -109,6 +110,7 @@ def drawn(screen: Screen, tokens: NDArray[np.intp]) -> dict[str, Any]:
     return {
         "colouring": tones.colouring,
         "legend": tones.legend,
+        "shades": shades(tones.colouring, len(tones.legend)),
         "labels": [columns.displays[i] for i in tokens],
         "positions": columns.position[tokens].tolist(),
         "sentence": index.tolist(),

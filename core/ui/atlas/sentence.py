@@ -23,8 +23,11 @@ if TYPE_CHECKING:
 _ATTENTION = Weighting("attention", "attention", "The weights after softmax")
 
 
-def show_sentence(screen: Screen, token: int) -> None:
-    """The sentence with the token, and the head view of it where the model is at hand."""
+def show_sentence(screen: Screen, token: int) -> Trace | None:
+    """The sentence with the token, and the head view of it where the model is at hand.
+
+    Returns what the model makes of the sentence; None where it is not at hand, which is said.
+    """
     columns = screen.atlas.tokens
     sentence = int(columns.sentence[token])
     text = screen.atlas.sentences[sentence]
@@ -35,20 +38,28 @@ def show_sentence(screen: Screen, token: int) -> None:
         f" {sentence + 1}{label}:"
     )
     st.text(text)
-    model = model_of(screen.atlas)
-    if model is None:
-        return
-    try:
-        trace = cache.trace(model.name, text, None)
-    except ModelError as error:
-        show_model_error(error)
-        return
-    if not reads_alike(screen.atlas, sentence, trace):
-        st.caption("The model reads this sentence differently when it is alone.")
-        return
+    trace = _trace(screen, sentence)
+    if trace is None:
+        return None
     layers = _layers(trace, screen.layer)
     show_lines(trace, layers, screen, _ATTENTION, key="atlas_sentence", pinned=[place])
     st.caption(f"{screen.name} in this sentence. Choose layer and head above the cloud.")
+    return trace
+
+
+def _trace(screen: Screen, sentence: int) -> Trace | None:
+    model = model_of(screen.atlas)
+    if model is None:
+        return None
+    try:
+        trace = cache.trace(model.name, screen.atlas.sentences[sentence], None)
+    except ModelError as error:
+        show_model_error(error)
+        return None
+    if not reads_alike(screen.atlas, sentence, trace):
+        st.caption("The model reads this sentence differently when it is alone.")
+        return None
+    return trace
 
 
 def _layers(trace: Trace, layer: int) -> dict[int, LayerWeights]:

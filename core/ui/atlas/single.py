@@ -14,7 +14,17 @@ from core.analysis.atlas.colours import point_tones
 from core.analysis.projection_error import ProjectionError
 from core.components.atlas_cloud import AtlasCloud, cloud_page, show_cloud
 from core.ui import address
+from core.ui.atlas.attention_lines import sentence_lines
 from core.ui.atlas.layouts import layout_alone
+from core.ui.atlas.options import (
+    LABELS,
+    LINES,
+    SIZES,
+    draw_switches,
+    pick_dimensions,
+    restore_dimensions,
+    restore_switches,
+)
 from core.ui.atlas.progress import tell_failed
 from core.ui.atlas.screen import DRAWN, Screen, drawn
 from core.ui.atlas.sentence import show_sentence
@@ -25,6 +35,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from core.model import Trace
     from core.model.trace import Array
 
 MOST_DRAWN = 10_000  # tokens of the single view: twice as many points
@@ -36,53 +47,57 @@ def show_one_head(screen: Screen) -> None:
     """The cloud beside the sentence of the token that is picked."""
     if "atlas_cloud" not in st.session_state:  # a new cloud has no lasso
         st.session_state.pop(_CHOSEN, None)
-    address.restore_choice("dims", ["2", "3"], "2", "The picture has 2 or 3 dimensions")
+    restore_dimensions()
     size = len(screen.atlas.tokens)
     address.restore_number("token", 0, size, 0)
     if st.session_state["token"] > size:  # picked in a larger corpus
         st.session_state["token"] = 0
-    address.publish(*DRAWN, "dims", "token")
+    switched = restore_switches(SIZES, LABELS, LINES)
+    address.publish(*DRAWN, "dims", "token", *switched)
     picked = int(st.session_state["token"]) - 1
     left, right = st.columns([3, 2], gap="medium")
-    with left:
-        shown = _draw(screen, picked)
     with right:
-        if picked < 0:
-            st.info(
-                "**Click a point** to see its token in its sentence, and what this head attends to"
-                " there. **Lasso** a cluster to see which tokens it is made of."
-            )
+        trace = None
+        if picked >= 0:
+            trace = show_sentence(screen, picked)
         else:
-            show_sentence(screen, picked)
+            _show_hint()
+    with left:
+        shown = _draw(screen, picked, trace)
+    with right:
         if shown is not None:
             _show_chosen(screen, shown)
 
 
-def _draw(screen: Screen, picked: int) -> NDArray[np.intp] | None:
+def _show_hint() -> None:
+    st.info(
+        "**Click a point** to see its token in its sentence, and what this head attends to"
+        " there, as lines in the cloud too. **Lasso** a cluster to see which tokens it is made of."
+    )
+
+
+def _draw(screen: Screen, picked: int, trace: Trace | None) -> NDArray[np.intp] | None:
     try:
         tokens, points, said = _points(screen, picked)
     except ProjectionError as error:
         tell_failed(str(error))  # any run tries again, so that of the button does
         return None
-    cloud = _cloud(screen, tokens, points, picked)
+    lines = None
+    if st.session_state[LINES] and picked >= 0 and trace is not None:
+        lines = sentence_lines(screen, trace, picked, tokens)
+    said += _lines_said(screen, picked, lines)
+    cloud = _cloud(screen, tokens, points, picked, lines)
     show_cloud(
         cloud,
         key="atlas_cloud",
         on_pick=lambda index: _pick(tokens, index),
         on_choose=lambda chosen: st.session_state.update({_CHOSEN: (tokens, chosen)}),
     )
-    reading, saving = st.columns([4, 1])
-    with reading:
-        st.caption(said)
-        st.segmented_control(
-            "Dimensions",
-            ["2", "3"],
-            key="dims",
-            format_func=lambda option: f"{option}-D",
-            required=True,
-            persist_state="session",
-            label_visibility="collapsed",
-        )
+    with st.container(horizontal=True, vertical_alignment="center"):
+        pick_dimensions()
+        draw_switches(SIZES, LABELS, LINES)
+    reading, saving = st.columns([3, 1])
+    reading.caption(said)
     saving.download_button(
         "Save as HTML",
         partial(cloud_page, cloud, f"{screen.name} of {screen.atlas.model}", _plain(said)),
@@ -139,7 +154,27 @@ def _drawn(screen: Screen, picked: int) -> NDArray[np.intp]:
     return np.unique(np.concatenate(wanted))[: 2 * MOST_DRAWN]
 
 
-def _cloud(screen: Screen, tokens: NDArray[np.intp], points: Array, picked: int) -> AtlasCloud:
+def _lines_said(screen: Screen, picked: int, lines: NDArray[np.float64] | None) -> str:
+    """Where lines were asked for and are not all there, why."""
+    if not st.session_state[LINES] or picked < 0:
+        return ""
+    if lines is None:
+        return (
+            " No attention lines: they need the model, and beside the cloud it says why that is"
+            " not at hand."
+        )
+    if screen.projection != "PCA" and not len(lines):
+        return f" No attention lines: {screen.projection} left this sentence out."
+    return ""
+
+
+def _cloud(
+    screen: Screen,
+    tokens: NDArray[np.intp],
+    points: Array,
+    picked: int,
+    lines: NDArray[np.float64] | None,
+) -> AtlasCloud:
     both = np.concatenate([tokens, tokens + len(screen.atlas.tokens)])
     tones = point_tones(screen.atlas, screen.colour).numbers
     here = np.flatnonzero(tokens == picked)
@@ -148,6 +183,11 @@ def _cloud(screen: Screen, tokens: NDArray[np.intp], points: Array, picked: int)
         tones=(tones[screen.layer, screen.head] if tones.ndim > 1 else tones)[both],
         picked=int(here[0]) if here.size else None,
         title=screen.name,
+        norms=screen.atlas.norms[screen.layer, screen.head][both]
+        if st.session_state[SIZES]
+        else None,
+        lines=lines,
+        labelled=bool(st.session_state[LABELS]),
         **drawn(screen, tokens),
     )
 

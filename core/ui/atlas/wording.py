@@ -119,6 +119,13 @@ then averaged; of many matches 150 are drawn.
 **Where two words meet**: $\operatorname{mean}_{i \in A} \sum_{j \in B} \alpha_{ij}$ over the tokens
 of both words, averaged over sentences.
 
+**Attention lines** in one head: from each query $i$ of the picked token's sentence to the two keys
+with the largest $\alpha_{ij}$, which the model gives again for that sentence.
+
+**Colours** other than by type have one hue for what they stand for, darker for queries and lighter
+for keys: each has a contrast of at least 3 : 1 with the page, light or dark (in space, far points
+fade). **Sizes** grow from the 2nd to the 98th percentile of the head's norms.
+
 **Map of heads**: the Jensen-Shannon distance of two heads' attention rows (square root of the
 divergence in bits), averaged over tokens, then metric multidimensional scaling.
 """

@@ -21,7 +21,8 @@ from core.analysis.clouds import (
 from core.analysis.joint_embedding import SEED, Projection
 from core.analysis.projection_error import ProjectionError
 from core.components.clouds import Clouds, Panel, show_clouds
-from core.figures.query_key import space_figure
+from core.figures.query_key import space_figure, space_sizes
+from core.figures.shades import shades, shades_on
 from core.ui import address
 from core.ui.messages import escape
 from core.ui.query_key.choice import SHARED, clouds_of, head_name, scaling_of, search_of
@@ -52,6 +53,7 @@ if TYPE_CHECKING:
 GRID_COLUMNS = 4
 BESIDE: tuple[HeadStage, ...] = ("raw", "searched")  # of each head of the layer
 _SLOW = {"UMAP": "UMAP starts its own process, about ten seconds the first time …"}
+_KINDS = {"type": "type", "position mod 5": "category"}  # the others are sequential
 
 
 def show_picture(trace: Trace, choice: Choice, colours: Palette) -> None:
@@ -175,10 +177,11 @@ def _show_panels(
             points=np.vstack([cloud.picture.queries, cloud.picture.keys]),
             tones=tone,
             group=group,
+            norms=cloud.norms if state["sizes"] else None,
         )
         for (group, cloud), tone in zip(flat, tones, strict=True)
     ]
-    kinds = {"type": "type", "position mod 5": "category"}
+    colouring = _KINDS.get(state["colour"], "sequential")
     show_clouds(
         Clouds(
             panels=panels,
@@ -187,8 +190,10 @@ def _show_panels(
             heads=[head_name(choice.layer, head) for head in heads],
             columns=GRID_COLUMNS if grid else max(len(clouds) for clouds in found),
             together=2 if len(flat) > len(heads) else 1,
-            colouring=kinds.get(state["colour"], "sequential"),
+            colouring=colouring,
             legend=legend,
+            shades=shades(colouring, len(legend)),
+            labelled=state["labels"],
             sources=choice.sources,
             targets=choice.targets,
             shown=shown,
@@ -214,24 +219,30 @@ def _show_space(
 ) -> None:
     state = st.session_state
     tones, legend = tones_of(state["colour"], clouds, len(labels))
-    for column, cloud, tone in zip(st.columns(len(clouds)), clouds, tones, strict=True):
+    norms = np.stack([cloud.norms for cloud in clouds])
+    sizes = space_sizes(norms) if state["sizes"] else [None] * len(clouds)
+    columns = st.columns(len(clouds))
+    for column, cloud, tone, size in zip(columns, clouds, tones, sizes, strict=True):
         figure = space_figure(
             cloud,
             title_of(cloud, state["projection"], choice, head=choice.head),
             labels,
             lines,
             (choice.sources, choice.targets),
-            _css(state["colour"], tone, colours),
+            _css(state["colour"], tone, len(legend), colours),
             shown,
             colours,
+            sizes=size,
+            labelled=state["labels"],
         )
         with column:
             st.plotly_chart(figure, key=f"query_key_space_{cloud.stage}")
             st.caption("  \n".join(notes_of(cloud, state["projection"], choice)))
-    if legend:
-        st.caption(f"Colours from {legend[0]} to {legend[-1]}. Drag a picture to turn it.")
-    else:
-        st.caption("Drag a picture to turn it.")
+    said = "Queries are discs, keys diamonds"
+    said += f" and lighter: colours from {legend[0]} to {legend[-1]}." if legend else "."
+    if state["sizes"]:
+        said += f" Sizes from norm {norms.min():.3g} to {norms.max():.3g}."
+    st.caption(f"{said} Drag a picture to turn it.")
 
 
 def tones_of(
@@ -251,11 +262,14 @@ def tones_of(
     return [np.zeros(2 * count)] * len(clouds), ()
 
 
-def _css(colouring: str, tones: Floats, colours: Palette) -> list[str]:
-    half = len(tones) // 2
-    if colouring == "type":
-        return [colours.query] * half + [colours.key] * half
-    if colouring == "position mod 5":
-        return [colours.categories[int(tone)] for tone in tones]
-    steps = colours.sequential[2:]
-    return [steps[round(float(tone) * (len(steps) - 1))] for tone in tones]
+def _css(colouring: str, tones: Floats, categories: int, colours: Palette) -> list[str]:
+    """A colour for every query, then for every key: darker and lighter."""
+    kind = _KINDS.get(colouring, "sequential")
+    kinds = shades_on(colours, kind, categories)
+    last = len(kinds[0]) - 1
+    steps = np.rint(tones * last if kind == "sequential" else tones).astype(int).clip(0, last)
+    return [
+        shade[step]
+        for shade, half in zip(kinds, np.split(steps, 2), strict=True)
+        for step in half.tolist()
+    ]

@@ -32,7 +32,10 @@ _KEYS = (
     "point",
     "hide",
     "scale",
+    "sizes",
+    "labels",
 )
+_USUAL = {"point": "", "sizes": False, "labels": True}  # which no link has to carry
 
 
 def restore_picture() -> None:
@@ -40,12 +43,16 @@ def restore_picture() -> None:
     address.restore_choice("span", SPANS, ONE_HEAD, "The spans are")
     restore_stage()
     address.restore_choice("projection", PROJECTIONS, "PCA", "The projections are")
+    if st.session_state.get("dims") in {"2", "3"}:  # as the atlas has them
+        st.session_state["dims"] += "-D"
     address.restore_choice("dims", ["2-D", "3-D"], "2-D", "The pictures are")
     address.restore_choice("colour", COLOURINGS, "type", "Colours can show")
     address.restore_choice("join", ["strongest", "all above"], "strongest", "The lines are")
     address.restore_number("above", 0.01, 1.0, 0.2)
     address.restore_flag("hide")
     address.restore_flag("scale")
+    address.restore_flag("sizes")
+    address.restore_flag("labels", default=True)
 
 
 def restore_stage() -> None:
@@ -58,7 +65,7 @@ def shown_keys() -> list[str]:
     state = st.session_state
     left_out = set() if state["span"] == ALL_HEADS else {"stage"}
     left_out |= {"above"} if state["join"] == "strongest" else set()
-    left_out |= set() if state["point"] else {"point"}
+    left_out |= {key for key, value in _USUAL.items() if state[key] == value}
     return [key for key in _KEYS if key not in left_out]
 
 
@@ -127,3 +134,10 @@ def _pick_tokens(trace: Trace, labels: Sequence[str]) -> None:
             persist_state="session",
             help="Each panel as large as its points, instead of one scale for all.",
         )
+        st.toggle(
+            "Size by norm",
+            key="sizes",
+            persist_state="session",
+            help="The longer a query or key, at the stage shown, the larger its point.",
+        )
+        st.toggle("Labels", key="labels", persist_state="session")

@@ -38,7 +38,7 @@ MEAN_DISTANCE = (
     "“Default” are the vectors as they are, “searched” those with the a and c of the search. The"
     " mean distance is that of each query to the key it attends to most, in this plane."
 )
-_MARKS = "Green circles are queries, pink diamonds keys"
+_MARKS = "Circles are queries, diamonds keys"
 _MUCH = 0.02  # of a correlation: what differs less is called the same
 _FEW_QUERIES = 0.005  # of them: less is rounding, as a query is more in any text shown
 

@@ -1,0 +1,88 @@
+"""Darker colours for queries and lighter ones for keys, in both themes, each readable on its paper.
+
+A colour's hue says what it stands for; its lightness, like the marker's shape, whether the point is
+a query or a key. Contrast is that of WCAG 2: (lighter + 0.05) / (darker + 0.05) in relative
+luminance. On light paper the darker colour has more of it, on dark paper the lighter one.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, TypeAlias
+
+import numpy as np
+
+from core.figures.palette import lch_to_hex, lch_to_linear, palette
+
+if TYPE_CHECKING:
+    from core.figures.palette import Palette
+
+# For each theme the colours of queries, then those of keys.
+Shades: TypeAlias = dict[str, tuple[tuple[str, ...], tuple[str, ...]]]
+Hue: TypeAlias = tuple[float, float]  # degrees, and the chroma it has where a screen can show it
+
+LEAST_CONTRAST = 3.0  # of any point's colour with the paper: WCAG's minimum for graphics
+NEAR, FAR = 3.2, 8.0  # contrast with the paper of categories: the kind nearer to it, and the other
+# Along a scale contrast grows within a band, low to high; the bands do not meet.
+NEAR_BAND, FAR_BAND = (3.1, 4.3), (5.5, 12.0)
+STEPS = 64  # of a scale
+SCALE_HUES, SCALE_CHROMA = (275.0, 430.0), 70.0  # degrees: from blue by purple and red to orange
+CATEGORY_HUES = (  # the theme's five apart from green and pink, a little purer, and olive
+    (288.0, 62.0),
+    (55.0, 70.0),
+    (248.0, 50.0),
+    (322.0, 48.0),
+    (270.0, 6.0),
+    (108.0, 60.0),
+)
+_LIGHT_PAPER = 0.5  # luminance from which on the darker kind is the one far from the paper
+_FADING = 0.97  # of a chroma that no screen shows at that lightness, again and again until one does
+
+
+def shades(colouring: str, count: int) -> Shades:
+    """Colours of points in both themes.
+
+    Parameters
+    ----------
+    colouring : "type" has one colour a kind, "sequential" ``STEPS`` along a scale, "category" one
+        for each of `count`.
+    """
+    return {theme: shades_on(palette(theme), colouring, count) for theme in ("light", "dark")}
+
+
+def shades_on(
+    colours: Palette, colouring: str, count: int = 0
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Colours of queries and of keys on one paper, as :func:`shades` has them."""
+    if colouring == "type":
+        return (colours.query,), (colours.key,)
+    if colouring == "sequential":
+        hues = [(float(hue) % 360, SCALE_CHROMA) for hue in np.linspace(*SCALE_HUES, STEPS)]
+        near, far = np.geomspace(*NEAR_BAND, STEPS), np.geomspace(*FAR_BAND, STEPS)
+    else:
+        hues = [CATEGORY_HUES[index % len(CATEGORY_HUES)] for index in range(count)]
+        near, far = np.full(count, NEAR), np.full(count, FAR)
+    paper = _luminance(colours.paper)
+    darker, lighter = (far, near) if paper > _LIGHT_PAPER else (near, far)
+    queries, keys = (
+        tuple(_shade(hue, float(c), paper) for hue, c in zip(hues, contrasts, strict=True))
+        for contrasts in (darker, lighter)
+    )
+    return queries, keys
+
+
+def _shade(hue: Hue, contrast: float, paper: float) -> str:
+    """A hue with that contrast to paper of that luminance, as pure as a screen can show it."""
+    light = paper > _LIGHT_PAPER
+    luminance = (paper + 0.05) / contrast - 0.05 if light else (paper + 0.05) * contrast - 0.05
+    lightness = 116 * luminance ** (1 / 3) - 16  # CIE L*, which luminance alone decides
+    degrees, chroma = hue
+    while not all(0 <= each <= 1 for each in lch_to_linear(lightness, chroma, degrees)):
+        chroma *= _FADING
+    return lch_to_hex(lightness, chroma, degrees)
+
+
+def _luminance(colour: str) -> float:
+    """Relative luminance of ``#rrggbb``, WCAG 2."""
+    share = np.array([int(colour[start : start + 2], 16) / 255 for start in (1, 3, 5)])
+    linear = np.where(share <= 0.04045, share / 12.92, ((share + 0.055) / 1.055) ** 2.4)
+    return float(linear @ [0.2126, 0.7152, 0.0722])

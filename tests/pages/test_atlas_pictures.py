@@ -1,0 +1,286 @@
+"""Switches of the atlas's pictures in process: sizes, labels, lines of attention, neighbours."""
+
+from __future__ import annotations
+
+import io
+import re
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+
+from core.analysis.atlas import Atlas, build_atlas
+from core.analysis.atlas.file import write_atlas
+from core.model import load, trace_corpus, trace_text
+from core.ui.atlas import matrix, single
+from tests.pages.conftest import alerts
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from streamlit.testing.v1 import AppTest
+
+    from core.components.atlas_cloud import AtlasCloud
+    from core.components.atlas_matrix import AtlasMatrix
+
+LINES = ["The doctor said that she would call her brother.", "The cat sat on the mat."]
+CAUSAL = "bundled/gpt2-novels"
+SMALL = {"corpus": "sample", "budget": "1000"}
+
+
+def said(app: AppTest) -> str:
+    return "\n".join(str(text.value) for text in (*app.markdown, *app.caption))
+
+
+@pytest.fixture(scope="module")
+def small() -> Atlas:
+    return build_atlas(trace_corpus(load("bundled/minilm"), LINES), LINES)
+
+
+@pytest.fixture
+def opened(open_app: Callable[..., AppTest], small: Atlas) -> Callable[..., AppTest]:
+    """The page with a saved atlas of the lines."""
+
+    def start(**parameters: str) -> AppTest:
+        buffer = io.BytesIO()
+        write_atlas(small, buffer)
+        app = open_app("atlas", corpus="saved", **parameters)
+        kind = "application/vnd.apache.parquet"
+        return (
+            app.file_uploader(key="atlas_saved").set_value(("a.parquet", buffer.getvalue(), kind))
+        ).run()
+
+    return start
+
+
+@pytest.fixture
+def clouds(monkeypatch: pytest.MonkeyPatch) -> list[AtlasCloud]:
+    """Every cloud of one head that was drawn."""
+    drawn: list[AtlasCloud] = []
+    monkeypatch.setattr(single, "show_cloud", lambda cloud, **_: drawn.append(cloud))
+    return drawn
+
+
+@pytest.fixture
+def matrices(monkeypatch: pytest.MonkeyPatch) -> list[AtlasMatrix]:
+    drawn: list[AtlasMatrix] = []
+    monkeypatch.setattr(matrix, "show_matrix", lambda matrix, **_: drawn.append(matrix))
+    return drawn
+
+
+def named_lines(cloud: AtlasCloud) -> list[tuple[str, str, float]]:
+    assert cloud.lines is not None
+    return [
+        (cloud.labels[int(query)], cloud.labels[int(key)], float(weight))
+        for query, key, weight in cloud.lines
+    ]
+
+
+@pytest.mark.parametrize("stage", ["raw", "normalized"])
+def test_lines_lead_from_every_query_of_the_sentence_to_its_two_most_attended_keys(
+    opened: Callable[..., AppTest], clouds: list[AtlasCloud], stage: str
+) -> None:
+    app = opened(part="one", layer="4", head="2", token="5", stage=stage)
+    assert not app.exception
+    trace = trace_text(load("bundled/minilm"), LINES[0])
+    attention = trace.attention(3, 1)
+    names = [token.display for token in trace.tokens]
+    expected = set()
+    for query, row in enumerate(attention):
+        for key in sorted(range(len(row)), key=lambda key: -row[key])[:2]:
+            expected.add((names[query], names[key], round(float(row[key]), 5)))
+    got = {(query, key, round(weight, 5)) for query, key, weight in named_lines(clouds[-1])}
+    assert got == expected
+    assert len(named_lines(clouds[-1])) == 2 * len(names)
+
+
+def test_in_a_causal_model_the_first_token_has_one_line_to_itself(
+    open_app: Callable[..., AppTest], clouds: list[AtlasCloud]
+) -> None:
+    open_app("atlas", **SMALL, model=CAUSAL, part="one", token="1")
+    lines = clouds[-1].lines
+    assert lines is not None
+    assert [line for line in lines.tolist() if line[0] == 0] == [[0, 0, 1.0]]
+    assert (lines[:, 1] <= lines[:, 0]).all()
+
+
+def test_without_a_picked_token_or_with_the_switch_off_there_are_no_lines(
+    opened: Callable[..., AppTest], clouds: list[AtlasCloud]
+) -> None:
+    app = opened(part="one")
+    assert clouds[-1].lines is None
+    app.session_state["token"] = 5
+    app.run()
+    assert clouds[-1].lines is not None
+    app.toggle(key="top2").set_value(False).run()
+    assert clouds[-1].lines is None
+    assert app.query_params["top2"] == "0"
+
+
+def test_where_the_model_is_not_offered_the_page_says_why_there_are_no_lines(
+    opened: Callable[..., AppTest],
+    clouds: list[AtlasCloud],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("ATTENTION_ATLAS_MODELS", CAUSAL)
+    app = opened(part="one", token="5")
+    assert not app.exception
+    assert clouds[-1].lines is None
+    assert "No attention lines: they need the model" in said(app)
+    assert said(app).count("which this site does not offer") == 1
+    app.toggle(key="top2").set_value(False).run()
+    assert "No attention lines" not in said(app)
+
+
+def test_lines_follow_the_head_and_stay_within_the_sentence(
+    opened: Callable[..., AppTest], clouds: list[AtlasCloud]
+) -> None:
+    app = opened(part="one", layer="4", head="2", token="14")
+    before = named_lines(clouds[-1])
+    app.button(key="layer_before").click().run()
+    assert (clouds[-1].title, app.query_params["layer"]) == ("L3 H2", "3")
+    assert named_lines(clouds[-1]) != before
+    sentences = np.array(clouds[-1].sentence)
+    ends = np.asarray(clouds[-1].lines)[:, :2].astype(int)
+    assert set(sentences[ends].ravel().tolist()) == {1}
+
+
+def test_arrows_lead_to_the_head_above_and_below_and_end_at_the_edges(
+    open_app: Callable[..., AppTest],
+) -> None:
+    app = open_app("atlas", **SMALL, part="one", layer="2", head="5")
+    app.button(key="layer_before").click().run()
+    assert (app.query_params["layer"], app.query_params["head"]) == ("1", "5")
+    assert app.button(key="layer_before").disabled
+    for expected in ("2", "3", "4", "5", "6"):
+        app.button(key="layer_after").click().run()
+        assert (app.query_params["layer"], app.query_params["head"]) == (expected, "5")
+    assert app.button(key="layer_after").disabled
+    app.button(key="head_before").click().run()
+    assert (app.query_params["layer"], app.query_params["head"]) == ("6", "4")
+
+
+def test_points_have_the_size_of_their_own_norm(
+    opened: Callable[..., AppTest], clouds: list[AtlasCloud], small: Atlas
+) -> None:
+    app = opened(part="one", layer="4", head="2")
+    assert clouds[-1].norms is None
+    app.toggle(key="sizes").set_value(True).run()
+    np.testing.assert_allclose(np.asarray(clouds[-1].norms), small.norms[3, 1], rtol=1e-6)
+    trace = trace_text(load("bundled/minilm"), LINES[0])
+    longest = np.linalg.norm(trace.queries[3, 1], axis=1)
+    np.testing.assert_allclose(np.asarray(clouds[-1].norms)[: len(longest)], longest, rtol=1e-4)
+
+
+@pytest.mark.parametrize("colour", ["type", "position", "mod5", "norm", "punctuation", "special"])
+def test_every_colouring_has_a_colour_for_queries_and_another_for_keys(
+    opened: Callable[..., AppTest],
+    clouds: list[AtlasCloud],
+    matrices: list[AtlasMatrix],
+    colour: str,
+) -> None:
+    app = opened(part="one", colour=colour)
+    app.segmented_control(key="part").set_value("heads").run()
+    assert not app.exception
+    for picture in (clouds[-1], matrices[-1]):
+        for theme in ("light", "dark"):
+            queries, keys = picture.shades[theme]
+            assert len(queries) == len(keys)
+            assert not set(queries) & set(keys)
+        picture.packed()
+
+
+def test_a_link_restores_the_switches_and_leaves_out_what_is_as_usual(
+    open_app: Callable[..., AppTest],
+) -> None:
+    usual = open_app("atlas", **SMALL, part="one")
+    assert not {"sizes", "labels", "top2"} & set(usual.query_params)
+    link = {**SMALL, "part": "one", "sizes": "1", "labels": "0", "top2": "0", "dims": "3"}
+    app = open_app("atlas", **link)
+    assert "This link" not in alerts(app)
+    assert {key: app.query_params[key] for key in link} == link
+    again = {**SMALL, "part": "one", "sizes": "0", "labels": "1", "top2": "1"}
+    assert not {"sizes", "labels", "top2"} & set(open_app("atlas", **again).query_params)
+
+
+@pytest.mark.parametrize("key", ["sizes", "labels", "top2"])
+@pytest.mark.parametrize("value", ["2", "<img src=x>", "true", "nan", "-1"])
+def test_what_a_switch_cannot_be_is_told(
+    open_app: Callable[..., AppTest], key: str, value: str
+) -> None:
+    app = open_app("atlas", **SMALL, part="one", **{key: value})
+    assert not app.exception
+    assert f"This link asks for {key} `{value}`; a switch is 0 or 1." in alerts(app)
+    assert key not in app.query_params
+
+
+def test_switches_stay_where_the_page_is_left_and_opened_again(
+    open_app: Callable[..., AppTest], clouds: list[AtlasCloud]
+) -> None:
+    app = open_app("atlas", **SMALL, part="one", labels="0", sizes="1")
+    app.switch_page("pages/heatmap.py").run()
+    app.switch_page("pages/atlas.py").run()
+    assert not clouds[-1].labelled
+    assert clouds[-1].norms is not None
+
+
+def test_all_heads_have_three_dimensions_too(
+    open_app: Callable[..., AppTest], matrices: list[AtlasMatrix]
+) -> None:
+    app = open_app("atlas", **SMALL)
+    assert matrices[-1].points.shape[-1] == 2
+    app.segmented_control(key="dims").set_value("3").run()
+    assert not app.exception
+    assert app.query_params["dims"] == "3"
+    heads, points, axes = matrices[-1].points.shape
+    assert (heads, axes) == (72, 3)
+    assert points == 2 * len(matrices[-1].labels)
+    assert "The 3 components keep" in said(app)
+    assert app.session_state["dims"] == "3"
+    app.segmented_control(key="part").set_value("one").run()
+    assert "3 components keep" in said(app)
+
+
+def test_layouts_of_all_heads_are_flat_and_the_page_says_so(
+    open_app: Callable[..., AppTest],
+    matrices: list[AtlasMatrix],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    flat = (np.arange(4), np.zeros((72, 8, 2), dtype=np.float32))
+    monkeypatch.setattr(matrix, "laid_out_tiles", lambda *_: flat)
+    monkeypatch.setattr(matrix, "ensure_layouts", lambda _: Idle())
+    monkeypatch.setattr(matrix, "tell_progress", lambda _: True)
+    app = open_app("atlas", **SMALL, projection="t-SNE", dims="3")
+    assert not app.exception
+    assert matrices[-1].points.shape[-1] == 2
+    assert "All heads at once are laid out in the plane; one head alone has 3-D." in said(app)
+    assert not [control for control in app.segmented_control if control.key == "dims"]
+
+
+class Idle:
+    """A job that has nothing left to do."""
+
+    running = False
+
+
+def test_the_caption_names_kinds_as_they_are_drawn(open_app: Callable[..., AppTest]) -> None:
+    by_type = said(open_app("atlas", **SMALL))
+    assert "green discs are queries, pink diamonds keys" in by_type
+    by_position = said(open_app("atlas", **SMALL, colour="position"))
+    assert "darker discs are queries, lighter diamonds keys" in by_position
+    assert not re.search("green|pink", by_position)
+
+
+@pytest.mark.parametrize("dims", ["2", "3"])
+def test_dimensions_go_along_to_the_page_of_queries_and_keys_and_back(
+    open_app: Callable[..., AppTest], dims: str
+) -> None:
+    app = open_app("atlas", **SMALL, dims=dims)
+    app.switch_page("pages/query_key.py").run()
+    app.segmented_control(key="part").set_value("picture").run()
+    assert app.session_state["dims"] == f"{dims}-D"
+    assert "became" not in alerts(app)
+    app.switch_page("pages/atlas.py").run()
+    app.segmented_control(key="part").set_value("one").run()
+    assert app.session_state["dims"] == dims
+    assert "became" not in alerts(app)
