@@ -396,7 +396,7 @@ def test_in_space_kinds_differ_in_shape_and_lightness_and_points_are_as_large_as
         "",
         ["x"] * tokens,
         strongest_lines(np.eye(tokens)),
-        np.zeros(tokens, dtype=bool),
+        ((), ()),
         shade,
         range(tokens),
         palette("light"),

@@ -72,6 +72,7 @@ def test_the_atlas_page_keeps_no_atlas_for_its_downloads(
     open_app: Callable[..., AppTest], downloads: list[object], part: str
 ) -> None:
     """Else what the bound on all atlases lets go would stay as long as a visitor's buttons."""
+    cache.atlas_shelves.clear()  # of other tests
     app = open_app("atlas", budget="1000", part=part)
     assert not app.exception
     (shelf,) = cache.atlas_shelves()._kept.values()
