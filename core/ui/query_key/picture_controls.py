@@ -124,7 +124,7 @@ def _pick_tokens(trace: Trace, labels: Sequence[str]) -> None:
                 key=key,
                 format_func=lambda position: labels[position - 1],
                 placeholder="no token",
-                width=232,
+                width=172,
                 persist_state="session",
             )
         st.toggle("Hide special tokens", key="hide", persist_state="session")
