@@ -197,8 +197,8 @@ $$
   its vocabulary, and $\theta$ what one random pair of those in {ONE_PAIR_IN:,} exceeds, 0.29 for
   the bundled MiniLM; both are measured on 2,000 words. Words of letters that the model reads as
   one token count. English function words do not, since *the* and *a* are closer to each other than
-  *leaves* and *foliage*. The same word elsewhere is the same, not related. *Related words there*:
-  the same, of different sentences.
+  *leaves* and *foliage*. The same word elsewhere is the same, not related. *Related words
+  across sentences*: the same, of different sentences.
 - *the other sentence*: $i$ and $j$ are words of different sentences, above 0.5.
 - *many tokens*: the mean of $-\sum_j a_{{ij}} \ln a_{{ij}} / \ln n_i$, with $n_i$ the number of
   tokens that $i$ may see, above 0.78.
@@ -208,7 +208,7 @@ only above that as well.
 
 Related words are tested otherwise, as a head may favour their places: the counted words change
 places at random, each within its own sentence, related pairs go where their words go, and attention
-stays as it is. A head is highlighted when its score is above {1 - LEVEL:.0%} of 999 such
+stays as it is. A head is highlighted when its score is above {100 * (1 - LEVEL):.0f} % of 999 such
 arrangements (199 or 99 where pairs are many). So one head in {1 / LEVEL:.0f} is highlighted by
 accident. Words that stand beside each other because they are related, as in *old and ancient*,
 favour heads that look at neighbours: the test cannot tell the two apart.

@@ -28,12 +28,12 @@ PATTERN_NAMES = {
     "words": "words of like spelling",
     "related": "related words",
     "sentence": "the other sentence",
-    "related_other": "related words there",
+    "related_other": "related words across sentences",
     "broad": "many tokens",
 }
 _SCOPES: dict[str, Scope] = {"related": "text", "related_other": "other"}
-_TITLES = {"related_other": "Related words in the other sentence"}
 _GAP = "\N{NO-BREAK SPACE}"
+_PERCENT = f"{100 * (1 - LEVEL):.0f} %"
 _NAMED = 6  # heads, or pairs of words, that are named in the sentence; heads are all marked
 _NO_SECOND = "there is no second sentence; the sidebar has a switch for it"
 # What a head that counts has, and what a text lacks that cannot be measured.
@@ -104,7 +104,7 @@ def describe_related(
 ) -> str:
     """Which heads attend to related words, which words those are, and what accident would give."""
     name = next(each for each, known in _SCOPES.items() if known == scope)
-    title = _TITLES.get(name, PATTERN_NAMES[name].capitalize())
+    title = PATTERN_NAMES[name].capitalize()
     missing = _why_not(trace, found, scope)
     if missing or found is None:
         return f"**{title}** cannot be measured here: {missing}."
@@ -113,18 +113,21 @@ def describe_related(
     ranked = heads.ranked()
     holding = [place for place in ranked if heads.holds[place]]
     named = _listed([_with_chance(heads, place) for place in holding or ranked[:1]])
-    arrangements = f"{heads.arrangements} arrangements of the words"
+    arrangements = f"{heads.arrangements} random arrangements of the words"
+    brackets = "in brackets, the mean and the 99th percentile of the arrangements"
     if not heads.decidable:
         return (
             f"**{title}: too few words to say.** {heads.unmoved} of {arrangements} leave the"
-            f" related ones where they are, so that no head can be told from accident; a longer"
-            f" text has more. The farthest above it is {named}. {pairs}"
+            f" related ones where they are, so no head can be told from accident; a longer text"
+            f" has more words. The farthest above accident is {named} ({brackets}). {pairs}"
         )
-    count = f"{len(holding)} of {heads.scores.size} heads" if holding else "no head"
+    count, give = f"{len(holding)} of {heads.scores.size} heads", "give"
+    if len(holding) < 2:
+        count, give = ("one head" if holding else "no head"), "gives"
     accident = LEVEL * int(np.isfinite(heads.scores).sum())
     return (
-        f"**{title}: {count}** giving them more attention than {1 - LEVEL:.0%} of {arrangements}"
-        f" would (by accident, {accident:.1f} heads)"
+        f"**{title}: {count}** {give} them more attention than {_PERCENT} of {arrangements} would"
+        f" ({accident:.1f} heads would by accident; {brackets})"
         f"{': ' if holding else '. The closest is '}{named}. {pairs}"
     )
 
@@ -170,10 +173,8 @@ def _related_pairs(trace: Trace, words: RelatedWords, scope: Scope) -> str:
 
 
 def _with_chance(heads: RelatedHeads, place: tuple[int, int]) -> str:
-    return (
-        f"{_name(*place)}{_GAP}{heads.scores[place]:.3f} (arrangements: mean"
-        f" {heads.mean[place]:.3f}, {1 - LEVEL:.0%} up to {heads.upper[place]:.3f})"
-    )
+    chance = f"({heads.mean[place]:.3f},{_GAP}{heads.upper[place]:.3f})"
+    return f"{_name(*place)}{_GAP}{heads.scores[place]:.3f}{_GAP}{chance}"
 
 
 def _marks(search: Search, name: str) -> Marks | None:
