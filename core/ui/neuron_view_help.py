@@ -97,7 +97,8 @@ $$
 the sum of the $m$ largest is within 10 % of the whole, above or below it, and stays there. Where
 all products have one sign, these $m$ make 90 % of it. Where they cancel to zero nothing comes near,
 and the page says so.
-Scaling multiplies every product alike and does not change $m$; soft cap and mask come after.
+Scaling multiplies every product alike and does not change $m$; what the formula does to the
+sum after that is not asked here.
 
 Dimensions of $q$ and $k$ have no meaning of their own: the same rotation of both leaves every score
 as it is. And attention sees only differences within a row: a dimension that adds the same to every

@@ -11,7 +11,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from core.model import load, trace_text
-from tests.browser.conftest import PATIENCE_MS, settle
+from tests.browser.conftest import PATIENCE_MS, count_messages, settle
 from tests.browser.test_model_view import HOSTILE, TEXT, VIEW, cell
 
 if TYPE_CHECKING:
@@ -103,21 +103,12 @@ def test_pointing_at_a_token_leaves_only_its_attention(
 
 def test_no_server_is_asked_and_leaving_closes_it(goto: Callable[..., Page]) -> None:
     page = goto(VIEW)
-    page.evaluate(
-        """() => {
-          window.sent = 0
-          const send = WebSocket.prototype.send
-          WebSocket.prototype.send = function (data) {
-            window.sent += 1
-            return send.call(this, data)
-          }
-        }"""
-    )
+    sent = count_messages(page)
     enter(page, 2, 3)
     for position in range(TOKENS):
         page.mouse.move(*name_at(page, position, "rows"))
         assert alone(page) == f"rows {position}"
-    assert page.evaluate("window.sent") == 0
+    assert sent() == 0
     page.mouse.move(5, 5)
     expect(page.locator(".panel")).to_be_hidden()
 

@@ -12,7 +12,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from core.model import load, trace_text
-from tests.browser.conftest import settle
+from tests.browser.conftest import count_messages, settle
 from tests.browser.test_neuron_view import BOOK, TEXT, asking, numbers, row, true_minus
 
 if TYPE_CHECKING:
@@ -53,16 +53,7 @@ def test_pointing_at_a_query_takes_it_apart_without_asking_the_server(
     assert drawn(page) == "all"
     assert numbers(page, 4) == ["", "", ""]
     address = page.url
-    page.evaluate(
-        """() => {
-          window.sent = 0
-          const send = WebSocket.prototype.send
-          WebSocket.prototype.send = function (data) {
-            window.sent += 1
-            return send.call(this, data)
-          }
-        }"""
-    )
+    sent = count_messages(page)
     before = page.locator(".body").bounding_box()
     for query in (10, 3):
         asking(page, query).hover()
@@ -71,7 +62,7 @@ def test_pointing_at_a_query_takes_it_apart_without_asking_the_server(
         weights = [float(numbers(page, key)[-1]) for key in range(13)]
         np.testing.assert_allclose(weights, trace.attention(3, 1)[query], atol=6e-4)
     assert page.locator(".body").bounding_box() == before  # nothing moves under the mouse
-    assert page.evaluate("window.sent") == 0
+    assert sent() == 0
     assert page.url == address
     page.mouse.move(5, 5)
     expect(page.locator(".asked")).to_have_text("all queries")
@@ -132,7 +123,7 @@ def test_lines_are_the_attention_of_all_queries_or_of_the_chosen_one(
     draw = np.random.default_rng(7)
     tokens, dim = 6, 4
     q, k = draw.normal(0, 2, size=(2, tokens, dim)).astype(np.float32)
-    head = {"tokens": tokens, "dim": dim, "scaling": 0.5, "softcap": None, "causal": True}
+    head: dict[str, Any] = {"tokens": tokens, "dim": dim, "scaling": 0.5, "causal": True}
     head |= {"q": q.ravel().tolist(), "k": k.ravel().tolist()}
     every = list(range(tokens))
     given = {"head": head, "view": {"queries": every, "keys": every, "query": chosen}}
@@ -166,7 +157,7 @@ def test_lines_are_the_attention_of_all_queries_or_of_the_chosen_one(
 
 def test_a_long_text_draws_the_lines_that_end_in_view(browser: Browser) -> None:
     tokens = 40
-    head = {"tokens": tokens, "dim": 1, "scaling": 1, "softcap": None, "causal": False}
+    head: dict[str, Any] = {"tokens": tokens, "dim": 1, "scaling": 1, "causal": False}
     head |= {"q": [0.0] * tokens, "k": [0.0] * tokens}  # all attend evenly, 0.025 each
     every = list(range(tokens))
     count = evaluate(

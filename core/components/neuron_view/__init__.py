@@ -139,7 +139,7 @@ def _read_state(choice: dict[str, Any] | None, tokens: int) -> NeuronState | Non
     all_queries = "query" in choice and choice["query"] is None
     if (query is None and not all_queries) or not isinstance(turn, int):
         return None
-    pairs = next((each for each in PAIR_FILTERS if each == choice.get("pairs")), "all")
+    pairs: PairFilter = next((each for each in PAIR_FILTERS if each == choice.get("pairs")), "all")
     return NeuronState(
         query=query,
         key=key,
