@@ -24,8 +24,8 @@ function createView(parentElement, standalone) {
   const root = add(parentElement, "div", "root")
   const bar = add(root, "div", "bar")
   const hint = add(bar, "span", "hint", standalone
-    ? "Point at a tile to enlarge it, rest to point at its tokens; arrow keys move. Click a label to hide it, Shift-click to keep only it."
-    : "Point at a tile to enlarge it, rest to point at its tokens, click to open its head. Click a label to hide it, Shift-click to keep only it.")
+    ? "Point at a tile to enlarge it, rest to enter it; arrow keys move. Click a label to hide it, Shift-click to keep only it."
+    : "Point at a tile to enlarge it, rest to enter it, click to open its head. Click a label to hide it, Shift-click to keep only it.")
   const restore = add(bar, "button", "restore")
   restore.type = "button"
   const legend = add(bar, "span", "legend")
