@@ -32,4 +32,4 @@ saving.download_button(
     help="One file that opens without internet and does what this picture does.",
 )
 show_presets(trace)
-show_mathematics()
+show_mathematics(trace, int(view["layer"]) - 1)

@@ -92,7 +92,7 @@ else:
     )
     st.plotly_chart(figure, key="heatmap_picture")
 with st.container(horizontal=True, vertical_alignment="center"):
-    st.caption(explain(table, layer, head, view), width="stretch")
+    st.caption(explain(trace, table, layer, head, view), width="stretch")
     st.download_button(
         "Download CSV",
         csv_later(table.frame, float_format="%.6f"),
@@ -101,4 +101,4 @@ with st.container(horizontal=True, vertical_alignment="center"):
         on_click="ignore",
     )
 show_presets(trace)
-show_mathematics()
+show_mathematics(trace)

@@ -10,25 +10,22 @@ from functools import partial
 
 from core.analysis.attention_table import unique_labels
 from core.analysis.head_order import ORDERS, order_heads
-from core.analysis.head_search import PATTERNS, find_heads
 from core.analysis.model_map import PAIR_FILTERS, model_map
 from core.components.model_view import Look, model_view_page, show_model_view, view_data
 from core.ui import address
-from core.ui.current import current_trace
+from core.ui.current import current_key, current_trace
 from core.ui.model_view_help import (
     COLOUR_NAMES,
     PAIR_NAMES,
-    PATTERN_NAMES,
     SORTED,
     STYLES,
     explain,
     hide_heads,
-    marks_of,
-    report,
     restore_hidden,
     show_mathematics,
     show_presets,
 )
+from core.ui.model_view_patterns import PATTERN_NAMES, look_for
 
 trace = current_trace()
 layers, heads = trace.shape[:2]
@@ -39,7 +36,7 @@ address.restore_choice("colour", list(COLOUR_NAMES), "layer", "The colours are b
 address.restore_choice("sort", ORDERS, "number", "Heads are sorted by")
 sentences = "The pairs are" if two else "With one sentence the pairs are"
 address.restore_choice("filter", PAIR_FILTERS if two else ["all"], "all", sentences)
-address.restore_choice("pattern", ["none", *PATTERNS], "none", "What can be looked for is")
+address.restore_choice("pattern", list(PATTERN_NAMES), "none", "What can be looked for is")
 address.restore_flag("hide")
 address.restore_flag("renorm")
 restore_hidden(layers, heads)
@@ -88,7 +85,7 @@ with st.container(horizontal=True, vertical_alignment="bottom"):
     )
 pattern = st.segmented_control(
     "Highlight heads that attend, on this text, to",
-    ["none", *PATTERNS],
+    list(PATTERN_NAMES),
     format_func=PATTERN_NAMES.get,
     key="pattern",
     required=True,
@@ -101,12 +98,10 @@ address.publish("style", "colour", "sort", "hide", "pattern", *working, *off)
 with st.spinner("Drawing every head …"):
     shown = model_map(trace, pairs=pairs, hide_special=hide, renormalise=renormalise and partly)
     order = order_heads(trace, sort)
-    search = None if pattern == "none" else find_heads(trace, pattern)
 if shown is None:
     st.info("No token is left of this text: show special tokens, or another pair of sentences.")
     st.stop()
-if search is not None:
-    report(search, pattern)
+marks = look_for(trace, pattern, current_key(trace.model))
 look = Look(
     style,
     colour,
@@ -116,7 +111,7 @@ look = Look(
 )
 labels = unique_labels(tuple(token.display for token in trace.tokens))
 segments = [token.segment for token in trace.tokens]
-data = view_data(shown, labels, segments, order, look, marks_of(search, pattern))
+data = view_data(shown, labels, segments, order, look, marks)
 opened = show_model_view(data, key="model_view", on_hide=hide_heads)
 if opened is not None:
     st.session_state.update(layer=str(opened[0] + 1), heads=[opened[1] + 1])

@@ -13,19 +13,19 @@ from core.analysis.neuron import read_head
 from core.components.neuron_view import neuron_page, show_neuron_view
 from core.ui import address
 from core.ui.current import current_trace
-from core.ui.neuron_view_help import (
+from core.ui.neuron_view_help import explain, show_mathematics, show_presets
+from core.ui.neuron_view_state import (
     current_state,
-    explain,
+    parameters,
     pick_tokens,
     restore_state,
-    show_mathematics,
-    show_presets,
     take_state,
 )
 from core.ui.selectors import pick_head, pick_layer, step_through_heads
 
 trace = current_trace()
 labels = unique_labels(tuple(token.display for token in trace.tokens))
+segments = [token.segment for token in trace.tokens]
 restore_state(trace)
 
 with st.container(horizontal=True, vertical_alignment="bottom"):
@@ -34,20 +34,21 @@ with st.container(horizontal=True, vertical_alignment="bottom"):
     with st.container(width=130):
         head = pick_head(trace)
     step_through_heads(trace)
-    pick_tokens(labels)
-address.publish("layer", "head", "query", "key_token", "sort", "fold")
+    pick_tokens(trace, labels)
+address.publish(*parameters(trace))
 
 one = read_head(trace, layer, head)
 state = current_state()
-show_neuron_view(one, labels, state, key="neuron_view", on_change=take_state)
+show_neuron_view(one, labels, segments, state, key="neuron_view", on_change=take_state)
 with st.container(horizontal=True, vertical_alignment="center"):
-    st.caption(explain(one), width="stretch")
+    st.caption(explain(one, state), width="stretch")
     st.download_button(
         "Save as HTML",
         partial(
             neuron_page,
             one,
             labels,
+            segments,
             state,
             f"L{layer + 1} H{head + 1}: queries, keys and their products · {trace.model}",
             " ".join(token.display for token in trace.tokens),
@@ -57,4 +58,4 @@ with st.container(horizontal=True, vertical_alignment="center"):
         on_click="ignore",
     )
 show_presets(trace)
-show_mathematics()
+show_mathematics(one)

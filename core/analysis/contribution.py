@@ -121,6 +121,26 @@ def moved(weights: Array, norms: Floats) -> Array:
     return np.divide(carried, mean, out=carried, where=mean > 0, casting="same_kind")
 
 
+def lengths_and_sum(weights: Array, vectors: Array) -> tuple[Floats, Floats]:
+    """What each token receives of a head: its parts' lengths added up, and the length of their sum.
+
+    The head gives token i the sum over j of a_ij f(v_j). The lengths |a_ij f(v_j)| add up to more
+    than the length of that sum unless all parts point the same way: parts cancel.
+
+    Parameters
+    ----------
+    weights : attention, (token, token).
+    vectors : f(v_j), or v_j where W_O is not known, (token, width).
+
+    Returns
+    -------
+    Two float64 (token,).
+    """
+    parts = vectors.astype(np.float64)
+    added = weights.astype(np.float64) @ np.linalg.norm(parts, axis=-1)
+    return added, np.linalg.norm(weights.astype(np.float64) @ parts, axis=-1)
+
+
 def null_score(attention: Floats, norms: Floats) -> Floats:
     """Attention to short values: sum over tokens of attention times (1 - norm / median norm).
 

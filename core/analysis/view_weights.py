@@ -172,9 +172,13 @@ def sends_logits(trace: Trace, layer: int) -> bool:
     layer adds more to its logits than "permitted or not": a position bias, or a mask of its own for
     each head, which only the weights themselves carry.
     """
+    return only_permits(trace, layer) and _logits_size(trace) < _weights_size(trace)
+
+
+def only_permits(trace: Trace, layer: int) -> bool:
+    """Whether a layer's mask says no more than which pairs are permitted, to all heads alike."""
     mask = trace.layers[layer].mask
-    plain = mask is None or (mask.ndim == 2 and bool(np.isin(mask, (0.0, -np.inf)).all()))
-    return plain and _logits_size(trace) < _weights_size(trace)
+    return mask is None or (mask.ndim == 2 and bool(np.isin(mask, (0.0, -np.inf)).all()))
 
 
 def _weights_size(trace: Trace) -> int:

@@ -16,11 +16,19 @@ from core.analysis.head_similarity import Distances, HeadMap, compare_heads, map
 from core.analysis.induction import Induction, induction_scores
 from core.analysis.layer_search import NOTEBOOK_RANGE, SearchRange, search_layer
 from core.analysis.pattern_measure import Measured, measure_text
+from core.analysis.related_heads import RelatedHeads, Scope, related_heads
+from core.analysis.related_words import (
+    RelatedWords,
+    Vocabulary,
+    measure_vocabulary,
+    related_words,
+)
 from core.analysis.scaling import Criterion, ModelScaling, scale_head, scale_model
 from core.analysis.view_weights import weighted_layer
 from core.model import (
     LoadedModel,
     Trace,
+    embeddings,
     load,
     output_projection,
     query_key_weights,
@@ -62,6 +70,8 @@ MODELS_KEPT = 2
 TRACES_KEPT = 8
 # A few numbers a head: 5 kB for the bundled model.
 SCORES_KEPT = 16
+# A byte a pair of tokens, 1 MB at 1,024 tokens, and 3 numbers a head.
+RELATED_KEPT = 8
 # A few dozen numbers a head: 40 kB for the bundled model.
 ANOMALIES_KEPT = 16
 # A layer of 512 tokens and 12 heads takes 3 MB, of 1,024 tokens and 16 heads 17 MB, and five times
@@ -186,6 +196,24 @@ def view_layer(
 def weight_similarity(model_name: str) -> Array | None:
     """How alike W_Q and W_K of each head are, (layer, head); None where they are not known."""
     return query_key_weights.weight_similarity(model(model_name))
+
+
+@st.cache_resource(max_entries=MODELS_KEPT, show_spinner=False)
+def vocabulary(model_name: str) -> Vocabulary | None:
+    """How close random words of the vocabulary are; None where there are no input embeddings."""
+    sample = embeddings.sample_embeddings(model(model_name))
+    return None if sample is None else measure_vocabulary(sample)
+
+
+@st.cache_resource(max_entries=RELATED_KEPT, show_spinner="Looking for related words …")
+def related(key: TextKey, scope: Scope) -> tuple[RelatedWords, RelatedHeads] | None:
+    """The related words of a text and what each head gives to them; None as for `vocabulary`."""
+    usual, one = vocabulary(key[0]), trace(*key)
+    vectors = embeddings.token_embeddings(model(key[0]), one)
+    if usual is None or vectors is None:
+        return None
+    words = related_words(one.tokens, vectors, usual)
+    return words, related_heads(one, words, scope)
 
 
 @st.cache_resource(max_entries=ANOMALIES_KEPT, show_spinner="Measuring every head …")

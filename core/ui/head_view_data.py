@@ -64,7 +64,9 @@ def weightings(trace: Trace) -> list[Weighting]:
         Weighting(
             "transformed",
             _NAMES["transformed"],
-            "Attention times the length of what it adds to the token" if known else why_not,
+            "Attention times the length of a token's part in what the head adds"
+            if known
+            else why_not,
             disabled=not known,
         ),
     ]

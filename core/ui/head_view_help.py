@@ -9,6 +9,8 @@ import streamlit as st
 
 from core.analysis.head_patterns import head_scores
 from core.analysis.strongest_link import strongest_link
+from core.analysis.view_weights import only_permits, sends_logits
+from core.ui.formulas import cap_sentence, capped, softcap_of
 from core.ui.messages import quote
 from core.ui.presets import Preset, show
 
@@ -19,8 +21,8 @@ if TYPE_CHECKING:
 
 _WEIGHTED = {
     "value": "attention times the length of the value vector it brings",
-    "transformed": "attention times the length of what it adds to the token, the value after the"
-    " head's output projection",
+    "transformed": "attention times the length of the value after the head's output projection, a"
+    " token's part in what the head adds (parts may cancel)",
 }
 _MANY = 64  # tokens; from about here the picture scrolls
 
@@ -62,32 +64,61 @@ def show_presets(trace: Trace) -> None:
     show("head_view", lambda: _presets(trace))
 
 
-def show_mathematics() -> None:
-    """The definitions behind the lines."""
+def show_mathematics(trace: Trace, layer: int) -> None:
+    """The definitions behind the lines of a layer (from 0), as this model has them."""
+    softcap = softcap_of(trace, layer)
+    product = capped(r"s \, \langle q^h_i, k^h_j \rangle", softcap)
+    mask = "" if only_permits(trace, layer) else " + m^h_{ij}"
+    adds = "" if not mask else " $m$ is what this model adds to its scores."
     with st.expander("The mathematics"):
         st.markdown(
-            r"""
+            rf"""
 A line of head $h$ from token $i$ to token $j$ is the attention weight
 
 $$
-a^h_{ij} = \exp\bigl(s \, \langle q^h_i, k^h_j \rangle - L^h_i\bigr),
+a^h_{{ij}} = \exp\bigl(z^h_{{ij}} - L^h_i\bigr),
 \qquad
-L^h_i = \log \sum_{j'} e^{s \langle q^h_i, k^h_{j'} \rangle},
+z^h_{{ij}} = {product}{mask},
+\qquad
+L^h_i = \log \sum_{{j'}} e^{{z^h_{{ij'}}}},
 $$
 
-where the sum runs over the tokens that the model lets $i$ see. The picture rounds it to
-$\lfloor 255 \, a \rceil / 255$; the numbers you read are computed from this formula.
-
-**Attention is not yet effect.** What head $h$ adds to token $i$ is
+where the sum runs over the tokens that the model lets $i$ see.{adds} {cap_sentence(softcap)} The
+picture rounds it to $\lfloor 255 \, a \rceil / 255$. {_sent(trace, layer)}
+"""
+            r"""
+**Attention is not yet effect.** What head $h$ adds to token $i$ is the vector
 $\sum_j a^h_{ij} \, f^h(v_j)$ with $f^h(v_j) = v^h_j W^h_O$. A token with a short $f(v)$ adds little
-however much attention it gets, which is how many heads rest on `[SEP]` without changing anything
+however much attention it gets, which is how many heads rest on `[SEP]` without changing much
 (Kobayashi et al. 2020). The weights *× |f(value)|* are $a^h_{ij} \lVert f^h(v_j) \rVert$, the
-weights *× |value|* are $a^h_{ij} \lVert v^h_j \rVert$.
+length of each token's part; the weights *× |value|* are $a^h_{ij} \lVert v^h_j \rVert$. Parts that
+point in different ways cancel, so that lengths do not add up to the length of the sum:
+
+$$
+\Bigl\lVert \sum_j a^h_{ij} \, f^h(v_j) \Bigr\rVert \le \sum_j a^h_{ij} \lVert f^h(v_j) \rVert .
+$$
+
+*What one head moves*, on the page of anomaly views, gives both numbers.
 
 *Renormalise rows* divides by what is left of a row in the tokens shown, $J$:
 $\; a_{ij} / \sum_{j' \in J} a_{ij'}$.
 """
         )
+
+
+def _sent(trace: Trace, layer: int) -> str:
+    """What travels to the browser for the numbers that are read there."""
+    if sends_logits(trace, layer):
+        return (
+            "The numbers you read are computed from this formula in the browser: the layer's $q$,"
+            " $k$ and $L$ are sent as float32."
+        )
+    why = (
+        "they are smaller here than $q$ and $k$"
+        if only_permits(trace, layer)
+        else "$q$ and $k$ alone do not give them"
+    )
+    return f"The numbers you read are the model's weights themselves, sent as float32, as {why}."
 
 
 def _presets(trace: Trace) -> list[Preset]:

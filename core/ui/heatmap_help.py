@@ -9,6 +9,7 @@ import streamlit as st
 
 from core.analysis.head_patterns import attention_at_offset
 from core.analysis.strongest_link import strongest_link
+from core.ui.formulas import cap_sentence, capped, softcap_of
 from core.ui.messages import quote
 from core.ui.presets import Preset, show
 
@@ -17,18 +18,24 @@ if TYPE_CHECKING:
     from core.model import Trace
 
 
-def explain(table: AttentionTable, layer: Layer, head: Head, view: str) -> str:
+def explain(trace: Trace, table: AttentionTable, layer: Layer, head: Head, view: str) -> str:
     """How to read the table, true for what is on the screen."""
-    reading = _explain_scores if table.kind == "scores" else _explain_attention
-    sentences = reading(table, layer, head, view)
+    if table.kind == "scores":
+        only = layer if isinstance(layer, int) else None
+        sentences = _explain_scores(table, layer, head, view, softcap_of(trace, only))
+    else:
+        sentences = _explain_attention(table, layer, head)
     if table.hidden:
         tokens = "token is" if table.hidden == 1 else "tokens are"
         sentences.append(f"{table.hidden} special {tokens} hidden.")
     return " ".join(sentences)
 
 
-def _explain_scores(table: AttentionTable, layer: Layer, head: Head, view: str) -> list[str]:
-    sentences = ["Scores are the scaled dot products of queries and keys."]
+def _explain_scores(
+    table: AttentionTable, layer: Layer, head: Head, view: str, softcap: float | None
+) -> list[str]:
+    bounded = "" if softcap is None else f", soft-capped at ±{softcap:g}"
+    sentences = [f"Scores are the scaled dot products of queries and keys{bounded}."]
     if isinstance(layer, int) and isinstance(head, int):
         sentences.append("Softmax turns each row, special tokens included, into attention.")
     else:
@@ -41,7 +48,7 @@ def _explain_scores(table: AttentionTable, layer: Layer, head: Head, view: str) 
     return sentences
 
 
-def _explain_attention(table: AttentionTable, layer: Layer, head: Head, view: str) -> list[str]:  # noqa: ARG001
+def _explain_attention(table: AttentionTable, layer: Layer, head: Head) -> list[str]:
     meaning = "a column says how much a token is attended to."
     low, high = float(table.row_sums.min()), float(table.row_sums.max())
     if table.rows_sum_to_one:
@@ -57,22 +64,27 @@ def show_presets(trace: Trace) -> None:
     show("heatmap", lambda: _presets(trace))
 
 
-def show_mathematics() -> None:
-    """The definitions behind the table."""
+def show_mathematics(trace: Trace) -> None:
+    """The definitions behind the table, as this model has them."""
+    softcap = softcap_of(trace)
+    product = capped(r"s \, \langle q_i, k_j \rangle", softcap)
     with st.expander("The mathematics"):
         st.markdown(
-            r"""
+            rf"""
 For a head with queries $q_i$, keys $k_j$ (vectors of $d$ numbers each), scaling $s$ (usually
-$1/\sqrt{d}$) and mask $m$, the **score** and the **attention** of token $i$ to token $j$ are
+$1/\sqrt{{d}}$) and mask $m$, the **score** and the **attention** of token $i$ to token $j$ are
 
 $$
-z_{ij} = s \, \langle q_i, k_j \rangle + m_{ij},
+z_{{ij}} = {product} + m_{{ij}},
 \qquad
-a_{ij} = \frac{e^{z_{ij}}}{\sum_{j'} e^{z_{ij'}}},
+a_{{ij}} = \frac{{e^{{z_{{ij}}}}}}{{\sum_{{j'}} e^{{z_{{ij'}}}}}},
 \qquad
-\sum_j a_{ij} = 1 .
+\sum_j a_{{ij}} = 1 .
 $$
 
+{cap_sentence(softcap)}
+"""
+            r"""
 A row belongs to the token that attends (query), a column to the token that is attended to (key).
 *Mean* and *maximum* are taken over the heads of a layer; the mean over layers is taken last.
 Merging a word of pieces $w$ and a word of pieces $v$ gives

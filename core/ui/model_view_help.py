@@ -8,14 +8,15 @@ import streamlit as st
 
 from core.analysis.head_order import token_step
 from core.analysis.head_patterns import OTHER_END, SAME_START
-from core.components.model_view import MOST_ENLARGED, MOST_LINES, Marks
+from core.analysis.related_heads import LEVEL
+from core.analysis.related_words import ONE_PAIR_IN
+from core.components.model_view import MOST_ENLARGED, MOST_LINES
 from core.ui import address
 from core.ui.messages import notice
 from core.ui.presets import Preset, show
 from core.ui.sidebar import EXAMPLES
 
 if TYPE_CHECKING:
-    from core.analysis.head_search import Search
     from core.analysis.model_map import ModelMap
     from core.components.model_view import Look
     from core.model import Trace
@@ -23,48 +24,10 @@ if TYPE_CHECKING:
 STYLES = ["lines", "tiles"]
 COLOUR_NAMES = {"layer": "layer", "head": "head", "strength": "weight"}
 PAIR_NAMES = {"all": "All", "aa": "A → A", "ab": "A → B", "ba": "B → A", "bb": "B → B"}
-PATTERN_NAMES = {
-    "none": "nothing",
-    "next": "next token",
-    "previous": "previous token",
-    "delimiters": "delimiters",
-    "words": "same or related words",
-    "sentence": "the other sentence",
-    "broad": "many tokens",
-}
 SORTED = {
     "number": "",
     "entropy": "each layer from its most focused head to its broadest; the number is the head's",
     "similarity": "heads that attend alike stand beside each other; the number is the head's",
-}
-_GAP = "\N{NO-BREAK SPACE}"
-_NAMED = 6  # heads that are named in the sentence; all are marked in the picture
-# What a head that counts has, and what a text lacks that cannot be measured.
-_RULES = {
-    "next": (
-        "more than 0.5 of attention on the token that follows",
-        "this model does not permit a token to attend to a later one",
-    ),
-    "previous": (
-        "more than 0.5 of attention on the token before",
-        "this text has a single token",
-    ),
-    "delimiters": (
-        "more than 0.6 of attention on special tokens, full stops and commas",
-        "this text has no token",
-    ),
-    "words": (
-        "more than 0.5 of the attention of words that occur again where they do",
-        "no word of this text occurs twice, or in two forms",
-    ),
-    "sentence": (
-        "more than 0.5 of the attention of words on words of the other sentence",
-        "there is no second sentence; the sidebar has a switch for it",
-    ),
-    "broad": (
-        "attention spread like a bag of words: entropy above 0.78 of the largest possible",
-        "no token of this text has a choice",
-    ),
 }
 
 
@@ -81,43 +44,6 @@ def hide_heads(layers: list[int], heads: list[int]) -> None:
     """Keep which rows and columns are hidden, given from 0, where the link finds them: from 1."""
     st.session_state["off_layers"] = sorted(layer + 1 for layer in layers)
     st.session_state["off_heads"] = sorted(head + 1 for head in heads)
-
-
-def marks_of(search: Search | None, name: str) -> Marks | None:
-    """What is written on the tiles: the score that was looked for."""
-    if search is None or not search.measurable:
-        return None
-    score = "entropy" if name == "broad" else PATTERN_NAMES[name]
-    return Marks(score, search.scores, search.holds, search.ranked()[0][:2])
-
-
-def report(search: Search, name: str) -> None:
-    """How many heads follow the pattern, which, with their numbers; or the one that comes closest.
-
-    The text is measured as a whole: hidden tokens and pair filters do not change it.
-    """
-    st.markdown(describe(search, name))
-
-
-def describe(search: Search, name: str) -> str:
-    """One paragraph of Markdown, true for any text."""
-    rule, missing = _RULES[name]
-    title = PATTERN_NAMES[name].capitalize()
-    if not search.measurable:
-        return f"**{title}** cannot be measured here: {missing}."
-    ranked = search.ranked()
-    found = [(layer, head, score) for layer, head, score in ranked if search.holds[layer, head]]
-    count = f"{len(found)} of {search.scores.size} heads" if found else "no head"
-    named = [
-        f"{_name(layer, head)}\N{NO-BREAK SPACE}{score:.2f}"
-        for layer, head, score in found or ranked[:1]
-    ]
-    more = len(named) - _NAMED
-    return (
-        f"**{title}: {count}** with {rule} (a head that attends evenly has {search.even:.2f})"
-        f"{': ' if found else '. The closest is '}{', '.join(named[:_NAMED])}"
-        f"{f' and {more} more, numbered in the picture' if more > 0 else ''}."
-    )
 
 
 def explain(
@@ -164,10 +90,6 @@ def _explain_drawing(shown: ModelMap, look: Look) -> str:
     )
 
 
-def _name(layer: int, head: int) -> str:
-    return f"L{layer + 1}{_GAP}H{head + 1}"
-
-
 def show_presets() -> None:
     """Buttons that set the text and the controls, each with what it shows."""
     show("model_view", _presets)
@@ -208,6 +130,19 @@ def _presets() -> list[Preset]:
                 "text": "The cat sat on the mat. The cats were sleeping on the mats.",
                 "pair": "",
                 "two": False,
+            },
+        ),
+        Preset(
+            "Words that mean alike",
+            "Heads that give more to *foliage* from *leaves*, or to *nurse* from *doctor*, than"
+            " they give to any words in those places.",
+            _state(pattern="related_other")
+            | {
+                "text": "When the leaves fall, the doctor takes a book and walks to the river with"
+                " his dog.",
+                "pair": "The cat and the nurse read a novel under the colorful foliage beside a"
+                " stream.",
+                "two": True,
             },
         ),
     ]
@@ -253,16 +188,30 @@ $$
 
 - *next*, *previous token*: $j = i \pm 1$, above 0.5; *delimiters*: $j$ is a special token, a full
   stop or a comma, above 0.6 (Clark et al. 2019, as their code counts them).
-- *same or related words*: $j$ stands in another occurrence of the word of $i$, or in another form
+- *words of like spelling*: $j$ stands in another occurrence of the word of $i$, or in another form
   of it, above 0.5. Two words count as forms when they share their first {SAME_START} letters or
   more and neither has more than {OTHER_END} letters after those: *color* and *colorful*, but
   neither *leaf* and *leaves* nor a word of the same meaning. It is a rule of spelling.
+- *related words*: $\cos(e_i - \bar e, e_j - \bar e) > \theta$ for their input embeddings $e$, the
+  rows of the model's own table before any position or layer; $\bar e$ is the mean of the words of
+  its vocabulary, and $\theta$ what one random pair of those in {ONE_PAIR_IN:,} exceeds, 0.29 for
+  the bundled MiniLM; both are measured on 2,000 words. Words of letters that the model reads as
+  one token count. English function words do not, since *the* and *a* are closer to each other than
+  *leaves* and *foliage*. The same word elsewhere is the same, not related. *Related words
+  across sentences*: the same, of different sentences.
 - *the other sentence*: $i$ and $j$ are words of different sentences, above 0.5.
 - *many tokens*: the mean of $-\sum_j a_{{ij}} \ln a_{{ij}} / \ln n_i$, with $n_i$ the number of
   tokens that $i$ may see, above 0.78.
 
 A head that attends evenly ($a_{{ij}} = 1/n_i$) gives the number in brackets; a head is highlighted
 only above that as well.
+
+Related words are tested otherwise, as a head may favour their places: the counted words change
+places at random, each within its own sentence, related pairs go where their words go, and attention
+stays as it is. A head is highlighted when its score is above {100 * (1 - LEVEL):.0f} % of 999 such
+arrangements (199 or 99 where pairs are many). So one head in {1 / LEVEL:.0f} is highlighted by
+accident. Words that stand beside each other because they are related, as in *old and ancient*,
+favour heads that look at neighbours: the test cannot tell the two apart.
 
 **Similarity**: the distance of two heads of a layer is the square root of the Jensen-Shannon
 divergence of their rows, in bits, averaged over tokens; the order is that of the leaves of an

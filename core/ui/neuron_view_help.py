@@ -1,4 +1,4 @@
-"""What the neuron view's page keeps and says: its state, examples, how to read it, mathematics."""
+"""What the neuron view's page says: how to read it, examples, the mathematics."""
 
 from __future__ import annotations
 
@@ -10,93 +10,25 @@ import streamlit as st
 from core.analysis.head_patterns import attention_at_offset
 from core.analysis.neuron import read_head, strongest_position
 from core.analysis.strongest_link import strongest_link
-from core.components.neuron_view import NeuronState
-from core.ui import address
+from core.ui.formulas import cap_sentence, capped
 from core.ui.messages import quote
 from core.ui.presets import Preset, show
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from core.analysis.neuron import NeuronHead
+    from core.components.neuron_view import NeuronState
     from core.model import Trace
 
-STRONGEST = "strongest"
-_SORTS = ["index", "contribution"]
-_TURN = "_neuron_view_turn"  # how many choices the view has reported
+_MANY = 24  # tokens; from about here the picture scrolls
 
 
-def restore_state(trace: Trace) -> None:
-    """Query, pair, order and folding from the link, or what suits the text."""
-    positions = [str(position) for position in range(1, len(trace.tokens) + 1)]
-    has = f"This text has {len(positions)} tokens"
-    for key in ("query", "key_token"):  # what another, longer text had is no news
-        if st.session_state.get(key) not in [STRONGEST, *positions]:
-            st.session_state.pop(key, None)
-    address.restore_choice("query", positions, str(_telling_token(trace) + 1), has)
-    address.restore_choice("key_token", [STRONGEST, *positions], STRONGEST, has)
-    address.restore_choice("sort", _SORTS, "index", "Dimensions are sorted by")
-    address.restore_flag("fold")
-
-
-def pick_tokens(labels: Sequence[str]) -> None:
-    """Pickers for the query and for the key of the pair that is looked at."""
-    positions = [str(position) for position in range(1, len(labels) + 1)]
-
-    def written(option: str) -> str:
-        return "its strongest" if option == STRONGEST else labels[int(option) - 1]
-
-    with st.container(width=190):
-        st.selectbox(
-            "Query token",
-            positions,
-            key="query",
-            format_func=written,
-            persist_state="session",
-            help="Or click a token in the picture.",
-        )
-    with st.container(width=190):
-        st.selectbox(
-            "Key of the pair",
-            [STRONGEST, *positions],
-            key="key_token",
-            format_func=written,
-            persist_state="session",
-            help="The pair whose score is taken apart into dimensions: the key that the query"
-            " attends to most, or one of your choice. Or click its row in the picture.",
-        )
-
-
-def current_state() -> NeuronState:
-    """What is chosen, by whichever control."""
-    key = st.session_state["key_token"]
-    return NeuronState(
-        query=int(st.session_state["query"]) - 1,
-        key=None if key == STRONGEST else int(key) - 1,
-        by_contribution=st.session_state["sort"] == "contribution",
-        folded=st.session_state["fold"],
-        turn=st.session_state.get(_TURN, 0),
-    )
-
-
-def take_state(state: NeuronState) -> None:
-    """Make what was chosen in the picture the state of the page."""
-    st.session_state.update(
-        {
-            "query": str(state.query + 1),
-            "key_token": STRONGEST if state.key is None else str(state.key + 1),
-            "sort": _SORTS[state.by_contribution],
-            "fold": state.folded,
-            _TURN: state.turn,
-        }
-    )
-
-
-def explain(head: NeuronHead) -> str:
+def explain(head: NeuronHead, state: NeuronState) -> str:
     """How to read the rows, true for what is drawn (Markdown)."""
     sentences = [
-        "Each row is a token that can be attended to. The query's vector times the row's key"
-        " vector, dimension by dimension, adds up to qᵢ · kⱼ; that is scaled"
+        "On the left are the tokens that ask; lines lead to those they attend to, and the darker a"
+        " line, the more (none is drawn under 0.01). Each row on the right is a token that can be"
+        " attended to. The query's vector times the row's key vector, dimension by dimension, adds"
+        " up to qᵢ · kⱼ; that is scaled"
         + (", soft-capped" if head.softcap is not None else "")
         + ", and softmax over the rows turns it into attention.",
     ]
@@ -104,6 +36,12 @@ def explain(head: NeuronHead) -> str:
         "q and k are as the attention gets them: positions already applied where the model rotates"
         " them (rotary embeddings)."
     )
+    if state.pairs != "all":
+        sentences.append(
+            "Attention to tokens of the sentence that is left out counts and is not shown."
+        )
+    if len(head.queries) > _MANY:
+        sentences.append("Lines with no end in view are left out.")
     if len(head.sharers) > 1:
         first, last = head.sharers.start + 1, head.sharers.stop
         sentences.append(
@@ -124,52 +62,49 @@ def show_presets(trace: Trace) -> None:
     show("neuron_view", lambda: _presets(trace))
 
 
-def show_mathematics() -> None:
-    """The definitions behind the rows."""
+def show_mathematics(head: NeuronHead) -> None:
+    """The definitions behind the rows, as this head has them."""
+    product = r"s\,(q_i \cdot k_j)"
     with st.expander("The mathematics"):
         st.markdown(
-            r"""
+            rf"""
 For query token $i$ and key token $j$ of one head, with vectors of $d$ numbers each, scaling $s$
 (usually $1/\sqrt d$) and mask $m$:
 
 $$
-(q_i \odot k_j)_t = q_{it}\,k_{jt},
+(q_i \odot k_j)_t = q_{{it}}\,k_{{jt}},
 \qquad
-q_i \cdot k_j = \sum_{t=1}^{d} q_{it}\,k_{jt},
+q_i \cdot k_j = \sum_{{t=1}}^{{d}} q_{{it}}\,k_{{jt}},
 \qquad
-z_{ij} = s\,(q_i \cdot k_j) + m_{ij},
+z_{{ij}} = {capped(product, head.softcap)} + m_{{ij}},
 \qquad
-a_{ij} = \frac{e^{z_{ij}}}{\sum_{j'} e^{z_{ij'}}} .
+a_{{ij}} = \frac{{e^{{z_{{ij}}}}}}{{\sum_{{j'}} e^{{z_{{ij'}}}}}} .
 $$
 
-Models with a soft cap $c$ take $c \tanh\bigl(s\,(q_i \cdot k_j)/c\bigr)$ before the mask. Where
-positions are rotary, $q$ and $k$ are those after rotation; where several query heads share one key
-head, $k$ is that head's.
-
-**How many dimensions make 90 % of a score?** Products $p_t = q_{it} k_{jt}$ may be negative, so a
-part can exceed the whole. They are taken by size, largest $|p_t|$ first; with
-$S_m = p_{(1)} + \dots + p_{(m)}$ and $S_d = q_i \cdot k_j$, the answer is the least $m$ for which
+{cap_sentence(head.softcap)} Where positions are rotary, $q$ and $k$ are those after rotation; where
+several query heads share one key head, $k$ is that head's.
+"""
+            r"""
+**How many dimensions come near a dot product?** Products $p_t = q_{it} k_{jt}$ have both signs, so
+that a part of them can exceed the whole, and "90 % of it" would mean nothing. They are taken by
+size, largest $|p_t|$ first; with $S_m = p_{(1)} + \dots + p_{(m)}$ and $S_d = q_i \cdot k_j$, the
+answer is the least $m$ for which
 
 $$
-|S_{m'} - S_d| \le 0.1\,|S_d| \quad \text{for every } m' \ge m .
+|S_{m'} - S_d| \le 0.1\,|S_d| \quad \text{for every } m' \ge m :
 $$
 
-Where all products have one sign this is the plain meaning. It holds for negative scores as for
-positive ones; where the products cancel to zero there is no such share, and the page says so.
-Scaling multiplies every product alike and does not change $m$; soft cap and mask come after.
+the sum of the $m$ largest is within 10 % of the whole, above or below it, and stays there. Where
+all products have one sign, these $m$ make 90 % of it. Where they cancel to zero nothing comes near,
+and the page says so.
+Scaling multiplies every product alike and does not change $m$; what the formula does to the
+sum after that is not asked here.
 
 Dimensions of $q$ and $k$ have no meaning of their own: the same rotation of both leaves every score
 as it is. And attention sees only differences within a row: a dimension that adds the same to every
 score of the row changes nothing.
 """
         )
-
-
-def _telling_token(trace: Trace) -> int:
-    """The last token with a letter in it, as it sees the most; else the last one."""
-    tokens = trace.tokens
-    wordlike = [t.position for t in tokens if not t.special and any(map(str.isalpha, t.display))]
-    return wordlike[-1] if wordlike else len(tokens) - 1
 
 
 def _presets(trace: Trace) -> list[Preset]:
@@ -240,7 +175,12 @@ def _made_of(trace: Trace, layer: int, head: int, query: int, key: int) -> str:
     name, dims = f"L{layer + 1} H{head + 1}", one.queries.shape[1]
     if parts.enough is None:
         return f"In {name} its products cancel."
-    return f"In {name}, {parts.enough} of {dims} dimensions make 90 % of its score."
+    few = "largest" if parts.enough == 1 else f"{parts.enough} largest"
+    come, stay = ("comes", "stays") if parts.enough == 1 else ("come", "stay")
+    return (
+        f"In {name}, the {few} of {dims} products {come} within 10 % of its dot product and {stay}"
+        " there."
+    )
 
 
 def _name(trace: Trace, position: int) -> str:

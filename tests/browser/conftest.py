@@ -212,6 +212,21 @@ def settle(page: Page) -> None:
     )
 
 
+def count_messages(page: Page) -> Callable[[], int]:
+    """How many messages the page sends to its server from now on."""
+    page.evaluate(
+        """() => {
+          window.sent = 0
+          const send = WebSocket.prototype.send
+          WebSocket.prototype.send = function (data) {
+            window.sent += 1
+            return send.call(this, data)
+          }
+        }"""
+    )
+    return lambda: int(page.evaluate("window.sent"))
+
+
 def click_head(page: Page, chart: str, layer: int, head: int) -> None:
     """Click a head's square on the map with that key; the bundled model's 6 layers x 12 heads.
 

@@ -18,7 +18,7 @@ SWITCHES = 21  # between pages, after the first two visits of each
 VIEWS = {
     "Head view": "canvas.sheet[data-drawn]:not([data-drawn=no])",
     "Model view": "[role=grid] canvas.sheet",
-    "Neuron view": ".body canvas",
+    "Neuron view": ".body canvas:not(.lines)",
 }
 
 # Counts what a page holds open: observers that observe, listeners of media queries and of window

@@ -36,7 +36,7 @@ def unpacked(data: bytes) -> dict[str, Any]:
 
 def sent(one: NeuronHead, **state: Any) -> dict[str, Any]:
     labels = [f"t{i}" for i in range(len(one.keys))]
-    return unpacked(packed(one, labels, NeuronState(**({"query": 0} | state))))
+    return unpacked(packed(one, labels, [0] * len(labels), NeuronState(**({"query": 0} | state))))
 
 
 def test_queries_and_keys_arrive_to_the_last_bit() -> None:
@@ -52,7 +52,8 @@ def test_queries_and_keys_arrive_to_the_last_bit() -> None:
 @pytest.mark.parametrize(("tokens", "dim", "most"), [(128, 64, 70_000), (512, 64, 280_000)])
 def test_a_head_is_small(tokens: int, dim: int, most: int) -> None:
     one = head_of(tokens, dim)
-    assert len(packed(one, [f"t{i}" for i in range(tokens)], NeuronState(0))) < most
+    labels = [f"t{i}" for i in range(tokens)]
+    assert len(packed(one, labels, [0] * tokens, NeuronState(0))) < most
 
 
 def test_a_causal_mask_is_one_word_and_a_window_one_byte_a_pair() -> None:
@@ -91,3 +92,19 @@ def test_what_a_browser_cannot_have_chosen_is_ignored(choice: dict[str, Any] | N
 def test_a_pair_outside_the_text_is_no_pair() -> None:
     found = _read_state({"query": 1, "pairKey": 7, "turn": 3, "folded": True}, 5)
     assert found == NeuronState(1, None, by_contribution=False, folded=True, turn=3)
+
+
+def test_no_query_is_all_of_them_and_pairs_are_checked() -> None:
+    choice = {"query": None, "pairKey": None, "turn": 2, "pairs": "ab"}
+    assert _read_state(choice, 5) == NeuronState(None, None, pairs="ab", turn=2)
+    for odd in ("<b>", 3, None, ["ab"]):
+        found = _read_state({**choice, "pairs": odd}, 5)
+        assert found is not None
+        assert found.pairs == "all"
+
+
+def test_sentences_of_the_tokens_travel_for_the_pairs() -> None:
+    one = head_of(3, 2)
+    state = NeuronState(None, pairs="ba")
+    found = unpacked(packed(one, ["a", "b", "c"], [0, 1, 1], state))
+    assert (found["segments"], found["pairs"], found["query"]) == ([0, 1, 1], "ba", None)

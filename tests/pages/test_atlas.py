@@ -19,6 +19,7 @@ from core.analysis.atlas import (
     build_atlas,
     search_tokens,
 )
+from core.analysis.atlas import dispersion as dispersion_module
 from core.analysis.atlas.data import Measured
 from core.analysis.atlas.file import write_atlas
 from core.analysis.atlas.table import ROW_BYTES
@@ -265,6 +266,34 @@ def test_an_atlas_of_texts_that_are_long_says_that_it_is_too_large_to_open(
     app = of_lines(words)
     assert "more than the 1 MB that this site opens" in said(app)
     assert "that this site opens" not in said(of_lines(LINES[:2]))
+
+
+@pytest.mark.parametrize(
+    ("times", "words"),
+    [
+        (2, "to the middle of all 2 (too few for clusters)"),
+        (5, "to the middle of all 5 (too few for clusters)"),
+        (6, "to the nearest of 3 k-means centres, over"),
+        (160, "to the nearest of 3 k-means centres of 150 drawn from the 160, over"),
+    ],
+)
+def test_dispersion_names_what_so_many_matches_were_measured_to(
+    of_lines: Callable[..., AppTest],
+    monkeypatch: pytest.MonkeyPatch,
+    times: int,
+    words: str,
+) -> None:
+    asked: list[int] = []
+    spread = dispersion_module._spread
+
+    def watched(clouds: np.ndarray[Any, Any], clusters: int) -> np.ndarray[Any, Any]:
+        asked.append(clusters)
+        return spread(clouds, clusters)
+
+    monkeypatch.setattr(dispersion_module, "_spread", watched)
+    app = of_lines(["A cat sat down. The old man went home to the blue sea."] * times, find="cat")
+    assert f"mean distance of a match {words}" in said(app)
+    assert set(asked) == {3 if times >= 6 else 1}
 
 
 def test_a_search_tells_how_much_it_found(of_lines: Callable[..., AppTest]) -> None:

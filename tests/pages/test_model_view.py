@@ -123,7 +123,7 @@ def test_pairs_of_a_text_without_a_second_sentence_are_no_control(
     assert "of 6 × 6 tokens" in said(app)
 
 
-@pytest.mark.parametrize("index", range(5))
+@pytest.mark.parametrize("index", range(6))
 def test_every_example_leads_to_a_picture(open_app: Callable[..., AppTest], index: int) -> None:
     app = open_app("model_view")
     app.session_state["model_view_presets"] = True

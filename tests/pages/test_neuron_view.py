@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -61,6 +62,8 @@ def test_a_first_visitor_sees_the_last_word_ask(open_app: Callable[..., AppTest]
         ("query", "<b>"),
         ("key_token", "-1"),
         ("sort", "size"),
+        ("filter", "ab"),
+        ("filter", "<b>"),
         ("fold", "maybe"),
     ],
 )
@@ -119,3 +122,53 @@ def test_rotary_grouped_and_capped_models_are_said_to_be_so(
     app.session_state["neuron_view_presets"] = True
     app.run()
     assert not app.exception
+
+
+PAIR = {"text": "leaves fall in autumn", "pair": "autumn is marked by colorful foliage"}
+
+
+def test_a_link_holds_all_queries_and_pairs_of_sentences(open_app: Callable[..., AppTest]) -> None:
+    app = open_app("neuron_view", **PAIR, query="all", filter="ba")
+    assert alerts(app) == ""
+    assert (app.query_params["query"], app.query_params["filter"]) == ("all", "ba")
+    assert app.selectbox(key="query").value == "all"
+    # [CLS] leaves fall in autumn [SEP] autumn is marked by colorful foliage [SEP]
+    assert app.selectbox(key="query").options[1:] == [
+        "autumn (2)",
+        *["is", "marked", "by", "colorful", "foliage"],
+        "[SEP] (2)",
+    ]
+    assert app.selectbox(key="key_token").options[1:3] == ["[CLS]", "leaves"]
+    assert "filter" not in open_app("neuron_view", text=BOOK).query_params
+
+
+def test_a_query_that_its_link_leaves_out_is_told(open_app: Callable[..., AppTest]) -> None:
+    app = open_app("neuron_view", **PAIR, query="2", filter="bb")
+    assert not app.exception
+    assert "This link asks for query `2`. Of these pairs they are" in alerts(app)
+    assert app.selectbox(key="query").value == "12"  # "foliage", the last word of those left
+
+
+@pytest.mark.parametrize("pairs", ["aa", "ab", "ba", "bb"])
+def test_what_pairs_leave_out_is_said(open_app: Callable[..., AppTest], pairs: str) -> None:
+    assert "is left out counts and is not shown" in said(
+        open_app("neuron_view", **PAIR, filter=pairs)
+    )
+
+
+def test_the_examples_say_how_many_products_come_near_the_dot_product(
+    open_app: Callable[..., AppTest],
+) -> None:
+    app = open_app("neuron_view", text=BOOK)
+    app.session_state["neuron_view_presets"] = True
+    app.run()
+    assert "make 90 % of its score" not in said(app)
+    stated = re.search(r"In L4 H2, the (\d+) largest of 32 products come within 10 %", said(app))
+    assert stated is not None
+    trace = trace_text(load("bundled/minilm"), BOOK)
+    products = trace.queries[3, 1, 10].astype(float) * trace.keys[3, 1, 4]
+    sums = np.cumsum(sorted(products, key=abs, reverse=True))
+    near = np.abs(sums - sums[-1]) <= 0.1 * abs(sums[-1])
+    count = int(stated[1])
+    assert near[count - 1 :].all()
+    assert not near[count - 2]

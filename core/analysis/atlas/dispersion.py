@@ -50,7 +50,7 @@ def dispersion(points: Array, matches: NDArray[np.bool_]) -> Floats:
         places = np.sort(generator.choice(places, MOST_MATCHES, replace=False))
     draws = [generator.choice(size, places.size, replace=False) for _ in range(DRAWS)]
     clouds = points.reshape(layers * heads, 2, size, dimensions)
-    clusters = CLUSTERS if places.size >= FEWEST else 1
+    clusters = clusters_of(places.size)
     found, *others = (
         _spread(clouds[:, :, chosen].reshape(-1, places.size, dimensions), clusters)
         for chosen in (places, *draws)
@@ -58,6 +58,11 @@ def dispersion(points: Array, matches: NDArray[np.bool_]) -> Floats:
     usual = np.mean(others, axis=0)
     ratios = np.divide(found, usual, out=np.full_like(found, np.nan), where=usual > 0)
     return np.asarray(ratios.reshape(layers, heads, 2).mean(axis=-1))
+
+
+def clusters_of(matches: int) -> int:
+    """How many centres the distances of so many matches are measured to."""
+    return CLUSTERS if matches >= FEWEST else 1
 
 
 def _spread(clouds: Array, clusters: int) -> Floats:

@@ -5,6 +5,8 @@ const MOST_PIXELS = 16e6 // of one canvas: phones refuse larger ones
 const DIMMED = 0.2 // how much is left of a head that is not among those highlighted
 const SCALE = [0, 0.01, 0.1, 0.25, 0.5, 1] // weights marked on the legend
 const LEAST_APART = 0.09 // of the legend's length, between two numbers
+const REST = { ms: 300, pixels: 4 } // that a pointer stays for an enlargement to stay as well
+const GRACE_MS = 250 // to cross other tiles on the way into an enlargement that stays
 
 export default function (component) {
   return mount(component, createView, (view, data) => view.update(data, component))
@@ -22,8 +24,8 @@ function createView(parentElement, standalone) {
   const root = add(parentElement, "div", "root")
   const bar = add(root, "div", "bar")
   const hint = add(bar, "span", "hint", standalone
-    ? "Point at a tile to enlarge it; arrow keys move. Click a label to hide it, Shift-click to keep only it."
-    : "Point at a tile to enlarge it, click it to open its head. Click a label to hide it, Shift-click to keep only it.")
+    ? "Point at a tile to enlarge it, rest to enter it; arrow keys move. Click a label to hide it, Shift-click to keep only it."
+    : "Point at a tile to enlarge it, rest to enter it, click to open its head. Click a label to hide it, Shift-click to keep only it.")
   const restore = add(bar, "button", "restore")
   restore.type = "button"
   const legend = add(bar, "span", "legend")
@@ -31,18 +33,25 @@ function createView(parentElement, standalone) {
   const world = add(scroller, "div", "world")
   const panel = createPanel(root)
   const ui = { root, hint, restore, legend, scroller, world, panel, sheet: null }
-  const state = { data: null, hidden: null, rows: [], size: null, at: { row: 0, column: 0 }, width: 0, touch: false, frame: 0, component: null }
+  const state = { data: null, hidden: null, rows: [], size: null, at: { row: 0, column: 0 }, width: 0, touch: false, rest: { x: 0, y: 0, timer: 0 }, grace: 0, over: null, frame: 0, component: null }
   const listen = new AbortController()
   const on = (target, type, run, options = {}) => target.addEventListener(type, run, { ...options, signal: listen.signal })
 
   on(world, "pointerdown", (event) => { state.touch = event.pointerType === "touch" })
   on(world, "pointerover", (event) => {
+    if (event.pointerType === "touch") return // the press that follows enlarges
     const place = placeOf(event.target)
-    if (place && headAt(state, place) && event.pointerType !== "touch") enlarge(ui, state, place, event)
-    else panel.hide()
+    state.over = place && headAt(state, place) ? { place, event } : null
+    pass(ui, state)
   })
-  on(world, "pointermove", (event) => { if (event.pointerType !== "touch") panel.follow(event.clientX, event.clientY) })
-  on(world, "pointerleave", () => panel.hide())
+  on(world, "pointermove", (event) => { if (event.pointerType !== "touch") rest(ui, state, event) })
+  on(world, "pointerleave", (event) => {
+    if (event.pointerType === "touch") return // a finger that was lifted: what it enlarged stays
+    state.over = null
+    pass(ui, state)
+  })
+  on(panel.node, "pointerenter", () => clearTimeout(state.grace))
+  on(panel.node, "pointerleave", (event) => { if (event.pointerType !== "touch") pass(ui, state) })
   on(world, "click", (event) => {
     const place = placeOf(event.target)
     if (place) press(ui, state, place, event)
@@ -67,6 +76,8 @@ function createView(parentElement, standalone) {
     },
     destroy() {
       cancelAnimationFrame(state.frame)
+      clearTimeout(state.grace)
+      clearTimeout(state.rest.timer)
       resize.disconnect()
       listen.abort()
       root.remove()
@@ -225,7 +236,7 @@ function drawTiles({ sheet }, state) {
   rows.forEach((line, row) => line.heads.forEach((_, column) => {
     const at = headAt(state, { row, column })
     const dimmed = data.lit.length > 0 && !data.lit[at.index]
-    drawHead(picture, data, at.index, data.lines.tile, Math.max(1, ratio * 1.1))
+    drawHead(picture, data, tileOf(data, at.index), data.lines.tile, Math.max(1, ratio * 1.1))
     fillImage(image, picture, rampFor(state, at, dimmed))
     pen.putImageData(image, Math.round(column * step.x * ratio), Math.round(row * step.y * ratio))
   }))
@@ -236,8 +247,7 @@ function pictureOf(wide, high) {
   return { levels: new Float32Array(width * height), width, height }
 }
 
-function drawHead(picture, data, index, most, thick) {
-  const tile = tileOf(data, index)
+function drawHead(picture, data, tile, most, thick) {
   if (data.draw === "lines") drawLines(picture, tile, pickLines(tile, most), data.shape, thick)
   else drawHeat(picture, tile, data.shape)
 }
@@ -267,11 +277,40 @@ function enlarge(ui, state, place, pointer) {
   const { data } = state
   const score = data.score.length && Number.isFinite(data.score[at.index]) ? `${data.scoreName} ${data.score[at.index].toFixed(2)}` : ""
   ui.panel.show({
-    title: `L${at.layer + 1} H${at.head + 1}`, score, pairs: pairsOf(data, at.index), data, theme: state.theme,
-    ramp: rampFor(state, at, false), draw: (picture, thick) => drawHead(picture, data, at.index, data.lines.enlarged, thick),
+    title: nameOf(at), score, pairs: pairsOf(data, at.index), data, theme: state.theme, tile: tileOf(data, at.index),
+    ramp: rampFor(state, at, false), draw: (picture, tile, thick) => drawHead(picture, data, tile, data.lines.enlarged, thick),
   })
   if (pointer) ui.panel.follow(pointer.clientX, pointer.clientY)
   else ui.panel.beside(box)
+}
+
+// The pointer went to another tile, or off them: at once, unless the enlargement stays to be entered.
+function pass(ui, state) {
+  const { panel } = ui
+  const go = () => {
+    const { over } = state
+    if (!over) return panel.hide()
+    if (!state.size || !headAt(state, over.place)) return panel.hide()
+    enlarge(ui, state, over.place, over.event)
+  }
+  clearTimeout(state.grace)
+  clearTimeout(state.rest.timer)
+  if (panel.isSettled()) {
+    const back = state.over && panel.isShown(nameOf(headAt(state, state.over.place)))
+    if (!back) state.grace = setTimeout(go, GRACE_MS)
+  } else go()
+}
+
+// An enlargement follows the pointer until it rests.
+function rest({ panel }, { rest, over }, { clientX, clientY }) {
+  panel.follow(clientX, clientY)
+  if (!over || (rest.timer && Math.hypot(clientX - rest.x, clientY - rest.y) <= REST.pixels)) return
+  clearTimeout(rest.timer)
+  Object.assign(rest, { x: clientX, y: clientY, timer: setTimeout(() => { rest.timer = 0; panel.settle() }, REST.ms) })
+}
+
+function nameOf({ layer, head }) {
+  return `L${layer + 1} H${head + 1}`
 }
 
 function press(ui, state, place, event) {
@@ -279,8 +318,10 @@ function press(ui, state, place, event) {
   focusOn(ui, state, place)
   if (!at) return toggle(ui, state, place, event.shiftKey)
   // A finger cannot point without pressing: its first tap enlarges, the second opens.
-  const seen = ui.panel.isShown(`L${at.layer + 1} H${at.head + 1}`)
-  if (state.touch && !seen) return enlarge(ui, state, place)
+  if (state.touch && !ui.panel.isShown(nameOf(at))) {
+    enlarge(ui, state, place)
+    return ui.panel.settle()
+  }
   open(state, at)
 }
 
@@ -325,5 +366,7 @@ function moveByKey(ui, state, event) {
   if (state.data.sorted && to.row < 0) to = from // sorted columns are no heads: there are no labels
   focusOn(ui, state, to)
   cellAt(ui.world, to).scrollIntoView({ block: "nearest", inline: "nearest" })
-  if (headAt(state, to)) enlarge(ui, state, to)
+  if (!headAt(state, to)) return
+  enlarge(ui, state, to)
+  ui.panel.settle()
 }

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import streamlit as st
 
+from core.analysis.model_map import PAIR_FILTERS, PairFilter
 from core.components.export import standalone_page
 from core.components.packing import pack
 from core.components.registry import register
@@ -19,7 +20,18 @@ if TYPE_CHECKING:
 
     from core.analysis.neuron import NeuronHead
 
-_SCRIPTS = ("packed", "mount", "scales", "neuron", "neuron_cells", "neuron_layout", "neuron_words")
+_SCRIPTS = (
+    "packed",
+    "mount",
+    "scales",
+    "neuron",
+    "neuron_choice",
+    "neuron_cells",
+    "neuron_lines",
+    "neuron_layout",
+    "neuron_words",
+    "neuron_table",
+)
 _neuron_view = register("neuron_view", *_SCRIPTS)
 
 
@@ -29,24 +41,27 @@ class NeuronState:
 
     Attributes
     ----------
-    query : position of the token whose query is shown, from 0.
+    query : position of the token whose query is shown, from 0; None for all queries at once.
     key : position of the chosen pair's key, from 0; None for the one attended to most.
     by_contribution : dimensions sorted by what they contribute to the pair's score.
     folded : the columns of vectors and products are hidden.
+    pairs : of a pair of texts, which sentence asks and which is asked.
     turn : how many choices the component had reported when this state was set; a state older than
         its own last choice is not taken over by it.
     """
 
-    query: int
+    query: int | None
     key: int | None = None
     by_contribution: bool = False
     folded: bool = False
+    pairs: PairFilter = "all"
     turn: int = 0
 
 
 def show_neuron_view(
     head: NeuronHead,
     labels: Sequence[str],
+    segments: Sequence[int],
     state: NeuronState,
     *,
     key: str,
@@ -56,7 +71,7 @@ def show_neuron_view(
 
     Parameters
     ----------
-    labels : one a token, each different.
+    labels, segments : one a token; labels differ from each other.
     on_change : called with what a person chose in the view.
     """
 
@@ -65,21 +80,29 @@ def show_neuron_view(
         if chosen is not None:
             on_change(chosen)
 
-    _neuron_view(key=key, data=packed(head, labels, state), on_choice_change=changed)
+    _neuron_view(key=key, data=packed(head, labels, segments, state), on_choice_change=changed)
 
 
 def neuron_page(
-    head: NeuronHead, labels: Sequence[str], state: NeuronState, title: str, note: str
+    head: NeuronHead,
+    labels: Sequence[str],
+    segments: Sequence[int],
+    state: NeuronState,
+    title: str,
+    note: str,
 ) -> str:
     """The view as one HTML file that opens without internet and keeps every interaction."""
-    data = packed(head, labels, state)
+    data = packed(head, labels, segments, state)
     return standalone_page("neuron_view", _SCRIPTS, data, title, note)
 
 
-def packed(head: NeuronHead, labels: Sequence[str], state: NeuronState) -> bytes:
+def packed(
+    head: NeuronHead, labels: Sequence[str], segments: Sequence[int], state: NeuronState
+) -> bytes:
     """What the component receives: 8 bytes a token and dimension, and a mask if it needs one."""
     settings = {
         "labels": list(labels),
+        "segments": list(segments),
         "where": f"L{head.layer + 1} H{head.head + 1}",
         "dim": head.queries.shape[1],
         "scaling": head.scaling,
@@ -91,6 +114,7 @@ def packed(head: NeuronHead, labels: Sequence[str], state: NeuronState) -> bytes
         "pairKey": state.key,
         "byContribution": state.by_contribution,
         "folded": state.folded,
+        "pairs": state.pairs,
         "turn": state.turn,
     }
     return pack(settings, q=head.queries, k=head.keys, **_mask_arrays(head))
@@ -112,13 +136,16 @@ def _read_state(choice: dict[str, Any] | None, tokens: int) -> NeuronState | Non
         return None
     query, key = (_position(choice.get(name), tokens) for name in ("query", "pairKey"))
     turn = choice.get("turn")
-    if query is None or not isinstance(turn, int):
+    all_queries = "query" in choice and choice["query"] is None
+    if (query is None and not all_queries) or not isinstance(turn, int):
         return None
+    pairs: PairFilter = next((each for each in PAIR_FILTERS if each == choice.get("pairs")), "all")
     return NeuronState(
         query=query,
         key=key,
         by_contribution=bool(choice.get("byContribution")),
         folded=bool(choice.get("folded")),
+        pairs=pairs,
         turn=turn,
     )
 

@@ -38,17 +38,20 @@ function drawDash(pen, left, middle, width, colours) {
   pen.globalAlpha = 1
 }
 
-// The rows of keys from `first` to `last` (exclusive), keys on the left, products on the right.
+// The rows from `first` to `last` (exclusive), keys on the left, products on the right where there is
+// a query.
 function drawRows(pen, head, view, { first, last }, layout, colours) {
   const right = layout.block + layout.gap
-  for (let key = first; key < last; key++) {
-    const top = (key - first) * layout.row
+  for (let row = first; row < Math.min(last, view.keys.length); row++) {
+    const key = view.keys[row]
+    const top = (row - first) * layout.row
     const box = { top: top + 1, height: layout.row - 2 }
-    const permitted = view.row.scores[key] !== -Infinity
+    const permitted = isPermitted(view, key)
     pen.globalAlpha = permitted ? 1 : 0.3
     const keyValue = (dim) => head.k[key * head.dim + dim]
     drawStrip(pen, { left: 0, ...box }, view.order, keyValue, head.limits.vectors, layout, colours.steps)
     pen.globalAlpha = 1
+    if (view.query === null) continue
     if (!permitted) drawDash(pen, right, top + layout.row / 2, layout.block, colours)
     else {
       const product = (dim) => productOf(head, view.query, key, dim)
@@ -106,6 +109,6 @@ function readColours(root) {
   const strong = colourSteps(paletteOf(root, SEQUENTIAL))[178].css
   for (const [name, colour] of [["query", query], ["key", key], ["strong", strong]]) root.style.setProperty(`--atlas-${name}`, colour)
   return {
-    steps: colourSteps(paletteOf(root, DIVERGING)), ink: value("--st-text-color"), line: value("--st-border-color"), accent: key,
+    steps: colourSteps(paletteOf(root, DIVERGING)), strong, ink: value("--st-text-color"), line: value("--st-border-color"), accent: key,
   }
 }

@@ -1,53 +1,59 @@
-// Where the neuron view's cells lie. A cell is {row, column}; row -1 is the query's; columns count
-// from 0, the token; then, unless folded, one a dimension of the key and one a dimension of the
-// product; then dot product, score, attention.
+// Where the neuron view's cells lie. A cell is {row, column}; row -1 is the query's. Columns count
+// from 0, the token that asks, and 1, the token that is asked; then, unless folded, one a dimension of
+// the key and one a dimension of the product; then dot product, score, attention. Between the two
+// tokens are the lines.
 
 const ROW = { few: 24, many: 20, manyFrom: 48 } // pixels, and from how many tokens on the lower
 const CELL = { least: 4, crowded: 3, crowdedFrom: 96, most: 18 } // pixels; dimensions
 const [SCROLLBAR, BORDERS, ABOVE] = [16, 2, 110] // pixels; above the rows, at most
-const WIDTH = { label: [68, 96, 160], dot: 58, score: 74, weight: 150, weightFolded: 108, weightMost: 420, gap: 12 } // pixels; label: least, most on phones, most
+const PHONE = 560 // pixels; what is narrower
+const WIDTH = { label: [60, 78, 140], lines: 104, linesPhone: 44, linesFolded: 260, dot: 58, score: 74, weight: 150, weightFolded: 108, weightMost: 420, gap: 12 } // pixels; label: least, most on phones, most
+const TOKENS = 2 // columns of tokens, before those of numbers
 
 function columnCount(head, folded) {
-  return folded ? 4 : 4 + 2 * head.dim
+  return TOKENS + 3 + (folded ? 0 : 2 * head.dim)
 }
 
 // What a column shows: its kind, and for vectors and products the place among the dimensions.
 function columnKind(head, folded, column) {
-  if (column === 0) return { kind: "token" }
-  const rest = column - 1 - (folded ? 0 : 2 * head.dim)
+  if (column < TOKENS) return { kind: ["asking", "token"][column] }
+  const rest = column - TOKENS - (folded ? 0 : 2 * head.dim)
   if (rest >= 0) return { kind: ["dot", "score", "weight"][rest] }
-  const place = (column - 1) % head.dim
-  return { kind: column - 1 < head.dim ? "vector" : "product", place }
+  const place = (column - TOKENS) % head.dim
+  return { kind: column - TOKENS < head.dim ? "vector" : "product", place }
 }
 
 function weightLeast(folded) {
   return folded ? WIDTH.weightFolded : WIDTH.weight
 }
 
-// Sizes in pixels that fit the width of the page.
-function measure({ root, scroller }, head, folded) {
+// Sizes in pixels that fit the width of the page, for so many rows.
+function measure({ root, scroller }, head, folded, rows) {
   const pen = document.createElement("canvas").getContext("2d")
   const style = getComputedStyle(root)
   pen.font = `600 ${style.fontSize} ${style.fontFamily}`
   const width = root.clientWidth
+  const phone = width < PHONE
   const [least, narrow, most] = WIDTH.label
   const longest = Math.max(...head.labels.map((text) => pen.measureText(text).width))
-  const label = Math.max(least, Math.min(width < 560 ? narrow : most, Math.ceil(longest) + 22))
+  const label = Math.max(least, Math.min(phone ? narrow : most, Math.ceil(longest) + 22))
+  const lead = label + (phone ? WIDTH.linesPhone : folded ? WIDTH.linesFolded : WIDTH.lines)
   const row = head.tokens >= ROW.manyFrom ? ROW.many : ROW.few
-  const scrolls = head.tokens * row + ABOVE > parseFloat(getComputedStyle(scroller).maxHeight)
+  const scrolls = rows * row + ABOVE > parseFloat(getComputedStyle(scroller).maxHeight)
   const edge = BORDERS + (scrolls ? SCROLLBAR : 0)
-  const free = width - edge - label - WIDTH.dot - WIDTH.score - weightLeast(folded) - 5 * WIDTH.gap
+  const free = width - edge - lead - label - WIDTH.dot - WIDTH.score - weightLeast(folded) - 6 * WIDTH.gap
   const smallest = head.dim >= CELL.crowdedFrom ? CELL.crowded : CELL.least
   const cell = Math.max(smallest, Math.min(CELL.most, Math.floor(free / (2 * head.dim))))
-  return { label, cell, edge, block: folded ? 0 : cell * head.dim, gap: WIDTH.gap, row }
+  const block = folded ? 0 : cell * head.dim
+  return { asking: label, lead, label, key: lead + WIDTH.gap, start: lead + label + 2 * WIDTH.gap, cell, edge, block, gap: WIDTH.gap, row }
 }
 
 // Left edge and width of a column, in pixels of the whole table.
 function spanOf(layout, head, folded, column) {
-  const { label, gap, block, cell } = layout
+  const { asking, key, label, start, gap, block, cell } = layout
   const { kind, place } = columnKind(head, folded, column)
-  if (kind === "token") return [0, label]
-  const start = label + gap
+  if (kind === "asking") return [0, asking]
+  if (kind === "token") return [key, label]
   if (kind === "vector") return [start + place * cell, cell]
   if (kind === "product") return [start + block + gap + place * cell, cell]
   const numbers = start + (folded ? 0 : 2 * (block + gap))
@@ -56,10 +62,11 @@ function spanOf(layout, head, folded, column) {
   return [numbers + WIDTH.dot + WIDTH.score + 2 * gap, layout.weight]
 }
 
-// The column at x, in pixels of the whole table; -1 between the dimensions' blocks.
+// The column at x, in pixels of the whole table; -1 between the dimensions' blocks and on the lines.
 function columnAt(layout, head, folded, x) {
-  const { label, gap, block, cell } = layout
-  const start = label + gap
+  const { asking, key, start, gap, block, cell } = layout
+  if (x < asking) return 0
+  if (x < start) return x < key ? -1 : 1
   const numbers = start + (folded ? 0 : 2 * (block + gap))
   const last = columnCount(head, folded) - 1
   if (x >= numbers + WIDTH.dot + WIDTH.score + 1.5 * gap) return last
@@ -67,7 +74,7 @@ function columnAt(layout, head, folded, x) {
   if (x >= numbers - gap / 2) return last - 2
   const right = x >= start + block + gap
   const place = Math.floor((x - start - (right ? block + gap : 0)) / cell)
-  return place < 0 || place >= head.dim ? -1 : 1 + (right ? head.dim : 0) + place
+  return place < 0 || place >= head.dim ? -1 : TOKENS + (right ? head.dim : 0) + place
 }
 
 // Dimensions, from 1, whose numbers have room above their cells: the first, and every so many.

@@ -3,25 +3,33 @@
 // A cell in words, in lines. The numbers of q and k are the model's own float32.
 function cellWords(head, view, { row, column }) {
   const { kind, place } = columnKind(head, view.folded, column)
+  if (kind === "asking") return askingWords(head, view, row)
+  if (row >= 0 && kind === "token") return [`${head.labels[view.keys[row]]}, position ${view.keys[row] + 1} of ${head.tokens}`]
   const dim = view.order[place]
   const name = `dimension ${dim + 1}`
+  if (row >= 0 && kind === "vector") return [`k of ${head.labels[view.keys[row]]}`, `${name}: ${exactly(head.k[view.keys[row] * head.dim + dim])}`]
+  if (view.query === null) return ["No query is chosen", "Point at one on the left"]
   const query = head.labels[view.query]
   const qValue = () => exactly(head.q[view.query * head.dim + dim])
   if (row < 0) {
     if (kind === "vector") return [`q of ${query}`, `${name}: ${qValue()}`]
     if (kind === "product" && view.pair) return runningWords(head, view, place)
-    return [`Query ${query}, position ${view.query + 1}`]
+    return askingWords(head, view, -1)
   }
-  const key = head.labels[row]
-  if (kind === "token") return [`${key}, position ${row + 1} of ${head.tokens}`]
-  const kValue = () => exactly(head.k[row * head.dim + dim])
-  if (kind === "vector") return [`k of ${key}`, `${name}: ${kValue()}`]
-  const pair = `${query} → ${key}`
-  if (view.row.scores[row] === -Infinity) return [pair, "not permitted: no score, no attention"]
-  if (kind === "product") return [pair, `${name}: ${qValue()} × ${kValue()} = ${digits(productOf(head, view.query, row, dim))}`]
-  if (kind === "dot") return [pair, `q · k = ${digits(view.row.dots[row])}`]
-  if (kind === "score") return [pair, `score ${digits(view.row.scores[row])}`]
-  return [pair, `attention ${digits(view.row.weights[row])}`]
+  const key = view.keys[row]
+  const pair = `${query} → ${head.labels[key]}`
+  if (!isPermitted(view, key)) return [pair, "not permitted: no score, no attention"]
+  if (kind === "product") return [pair, `${name}: ${qValue()} × ${exactly(head.k[key * head.dim + dim])} = ${digits(productOf(head, view.query, key, dim))}`]
+  if (kind === "dot") return [pair, `q · k = ${digits(view.row.dots[key])}`]
+  if (kind === "score") return [pair, `score ${digits(view.row.scores[key])}`]
+  return [pair, `attention ${digits(view.row.weights[key])}`]
+}
+
+function askingWords(head, view, row) {
+  const position = row < 0 ? view.query : view.queries[row]
+  if (position === null) return ["All queries at once"]
+  const kept = position === view.kept ? "kept, Enter or a click lets it go" : "Enter or a click keeps it"
+  return [`Query ${head.labels[position]}, position ${position + 1} of ${head.tokens}`, kept]
 }
 
 function runningWords(head, view, place) {
@@ -35,23 +43,30 @@ function digits(value) {
   return String(Number(value.toPrecision(6))).replace("-", "−")
 }
 
-// The chosen pair, as [class, text]: its numbers, and how few dimensions make its dot product.
+// The chosen pair, as [class, text]: its numbers, and how few dimensions come near its dot product.
 function pairWords(head, view) {
   const { query, key, row, pair } = view
+  if (query === null) {
+    return [["", "All queries at once: a line is the attention of a token on the left to one on the right; the stronger, the more. Point at a token on the left to take its attention apart."]]
+  }
   const words = [["q", head.labels[query]], ["", " → "], ["k", head.labels[key]]]
   if (!pair) return [...words, ["", ": not permitted, so this pair has no score. Choose another row."]]
-  const strongest = view.pairKey === null ? " (its strongest)" : ""
+  const strongest = view.pairKey === key ? "" : " (its strongest)"
   const numbers = `: q·k = ${rounded(pair.total, 2)}, score ${rounded(row.scores[key], 2)}, attention ${row.weights[key].toFixed(3)}.`
   return [...words, ["", `${strongest}${numbers} ${enoughWords(head, pair)} ${signWords(pair)}`]]
 }
 
+// Products of both signs do not "make" a share of their sum: a part may exceed the whole. What is true
+// for any signs is that the sum of the largest comes near the whole and stays there.
 function enoughWords(head, { enough, total, running }) {
   if (enough === null) {
     const nothing = running.every((sum) => sum === 0)
-    return nothing ? "Every product is zero." : "The products cancel: no number of dimensions makes 90 % of nothing."
+    return nothing ? "Every product is zero." : "The products cancel: no number of them comes near a sum of nothing."
   }
-  const verb = enough === 1 ? "makes" : "make"
-  return `${enough} of ${head.dim} dimensions ${verb} 90 % of this score: the largest products add up to ${rounded(running[enough - 1], 2)} of ${rounded(total, 2)} and stay within 10 % of it.`
+  const which = enough === 1 ? "The largest product" : `The ${enough} largest`
+  const of = enough === 1 ? `of ${head.dim} is` : `of ${head.dim} products add up to`
+  const rest = enough === head.dim ? "and fewer do not stay there" : "and the others keep the sum there"
+  return `${which} ${of} ${rounded(running[enough - 1], 2)}, within 10 % of ${rounded(total, 2)}, ${rest}.`
 }
 
 function signWords({ positive, negative }) {

@@ -8,10 +8,11 @@ import streamlit as st
 
 from core.analysis.anomalies import head_of, hollow_head
 from core.analysis.attention_table import unique_labels
-from core.analysis.contribution import moved, value_norms, without_first
+from core.analysis.contribution import lengths_and_sum, moved, value_norms, without_first
 from core.analysis.head_flags import null_attention_in_words, rule
 from core.figures.anomalies import matrix_pair
-from core.ui import address
+from core.model.output_projection import transformed_values
+from core.ui import address, cache
 from core.ui.anomalies.open_head import begin_with, open_buttons, pick_one_head
 from core.ui.anomalies.wording import DEFINITIONS, show_definition, threshold, values_note
 from core.ui.messages import quote
@@ -60,7 +61,7 @@ def show_moved(
     st.caption(
         "Attention: how each token (row) shares it out. What is moved: the same, times the length"
         " of what each column brings, scaled to the same total, so that both have one scale of"
-        f" colours. {values_note(transformed is not None)}"
+        f" colours. {values_note(transformed is not None)} {_cancelled(trace, layer, head)}"
     )
     show_definition(
         f"null attention is {DEFINITIONS[FLAG]}", f"{rule(FLAG).source}.", f"{threshold(FLAG)}."
@@ -83,6 +84,21 @@ def _sentence(trace: Trace, one: Row) -> str:
     null = f"null attention {one['null_attention']:.2f}"
     marked = f"**{null}**" if FLAG in one["flags"] else null
     return f"{said} In all, {marked}: {null_attention_in_words(one)}."
+
+
+def _cancelled(trace: Trace, layer: int, head: int) -> str:
+    """The lengths of the parts beside the length of their sum, over the whole text."""
+    vectors = transformed_values(cache.model(trace.model), trace, layer, head)
+    known = vectors is not None
+    if vectors is None:
+        vectors = trace.kv_values[layer, head // trace.group]
+    weights = trace.attention(layer, head)
+    added, whole = (each.mean() for each in lengths_and_sum(weights, vectors))
+    what = "what this head adds to a token" if known else "the sum of its weighted values"
+    return (
+        f"Mean over tokens: the lengths of the parts add up to {added:.2f}, and {what} is"
+        f" {whole:.2f} long."
+    )
 
 
 def _hidden(weights: Array) -> str:

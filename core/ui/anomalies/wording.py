@@ -112,10 +112,13 @@ def too_short_note(table: pd.DataFrame) -> str:
 def values_note(exact: bool) -> str:
     """How values are counted, for captions."""
     if exact:
-        return "Values count by |f(v)|, f(v) = v W_O: what the head really adds."
+        return (
+            "Values count by |f(v)|, f(v) = v W_O: the length of each token's part in what the head"
+            " adds. Parts may cancel: their lengths do not add up to that of the sum."
+        )
     return (
         "Where this model keeps its output projection W_O is not known here: values count by their"
-        " own length |v|, which is not quite what the head adds."
+        " own length |v|, which is not quite that of their parts in what the head adds."
     )
 
 

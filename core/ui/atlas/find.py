@@ -11,7 +11,7 @@ import pandas as pd
 import streamlit as st
 
 from core.analysis.atlas import Matches, SearchError, search_tokens
-from core.analysis.atlas.dispersion import CLUSTERS, dispersion
+from core.analysis.atlas.dispersion import CLUSTERS, MOST_MATCHES, clusters_of, dispersion
 from core.analysis.atlas.search import KINDS, LONGEST_QUERY, Kind
 from core.figures.head_map import head_map
 from core.ui import address
@@ -179,11 +179,19 @@ def show_spread(screen: Screen, colours: Palette) -> None:
     with right:
         st.dataframe(_table(spread), key="atlas_spread_table", hide_index=True)
         st.caption(
-            f"Dispersion: mean distance of a match to the nearest of {CLUSTERS} cluster centres,"
+            f"Dispersion: mean distance of a match to {_centres(int(found.matches.tokens.sum()))},"
             " over the same for as many random tokens, in the plane of the first two components."
             " Near 0 the matches lie together: the head looks at **what** a token is. Near 1 they"
             " are scattered: it looks at something else, such as **where** it stands."
         )
+
+
+def _centres(matches: int) -> str:
+    """What distances were measured to, for so many matches."""
+    if clusters_of(matches) == 1:
+        return f"the middle of all {matches} (too few for clusters)"
+    drawn = f" of {MOST_MATCHES} drawn from the {matches:,}" if matches > MOST_MATCHES else ""
+    return f"the nearest of {CLUSTERS} k-means centres{drawn}"
 
 
 def _table(spread: NDArray[np.float64]) -> pd.DataFrame:

@@ -112,9 +112,9 @@ both distances, in the plane and in full space. All sentences are pooled, and th
 out one sentence at a time (jackknife on Fisher's $z$). The uniform baseline, what random points
 reach, is the mean of $1/m$ for $m$ permitted keys, for each head by its own mask.
 
-**Dispersion** of a search: mean distance of the matches to the nearest of three k-means centres,
-divided by the same for as many random tokens (mean of three draws), for queries and keys apart,
-then averaged; of many matches 150 are drawn.
+**Dispersion** of a search: mean distance of the matches to the nearest of three k-means centres, or
+to their middle where there are fewer than six, divided by the same for as many random tokens (mean
+of three draws), for queries and keys apart, then averaged; of more than 150 matches 150 are drawn.
 
 **Where two words meet**: $\operatorname{mean}_{i \in A} \sum_{j \in B} \alpha_{ij}$ over the tokens
 of both words, averaged over sentences.

@@ -1,0 +1,249 @@
+"""The neuron view's queries: pointed at, kept, all at once, and those of a pair of sentences."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
+
+import numpy as np
+import pytest
+from playwright.sync_api import Page, expect
+
+from core.model import load, trace_text
+from tests.browser.conftest import count_messages, settle
+from tests.browser.test_neuron_view import BOOK, TEXT, asking, numbers, row, true_minus
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from playwright.sync_api import Browser
+
+SHARED = Path(__file__).parents[2] / "core/components/shared"
+LEAVES, COLOURS = "leaves fall in autumn", "autumn is marked by colorful foliage"
+PAIR = f"/neuron_view?text={quote(LEAVES)}&pair={quote(COLOURS)}&layer=3&head=5"
+ALL = f"{BOOK}&query=all"
+
+
+def drawn(page: Page) -> str:
+    """Of which queries lines are drawn, once they are."""
+    lines = page.locator("canvas.lines")
+    expect(lines).not_to_have_attribute("data-drawn", "no")
+    return str(lines.get_attribute("data-drawn"))
+
+
+def evaluate(browser: Browser, scripts: Sequence[str], argument: object, body: str) -> Any:
+    page = browser.new_page()
+    try:
+        code = "\n".join((SHARED / f"{name}.js").read_text("utf-8") for name in scripts)
+        return page.evaluate(f"(given) => {{ {code}\n{body} }}", argument)
+    finally:
+        page.close()
+
+
+# ---- pointing and keeping -----------------------------------------------------------------------
+
+
+def test_pointing_at_a_query_takes_it_apart_without_asking_the_server(
+    goto: Callable[..., Page],
+) -> None:
+    trace = trace_text(load("bundled/minilm"), TEXT)
+    page = goto(ALL)
+    assert drawn(page) == "all"
+    assert numbers(page, 4) == ["", "", ""]
+    address = page.url
+    sent = count_messages(page)
+    before = page.locator(".body").bounding_box()
+    for query in (10, 3):
+        asking(page, query).hover()
+        expect(page.locator(".asked .q")).to_have_text(trace.tokens[query].display)
+        assert drawn(page) == str(query + 1)
+        weights = [float(numbers(page, key)[-1]) for key in range(13)]
+        np.testing.assert_allclose(weights, trace.attention(3, 1)[query], atol=6e-4)
+    assert page.locator(".body").bounding_box() == before  # nothing moves under the mouse
+    assert sent() == 0
+    assert page.url == address
+    page.mouse.move(5, 5)
+    expect(page.locator(".asked")).to_have_text("all queries")
+    assert drawn(page) == "all"
+
+
+def test_a_query_that_is_pointed_at_stays_while_its_cells_are_read(
+    goto: Callable[..., Page],
+) -> None:
+    page = goto(ALL)
+    asking(page, 10).hover()
+    row(page, 4).locator(".weight").hover()
+    expect(page.locator(".tip")).to_contain_text("attention 0.93")
+    expect(page.locator(".asked .q")).to_have_text("it")
+
+
+def test_a_click_keeps_a_query_and_another_lets_it_go(goto: Callable[..., Page]) -> None:
+    page = goto(ALL)
+    asking(page, 10).click()
+    page.wait_for_url(re.compile("query=11&"))
+    settle(page)
+    asking(page, 3).hover()  # shown for as long as it is pointed at
+    expect(page.locator(".asked .q")).to_have_text("this")
+    row(page, 4).locator(".weight").hover()
+    expect(page.locator(".asked .q")).to_have_text("it")
+    page.mouse.move(5, 5)
+    expect(page.locator(".asked .q")).to_have_text("it")
+    asking(page, 10).click()
+    page.wait_for_url(re.compile("query=all&"))
+    settle(page)
+    page.mouse.move(5, 5)
+    assert drawn(page) == "all"
+    expect(page.get_by_role("combobox", name="Query token")).to_have_value("all at once")
+
+
+def test_the_keyboard_goes_through_the_queries(goto: Callable[..., Page]) -> None:
+    page = goto(ALL)
+    grid = page.get_by_role("grid")
+    grid.focus()
+    for _ in range(4):
+        grid.press("ArrowDown")
+    expect(page.locator(".asked .q")).to_have_text("this")
+    grid.press("Enter")
+    page.wait_for_url(re.compile("query=4&"))
+    settle(page)
+    grid.focus()
+    grid.press("Escape")
+    page.wait_for_url(re.compile("query=all&"))
+
+
+# ---- lines --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("chosen", [None, 2])
+def test_lines_are_the_attention_of_all_queries_or_of_the_chosen_one(
+    browser: Browser, chosen: int | None
+) -> None:
+    draw = np.random.default_rng(7)
+    tokens, dim = 6, 4
+    q, k = draw.normal(0, 2, size=(2, tokens, dim)).astype(np.float32)
+    head: dict[str, Any] = {"tokens": tokens, "dim": dim, "scaling": 0.5, "causal": True}
+    head |= {"q": q.ravel().tolist(), "k": k.ravel().tolist()}
+    every = list(range(tokens))
+    given = {"head": head, "view": {"queries": every, "keys": every, "query": chosen}}
+    found = evaluate(
+        browser,
+        ("neuron", "neuron_lines"),
+        given,
+        """
+        const lines = []
+        let from
+        const row = (y) => y / 10 - 0.5
+        const pen = { beginPath() {}, moveTo(x, y) { from = y }, stroke() {},
+          bezierCurveTo(...to) { lines.push([row(from), row(to[5]), this.globalAlpha]) } }
+        const span = { first: 0, last: 6 }
+        const layout = { lead: 100, asking: 50, gap: 5, row: 10 }
+        drawQueries(pen, given.head, given.view, 0, span, layout, { strong: "blue" }, Infinity)
+        return lines
+        """,
+    )
+    scores = np.where(np.tri(tokens, dtype=bool), 0.5 * (q.astype(float) @ k.T), -np.inf)
+    weights = np.exp(scores) / np.exp(scores).sum(axis=1, keepdims=True)
+    expected = {
+        (i, j): weights[i, j] ** 0.65
+        for i, j in np.argwhere(weights >= 0.01).tolist()
+        if chosen is None or i == chosen
+    }
+    assert {(round(i), round(j)): alpha for i, j, alpha in found} == pytest.approx(
+        expected, rel=1e-4
+    )
+
+
+def test_a_long_text_draws_the_lines_that_end_in_view(browser: Browser) -> None:
+    tokens = 40
+    head: dict[str, Any] = {"tokens": tokens, "dim": 1, "scaling": 1, "causal": False}
+    head |= {"q": [0.0] * tokens, "k": [0.0] * tokens}  # all attend evenly, 0.025 each
+    every = list(range(tokens))
+    count = evaluate(
+        browser,
+        ("neuron", "neuron_lines"),
+        {"head": head, "view": {"queries": every, "keys": every, "query": None}},
+        """
+        let count = 0
+        const pen = { beginPath() {}, moveTo() {}, bezierCurveTo() {}, stroke() { count++ } }
+        const layout = { lead: 100, asking: 50, gap: 5, row: 10 }
+        drawQueries(pen, given.head, given.view, 0, { first: 10, last: 20 }, layout, {}, Infinity)
+        return count
+        """,
+    )
+    assert count == tokens**2 - 30**2  # all but those with both ends out of view
+
+
+# ---- a pair of sentences ------------------------------------------------------------------------
+
+
+def test_pairs_leave_the_tokens_of_one_sentence_on_each_side(goto: Callable[..., Page]) -> None:
+    trace = trace_text(load("bundled/minilm"), LEAVES, COLOURS)
+    page = goto(f"{PAIR}&query=2")
+    expect(page.locator(".row .label")).to_have_count(len(trace.tokens))
+    page.get_by_role("button", name="A→B").click()
+    page.wait_for_url(re.compile("filter=ab"))
+    settle(page)
+    sides = [[t.position for t in trace.tokens if t.segment == side] for side in (0, 1)]
+    assert len(sides[0]) != len(sides[1])
+    labels = page.locator(".row .label").all_inner_texts()
+    assert len(labels) == len(sides[1])
+    asked = [text for text in page.locator(".row .asking").all_inner_texts() if text]
+    assert len(asked) == len(sides[0])
+    assert (asked[1], labels[5]) == ("leaves", "foliage")
+    weights = [float(numbers(page, row)[-1]) for row in range(len(sides[1]))]
+    np.testing.assert_allclose(weights, trace.attention(2, 4)[1, sides[1]], atol=6e-4)
+    strongest = labels[int(trace.attention(2, 4)[1, sides[1]].argmax())]
+    expect(page.locator(".sentence")).to_contain_text(f"leaves → {strongest} (its strongest)")
+    expect(page.get_by_text("left out counts and is not shown")).to_be_visible()
+
+
+def test_a_query_that_the_pairs_leave_out_is_let_go(goto: Callable[..., Page]) -> None:
+    page = goto(f"{PAIR}&query=2&filter=ab")
+    expect(page.locator(".asked .q")).to_have_text("leaves")
+    page.get_by_role("button", name="B→B").click()
+    page.wait_for_url(re.compile("query=all&.*filter=bb"))
+    settle(page)
+    assert drawn(page) == "all"
+
+
+def test_one_sentence_has_no_pairs_to_choose(goto: Callable[..., Page]) -> None:
+    page = goto(BOOK)
+    expect(page.locator(".row").first).to_be_visible()
+    expect(page.get_by_role("button", name="A→B")).to_be_hidden()
+
+
+# ---- what is said of a pair's dimensions --------------------------------------------------------
+
+
+def test_the_sum_the_sentence_states_is_within_the_share_that_it_states(browser: Browser) -> None:
+    draws = np.random.default_rng(3).normal(0.3, 1, size=(200, 12)).round(3).tolist()
+    sentences = evaluate(
+        browser,
+        ("neuron", "neuron_words"),
+        draws,
+        """
+        return given.map((products) => {
+          const head = { q: products, k: products.map(() => 1), tokens: 1, dim: products.length }
+          return enoughWords(head, contributionsOf(head, 0, 0))
+        })
+        """,
+    )
+    above = 0
+    for products, sentence in zip(draws, sentences, strict=True):
+        assert "make 90" not in sentence
+        found = re.fullmatch(
+            r"The (?:(\d+) )?largest(?: product)? of 12 (?:products add up to|is)"
+            r" ([−\d.]+), within 10 % of ([−\d.]+), and .*there\.",
+            sentence,
+        )
+        assert found is not None, sentence
+        count, part, whole = int(found[1] or 1), true_minus(found[2]), true_minus(found[3])
+        ranked = sorted(products, key=abs, reverse=True)
+        assert part == pytest.approx(sum(ranked[:count]), abs=0.0051)
+        assert whole == pytest.approx(sum(products), abs=0.0051)
+        sums = np.cumsum(ranked)
+        assert (np.abs(sums[count - 1 :] - sums[-1]) <= 0.1 * abs(sums[-1]) + 1e-9).all()
+        above += abs(part) > abs(whole)
+    assert above > 20  # sums that exceed the whole: "90 %" would be false of them

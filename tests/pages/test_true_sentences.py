@@ -1,0 +1,116 @@
+"""Sentences of pages that state a formula, what was sent or what was added up, by what holds."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+
+from core.analysis.contribution import lengths_and_sum
+from core.analysis.view_weights import ExactLogits, weighted_layer
+from core.model import load, trace_text
+from core.model.output_projection import transformed_values
+from tests.bench.texts import sentence_of
+from tests.model.families import FAMILIES, build
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from streamlit.testing.v1 import AppTest
+
+BOOK = "Oh, this book? I've enjoyed it."
+CAPPED = ["heatmap", "head_view", "neuron_view"]
+
+
+def said(app: AppTest) -> str:
+    return "\n".join(str(text.value) for text in (*app.markdown, *app.caption))
+
+
+def folder_of(tmp_path: Path, name: str) -> str:
+    return str(build(FAMILIES[name], tmp_path))
+
+
+# ---- the formula of the model in use ------------------------------------------------------------
+
+
+@pytest.mark.parametrize("page", CAPPED)
+def test_the_formula_of_a_model_with_a_soft_cap_has_it_with_its_number(
+    open_app: Callable[..., AppTest], tmp_path: Path, page: str
+) -> None:
+    folder = folder_of(tmp_path, "gemma2")
+    assert trace_text(load(folder), BOOK).layers[0].softcap == 2.0
+    text = said(open_app(page, model=folder, text=BOOK))
+    assert re.search(r"2\\,\\tanh\\bigl\(s ?\\,.*q.*k.*/\\, 2\\bigr\)", text)
+    assert "no score gets beyond ±2, and the mask is added after it" in text
+
+
+@pytest.mark.parametrize("page", CAPPED)
+def test_the_formula_of_a_model_without_one_has_none(
+    open_app: Callable[..., AppTest], page: str
+) -> None:
+    text = said(open_app(page, text=BOOK))
+    assert r"z_{ij} = s" in text or r"z^h_{ij} = s" in text
+    assert r"\tanh" not in text
+    assert "soft cap" not in text
+
+
+def test_scores_of_a_capped_model_are_said_to_be_capped(
+    open_app: Callable[..., AppTest], tmp_path: Path
+) -> None:
+    folder = folder_of(tmp_path, "gemma2")
+    text = said(open_app("heatmap", model=folder, text=BOOK, values="scores"))
+    assert "scaled dot products of queries and keys, soft-capped at ±2." in text
+    plain = said(open_app("heatmap", text=BOOK, values="scores"))
+    assert "scaled dot products of queries and keys." in plain
+
+
+# ---- what the head view's numbers come from -----------------------------------------------------
+
+
+@pytest.mark.parametrize("text", [BOOK, sentence_of(128)])
+def test_the_head_view_says_what_was_sent(open_app: Callable[..., AppTest], text: str) -> None:
+    layer = weighted_layer(trace_text(load("bundled/minilm"), text), 5, "attention")
+    computed = isinstance(layer.exact, ExactLogits)
+    assert computed == (text != BOOK)
+    page = said(open_app("head_view", text=text, layer="6"))
+    assert ("are computed from this formula in the browser" in page) == computed
+    assert ("are the model's weights themselves, sent as float32" in page) != computed
+
+
+# ---- lengths that do not add up -----------------------------------------------------------------
+
+
+def test_parts_that_point_apart_cancel() -> None:
+    weights = np.array([[0.5, 0.5], [1, 0]], dtype=np.float32)
+    vectors = np.array([[3, 4], [-3, -4]], dtype=np.float32)
+    added, whole = lengths_and_sum(weights, vectors)
+    np.testing.assert_allclose(added, [5, 5])
+    np.testing.assert_allclose(whole, [0, 5], atol=1e-12)
+
+
+def test_the_anomaly_page_gives_the_length_of_the_sum_beside_the_sum_of_the_lengths(
+    open_app: Callable[..., AppTest],
+) -> None:
+    text = said(open_app("anomalies", anomaly="moved", layer="3", head="8", text=BOOK))
+    assert "really adds" not in text
+    stated = re.search(r"parts add up to ([\d.]+), and what this head adds .* is ([\d.]+)", text)
+    assert stated is not None
+    model = load("bundled/minilm")
+    trace = trace_text(model, BOOK)
+    written = transformed_values(model, trace, 2, 7)
+    assert written is not None
+    parts = trace.attention(2, 7)[:, :, None] * written  # (query, key, width)
+    added = np.linalg.norm(parts, axis=-1).sum(axis=1).mean()
+    whole = np.linalg.norm(parts.sum(axis=1), axis=-1).mean()
+    assert float(stated[1]) == pytest.approx(added, abs=0.0051)
+    assert float(stated[2]) == pytest.approx(whole, abs=0.0051)
+    assert whole < added
+
+
+def test_the_head_view_says_that_parts_may_cancel(open_app: Callable[..., AppTest]) -> None:
+    text = said(open_app("head_view", text=BOOK, weigh="transformed"))
+    assert "a token's part in what the head adds (parts may cancel)" in text
+    assert "the length of what it adds to the token" not in text
