@@ -2,7 +2,8 @@
 
 import streamlit as st
 
-from core.ui import address, navigation, outside, sidebar, turns, uploads
+from core.ui import address, navigation, sidebar
+from core.ui.site import outside, turns, uploads
 
 outside.ask_nothing()
 uploads.bound()

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING
 
 from core.analysis.atlas import Gathered, gather_trace
 from core.analysis.atlas.assemble import assemble
-from core.analysis.atlas.file import MOST_ROWS, AtlasFileError
+from core.analysis.atlas.saved.file import MOST_ROWS, AtlasFileError
 from core.analysis.atlas.shards import (
     ShardsError,
     finished_shard,

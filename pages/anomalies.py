@@ -8,15 +8,15 @@ open_page("anomalies")
 
 from core.figures.palette import palette
 from core.ui import cache
-from core.ui.anomalies.first import show_first
-from core.ui.anomalies.flags import show_flags
-from core.ui.anomalies.moved import show_moved
-from core.ui.anomalies.norms import show_norms
-from core.ui.anomalies.open_head import go_where_asked
-from core.ui.anomalies.presets import show_presets
-from core.ui.anomalies.source import measured_table, pick_source
-from core.ui.anomalies.states import show_states
-from core.ui.anomalies.wording import show_mathematics
+from core.screens.anomalies.first import show_first
+from core.screens.anomalies.flags import show_flags
+from core.screens.anomalies.moved import show_moved
+from core.screens.anomalies.norms import show_norms
+from core.screens.anomalies.open_head import go_where_asked
+from core.screens.anomalies.presets import show_presets
+from core.screens.anomalies.source import measured_table, pick_source
+from core.screens.anomalies.states import show_states
+from core.screens.anomalies.wording import show_mathematics
 from core.ui.current import current_key, current_trace
 from core.ui.selectors import pick_part
 

@@ -7,19 +7,19 @@ from core.ui.navigation import open_page
 open_page("atlas")
 
 from core.figures.palette import palette
-from core.ui.atlas import find
-from core.ui.atlas.alike import show_head_map
-from core.ui.atlas.making import atlas_from_file, atlas_of_corpus
-from core.ui.atlas.matrix import show_all_heads
-from core.ui.atlas.meeting import show_meeting
-from core.ui.atlas.neighbours import step_through_matrix
-from core.ui.atlas.positions import show_positions
-from core.ui.atlas.saving import show_about
-from core.ui.atlas.screen import Screen, pick_colour, pick_projection
-from core.ui.atlas.single import show_one_head
-from core.ui.atlas.source import corpus_of, pick_source, saved_file
-from core.ui.atlas.trust import show_trust
-from core.ui.atlas.wording import show_mathematics, show_presets
+from core.screens.atlas import find
+from core.screens.atlas.alike import show_head_map
+from core.screens.atlas.corpus.making import atlas_from_file, atlas_of_corpus
+from core.screens.atlas.matrix import show_all_heads
+from core.screens.atlas.meeting import show_meeting
+from core.screens.atlas.head.neighbours import step_through_matrix
+from core.screens.atlas.positions import show_positions
+from core.screens.atlas.corpus.saving import show_about
+from core.screens.atlas.screen import Screen, pick_colour, pick_projection
+from core.screens.atlas.head.single import show_one_head
+from core.screens.atlas.corpus.source import corpus_of, pick_source, saved_file
+from core.screens.atlas.trust import show_trust
+from core.screens.atlas.wording import show_mathematics, show_presets
 from core.ui.selectors import (
     pick_head,
     pick_layer,

@@ -9,9 +9,9 @@ open_page("head_view")
 from core.components.head_view import show_head_view
 from core.ui import address
 from core.ui.current import current_trace
-from core.ui.head_view_data import on_screen, pack_for_page, page_to_save, weightings
-from core.ui.head_view_help import explain, show_mathematics, show_presets
-from core.ui.head_view_state import KEY, PARAMETERS, restore_view, take_report
+from core.screens.head_view.sending import on_screen, pack_for_page, page_to_save, weightings
+from core.screens.head_view.help import explain, show_mathematics, show_presets
+from core.screens.head_view.state import KEY, PARAMETERS, restore_view, take_report
 
 trace = current_trace()
 offered = weightings(trace)

@@ -13,7 +13,7 @@ from core.figures.palette import palette
 from core.ui import address
 from core.ui.current import current_trace
 from core.ui.downloads import csv_later
-from core.ui.heatmap_help import explain, show_mathematics, show_presets
+from core.screens.heatmap.help import explain, show_mathematics, show_presets
 from core.ui.selectors import pick_head, pick_layer
 
 trace = current_trace()

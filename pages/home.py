@@ -11,10 +11,10 @@ from core.components.chips import show_chips
 from core.figures.links import links_figure
 from core.figures.palette import palette
 from core.ui import address
-from core.ui.cards import show_cards
+from core.screens.home.cards import show_cards
 from core.ui.current import current_trace
 from core.ui.messages import quote
-from core.ui.structure import show_structure
+from core.screens.home.structure import show_structure
 
 st.markdown(
     "A transformer reads a sentence by letting every token look at others; how much it looks is"

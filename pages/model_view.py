@@ -9,12 +9,12 @@ open_page("model_view")
 from functools import partial
 
 from core.analysis.attention_table import unique_labels
-from core.analysis.head_order import ORDERS, order_heads
+from core.analysis.head_patterns.order import ORDERS, order_heads
 from core.analysis.model_map import PAIR_FILTERS, model_map
 from core.components.model_view import Look, model_view_page, show_model_view, view_data
 from core.ui import address
 from core.ui.current import current_key, current_trace
-from core.ui.model_view_help import (
+from core.screens.model_view.help import (
     COLOUR_NAMES,
     PAIR_NAMES,
     SORTED,
@@ -25,7 +25,7 @@ from core.ui.model_view_help import (
     show_mathematics,
     show_presets,
 )
-from core.ui.model_view_patterns import PATTERN_NAMES, look_for
+from core.screens.model_view.patterns import PATTERN_NAMES, look_for
 
 trace = current_trace()
 layers, heads = trace.shape[:2]

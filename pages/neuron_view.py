@@ -13,8 +13,8 @@ from core.analysis.neuron import read_head
 from core.components.neuron_view import neuron_page, show_neuron_view
 from core.ui import address
 from core.ui.current import current_trace
-from core.ui.neuron_view_help import explain, show_mathematics, show_presets
-from core.ui.neuron_view_state import (
+from core.screens.neuron_view.help import explain, show_mathematics, show_presets
+from core.screens.neuron_view.state import (
     current_state,
     parameters,
     pick_tokens,

@@ -9,24 +9,24 @@ open_page("patterns")
 from core.figures.palette import palette
 from core.ui import address
 from core.ui.current import current_key, current_trace
-from core.ui.patterns.alike import publish_alike, show_alike
-from core.ui.patterns.found import find, pick_thresholds, restore_thresholds
-from core.ui.patterns.help import show_mathematics, show_presets
-from core.ui.patterns.one_head import pick_view, publish_one, restore_view, show_one
-from core.ui.patterns.overview import (
+from core.screens.patterns.alike import publish_alike, show_alike
+from core.screens.patterns.found import find, pick_thresholds, restore_thresholds
+from core.screens.patterns.help import show_mathematics, show_presets
+from core.screens.patterns.one_head import pick_view, publish_one, restore_view, show_one
+from core.screens.patterns.overview import (
     pick_colouring,
     publish_overview,
     restore_colouring,
     show_overview,
 )
-from core.ui.patterns.pronouns import (
+from core.screens.patterns.pronouns import (
     pick_marked,
     publish_pronouns,
     restore_marked,
     show_pronouns,
 )
 from core.ui.corpus_walk import SOURCES
-from core.ui.patterns.source import say_cancelled
+from core.screens.patterns.source import say_cancelled
 from core.ui.selectors import pick_head, pick_layer, pick_part, step_through_heads
 
 PARTS = {

@@ -15,7 +15,7 @@ from core.figures.projection import layers_figure
 from core.ui import address
 from core.ui.current import current_trace
 from core.ui.messages import quote
-from core.ui.projection_help import compare_sentences, show_mathematics, show_presets, titles
+from core.screens.projection.help import compare_sentences, show_mathematics, show_presets, titles
 from core.ui.selectors import pick_token
 
 trace = current_trace()

@@ -9,15 +9,15 @@ open_page("query_key")
 from core.figures.palette import palette
 from core.ui import address
 from core.ui.current import current_key, current_trace
-from core.ui.query_key.choice import Choice
-from core.ui.query_key.heads import open_clicked_head, show_heads
-from core.ui.query_key.mathematics import show_mathematics
-from core.ui.query_key.picture import show_picture
-from core.ui.query_key.presets import show_presets
-from core.ui.query_key.restore import restore_ranges, restore_tokens
-from core.ui.query_key.search import show_search
-from core.ui.query_key.trust import show_trust
-from core.ui.query_key.wording import CRITERIA, DISTANCES, TARGETS
+from core.screens.query_key.choice import Choice
+from core.screens.query_key.heads import open_clicked_head, show_heads
+from core.screens.query_key.mathematics import show_mathematics
+from core.screens.query_key.picture import show_picture
+from core.screens.query_key.presets import show_presets
+from core.screens.query_key.restore import restore_ranges, restore_tokens
+from core.screens.query_key.search import show_search
+from core.screens.query_key.trust import show_trust
+from core.screens.query_key.wording import CRITERIA, DISTANCES, TARGETS
 from core.ui.selectors import pick_head, pick_layer, pick_part, step_through_heads
 
 PARTS = {

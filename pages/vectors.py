@@ -17,7 +17,7 @@ from core.ui import address
 from core.ui.current import current_trace
 from core.ui.downloads import csv_later
 from core.ui.selectors import pick_head, pick_layer
-from core.ui.vectors_help import (
+from core.screens.vectors.help import (
     explain,
     pick_heads,
     say_agreement,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import graphlib
 from pathlib import Path
 
 import pytest
@@ -16,12 +17,13 @@ MAY_IMPORT = {
     "figures": {"figures", "analysis", "trace"},
     "components": {"components", "analysis", "trace"},
     "ui": {"ui", "components", "figures", "analysis", "model", "trace"},
-    "pages": {"ui", "components", "figures", "analysis", "model", "trace"},
+    "screens": {"screens", "ui", "components", "figures", "analysis", "model", "trace"},
+    "pages": {"screens", "ui", "components", "figures", "analysis", "model", "trace"},
     "app": {"ui"},
     "core": {"console", "model", "analysis", "trace"},  # command lines
 }
 LIBRARIES = {
-    "streamlit": {"components", "ui", "pages", "app"},
+    "streamlit": {"components", "ui", "screens", "pages", "app"},
     "plotly": {"figures"},
     "torch": {"model"},
     "transformers": {"model"},
@@ -58,6 +60,53 @@ def test_a_floor_imports_only_floors_below_it(path: Path) -> None:
             there = "trace" if name.startswith("core.model.trace.") else rest[0]
             there = "model" if there == "trace" and here == "model" else there
             assert there in MAY_IMPORT[here], f"{here} imports {name}"
+
+
+@pytest.mark.parametrize(
+    "path", sorted(ROOT.glob("core/screens/**/*.py")), ids=lambda path: path.name
+)
+def test_a_screen_imports_no_other_screen(path: Path) -> None:
+    own = path.relative_to(ROOT / "core" / "screens").parts[0]
+    for name in imported(ast.parse(path.read_text("utf-8"))):
+        if name.startswith("core.screens."):
+            assert name.split(".")[2] == own, f"{path.name} imports {name}"
+
+
+def modules() -> dict[str, Path]:
+    """Every module of core by its dotted name."""
+    return {
+        ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__"): path
+        for path in sorted(ROOT.glob("core/**/*.py"))
+    }
+
+
+def test_no_module_imports_itself_by_way_of_others() -> None:
+    """Imports for types count: who needs the other's types cannot be read without it."""
+    known = modules()
+    arrows = {
+        name: {
+            target
+            for full in imported(ast.parse(path.read_text("utf-8")))
+            for target in (full, full.rpartition(".")[0])
+            if target in known and target != name and not name.startswith(f"{target}.")
+        }
+        for name, path in known.items()
+    }
+    sorter = graphlib.TopologicalSorter(arrows)
+    try:
+        sorter.prepare()
+    except graphlib.CycleError as error:
+        pytest.fail(" -> ".join(error.args[1]))
+
+
+def test_a_folder_has_at_most_fifteen_modules() -> None:
+    folders = {path.parent for path in SOURCES}
+    crowded = {
+        folder.relative_to(ROOT).as_posix(): len(modules)
+        for folder in folders
+        if len(modules := list(folder.glob("*.py"))) > 15
+    }
+    assert crowded == {}
 
 
 @pytest.mark.parametrize("path", sorted(ROOT.glob("core/model/**/*.py")), ids=lambda p: p.name)

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
+from core.analysis.head_patterns.measure import even_attention
 from core.analysis.pairs import permitted_pairs
-from core.analysis.pattern_measure import even_attention
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

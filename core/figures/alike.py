@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import plotly.graph_objects as go
 
-from core.analysis.head_classes import NONE, TOO_SHORT
+from core.analysis.head_patterns.classes import NONE, TOO_SHORT
 from core.figures.head_map import steady
 from core.figures.labels import literal
 from core.figures.palette import scale

@@ -12,7 +12,7 @@ from core.model.tracing import CHARACTERS_A_TOKEN, token_lengths, usable_tokens
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from core.model.loading import LoadedModel
+    from core.model.loaded import LoadedModel
 
 SEED = 0
 _AT_ONCE = 256  # texts that are tokenized before it is asked whether they are enough

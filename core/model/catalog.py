@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from core.model import hub, integrity
+from core.model.checks import integrity
+from core.model.downloading import hub
 from core.model.errors import BundledModelError
 
 if TYPE_CHECKING:

@@ -4,22 +4,24 @@ from __future__ import annotations
 
 import contextlib
 import threading
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from core.model import catalog, downloads, hub, memory, network
-from core.model.config_check import check_config
+from core.model import catalog, network
+from core.model.checks.config import check_config
+from core.model.checks.folder import ModelFiles, check_folder
+from core.model.checks.tokenizer import private_copy
+from core.model.checks.weights import count_weights
+from core.model.downloading import downloads, hub
 from core.model.errors import (
     ModelError,
     NotDownloadedError,
     UnknownModelError,
     UnsupportedModelError,
 )
-from core.model.folder_check import ModelFiles, check_folder
+from core.model.loaded import LoadedModel
+from core.model.machine import memory
 from core.model.refusal import refusing
-from core.model.tokenizer_check import private_copy
-from core.model.weights_check import count_weights
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -30,38 +32,6 @@ _LOAD_LOCK = threading.Lock()  # one load at a time: loading needs the most memo
 _LEAST_TOKENS = 4  # [CLS], [SEP] and two of the text
 _ELSEWHERE = ("//", "\\\\")  # to look there can log in to another machine
 _PICK_ANOTHER = "Pick a model from the list, for example bundled/minilm."
-
-
-@dataclass(frozen=True, eq=False)
-class LoadedModel:
-    """A network with its tokenizer, checked: what is recorded of it is its own attention.
-
-    Attributes
-    ----------
-    name : what it was loaded by.
-    tokenizer, network : transformers' own objects; the network stays as it is after loading.
-    device : "cuda", "mps" or "cpu".
-    layers, heads, kv_heads, dim : as recorded; `dim` is the length of a query.
-    parameters : number of weights.
-    max_tokens : longest input in tokens.
-    causal : whether no token attends to a later one.
-    probe_error : largest difference between recomputed and eager attention on a short sentence.
-    tokenizer_lock : fast tokenizers must not be called by two threads at once.
-    """
-
-    name: str
-    tokenizer: PreTrainedTokenizerFast
-    network: PreTrainedModel
-    device: str
-    layers: int
-    heads: int
-    kv_heads: int
-    dim: int
-    parameters: int
-    max_tokens: int
-    causal: bool
-    probe_error: float
-    tokenizer_lock: threading.Lock = field(default_factory=threading.Lock, repr=False)
 
 
 def load(

@@ -7,9 +7,9 @@ import copy
 import json
 from typing import TYPE_CHECKING
 
+from core.model.checks.folder import CONFIG
+from core.model.checks.weights import read_weights
 from core.model.errors import NoWeightsError, UnsupportedModelError
-from core.model.folder_check import CONFIG
-from core.model.weights_check import read_weights
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from core.model.capture import IMPLEMENTATION, layer_rules, recording, stack_call_arrays
+from core.model.checks.vocabulary import check_ids
 from core.model.errors import UnsupportedModelError
 from core.model.trace import Array, Trace
-from core.model.vocabulary_check import check_ids
 
 if TYPE_CHECKING:
     import torch

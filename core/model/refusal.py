@@ -8,13 +8,13 @@ import traceback
 from typing import TYPE_CHECKING, Concatenate, Literal, ParamSpec, TypeVar
 
 from core.model.errors import ModelError, OutOfMemoryError, UnsupportedModelError
-from core.model.memory import is_out_of_memory
+from core.model.machine.memory import is_out_of_memory
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from types import TracebackType
 
-    from core.model.loading import LoadedModel
+    from core.model.loaded import LoadedModel
 
 P = ParamSpec("P")
 T = TypeVar("T")

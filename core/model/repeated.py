@@ -15,7 +15,7 @@ from core.model.tracing import Input, trace_inputs
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from core.model.loading import LoadedModel
+    from core.model.loaded import LoadedModel
     from core.model.trace import Trace
 
 LENGTH = 50  # tokens of a sequence, as in Olsson et al. 2022 and the tutorials after it

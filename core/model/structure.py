@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from core.model.output_projection import output_module_ending
-from core.model.query_key_weights import projection_endings
 from core.model.refusal import refusing_to
+from core.model.weights.output_projection import output_module_ending
+from core.model.weights.query_key import projection_endings
 
 if TYPE_CHECKING:
     import torch
 
-    from core.model.loading import LoadedModel
+    from core.model.loaded import LoadedModel
 
 Role = Literal["q", "k", "v", "o"]
 # Names that families give to the width of the feed-forward part, in their settings.

@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from core.model import memory
 from core.model.capture import layer_rules, recording, stack_call_arrays
+from core.model.checks.vocabulary import check_ids
 from core.model.errors import EmptyTextError, OutOfMemoryError
+from core.model.machine import memory
 from core.model.refusal import refusing, refusing_to
 from core.model.tokens import read_tokens
 from core.model.trace import Token, Trace
-from core.model.vocabulary_check import check_ids
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from tokenizers import Encoding
 
     from core.model.capture import Call
-    from core.model.loading import LoadedModel
+    from core.model.loaded import LoadedModel
     from core.model.trace import Array
 
 # Tokens of a padded batch: 60 MB of queries, keys and values for BERT base, and no faster if more.

@@ -2,64 +2,51 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import streamlit as st
 
 from core.analysis.anomalies import anomaly_table
-from core.analysis.atlas import Gathered
-from core.analysis.clouds import Cloud, HeadStage, head_clouds
 from core.analysis.head_patterns import head_scores as measure_heads
-from core.analysis.head_similarity import Distances, HeadMap, compare_heads, map_heads
-from core.analysis.induction import Induction, induction_scores
-from core.analysis.layer_search import NOTEBOOK_RANGE, SearchRange, search_layer
-from core.analysis.pattern_measure import Measured, measure_text
-from core.analysis.related_heads import RelatedHeads, Scope, related_heads
-from core.analysis.related_words import (
+from core.analysis.head_patterns.induction import Induction, induction_scores
+from core.analysis.head_patterns.measure import Measured, measure_text
+from core.analysis.head_patterns.similarity import Distances, HeadMap, compare_heads, map_heads
+from core.analysis.query_key.clouds import Cloud, HeadStage, head_clouds
+from core.analysis.query_key.layer_search import NOTEBOOK_RANGE, SearchRange, search_layer
+from core.analysis.query_key.scaling import Criterion, ModelScaling, scale_head, scale_model
+from core.analysis.related_words.heads import RelatedHeads, Scope, related_heads
+from core.analysis.related_words.words import (
     RelatedWords,
     Vocabulary,
     measure_vocabulary,
     related_words,
 )
-from core.analysis.scaling import Criterion, ModelScaling, scale_head, scale_model
 from core.analysis.view_weights import weighted_layer
 from core.model import (
     LoadedModel,
     Trace,
-    embeddings,
     load,
-    output_projection,
-    query_key_weights,
     trace_repeated,
     trace_text,
 )
-from core.model.memory import available_bytes, return_freed_memory
-from core.ui import access, garbage
-from core.ui.deployment import setting
-from core.ui.shelves import Shelves, bytes_of
+from core.model.machine.memory import return_freed_memory
+from core.model.weights import embeddings, output_projection
+from core.model.weights import query_key as query_key_weights
+from core.ui.site import access, garbage
 
 if TYPE_CHECKING:
     import numpy as np
     import pandas as pd
     from numpy.typing import NDArray
 
-    from core.analysis.atlas import Atlas
-    from core.analysis.atlas.layouts import Layout
-    from core.analysis.corpus import CorpusFileError, CorpusTable
-    from core.analysis.distance import Distance
-    from core.analysis.joint_embedding import Metric, Projection
     from core.analysis.normalization import GridSearch
-    from core.analysis.target import TargetKind
+    from core.analysis.projections.joint_embedding import Metric, Projection
+    from core.analysis.query_key.distance import Distance
+    from core.analysis.query_key.target import TargetKind
     from core.analysis.view_weights import LayerWeights, Weighting
-    from core.model import Chosen
     from core.model.trace import Array
-    from core.ui.atlas.layouts import LayoutJob
-    from core.ui.patterns.marked import MarkedSet
-    from core.ui.patterns.source import Corpus
 
-_TOKEN_BYTES = 400  # of a gathered token beside its vectors: what people read of it
 
 TextKey = tuple[str, str, str | None]  # model, text, second text: what a trace is cached by
 
@@ -91,15 +78,6 @@ CLOUDS_KEPT = 128
 MEASURED_KEPT = 16
 # Distances of all pairs of heads: 40 kB for the bundled model, 900 kB for 336 heads.
 DISTANCES_KEPT = 8
-# An atlas of 5,000 tokens of the bundled model takes 122 MB: 92 of vectors, 30 of points. So two of
-# the usual size stay, or six of 1,800 tokens, in a server that takes 0.65 GB without any and is
-# to stay under 1 GB. One that is larger than all may be has a place of its own.
-ATLASES_BYTES = 300 * 10**6
-_ATLASES_SHARE = 1 / 3  # of the memory that is free when the first is made, where that is less
-# The texts of files and pasted lines: three of 20 MB, so that no click reads them again.
-CORPORA_BYTES = 60 * 10**6
-# Seconds that a token of a corpus takes, by model: one number each.
-_RATES_KEPT = 64
 # Sums of every head on each of some 300 sentences: 7 MB for the bundled model, 13 MB for BERT base.
 CORPORA_KEPT = 2
 
@@ -112,9 +90,9 @@ CORPORA_KEPT = 2
 def model(name: str) -> LoadedModel:
     """The model, loaded and probed; refuses one that is not on this machine.
 
-    `name` is what :func:`core.ui.access.resolve` gives: only there is it known that the visitor may
-    use it, and no name but an absolute path is a folder. The token does not change what is loaded,
-    only whether the hub says more than that the model is not here.
+    `name` is what :func:`core.ui.site.access.resolve` gives: only there is it known that the
+    visitor may use it, and no name but an absolute path is a folder. The token does not change what
+    is loaded, only whether the hub says more than that the model is not here.
     """
     return_freed_memory()
     garbage.skip_what_stays()
@@ -226,122 +204,6 @@ def anomalies(model_name: str, text: str, pair: str | None) -> pd.DataFrame:
     return table
 
 
-@dataclass(eq=False)
-class AnomalyShelf:
-    """A place for the anomaly table of a corpus, which a page measures under its own bar."""
-
-    table: pd.DataFrame | None = None
-
-
-@dataclass(eq=False)
-class AtlasShelf:
-    """A place for an atlas, which a page makes under its own bar, and for what is slow to draw.
-
-    Attributes
-    ----------
-    gathered, seconds : what was taken of the corpus so far, and how long that took; all visitors
-        who want the same atlas share it.
-    partial : the atlas of a part, after a Cancel.
-    projecting : whether a thread is making the atlas of what was gathered.
-    plan : which texts it is of, once they were tokenized.
-    layouts : by projection, stage, layer, head, dimensions and most tokens.
-    jobs : the threads that lay out all heads, by projection and stage.
-    """
-
-    atlas: Atlas | None = None
-    gathered: Gathered = field(default_factory=Gathered)
-    seconds: float = 0.0
-    partial: AtlasShelf | None = None
-    projecting: bool = False
-    plan: Chosen | None = None
-    layouts: dict[tuple[str, str, int, int, int, int], Layout] = field(default_factory=dict)
-    jobs: dict[tuple[str, str], LayoutJob] = field(default_factory=dict)
-    _measured: tuple[Atlas | None, int] = (None, 0)
-
-    @property
-    def size(self) -> int:
-        """Bytes of all that stands on it."""
-        if self._measured[0] is not self.atlas:  # an atlas never changes, and is slow to measure
-            self._measured = self.atlas, bytes_of(self.atlas)
-        vectors = [*self.gathered.queries.values(), *self.gathered.kv_keys.values()]
-        layouts = [a for one in list(self.layouts.values()) for a in (one.tokens, one.points)]
-        return (
-            self._measured[1]
-            + sum(array.nbytes for array in [*vectors, *layouts])
-            + self.gathered.count * _TOKEN_BYTES
-            + (0 if self.partial is None else self.partial.size)
-        )
-
-    def stop_jobs(self) -> None:
-        """Nobody will see what they lay out."""
-        for job in list(self.jobs.values()):
-            job.stop.set()
-
-
-@st.cache_resource(show_spinner=False)
-def atlas_shelves() -> Shelves[AtlasShelf]:
-    """The atlases of this server: `ATLASES_BYTES` together, or what HEADSCOPE_ATLAS_MB says."""
-    given = setting("ATLAS_MB") or ""
-    free = available_bytes()
-    most = ATLASES_BYTES if free is None else min(ATLASES_BYTES, int(free * _ATLASES_SHARE))
-    if given.isdigit():
-        most = int(given) * 10**6
-    return Shelves(most, lambda shelf: shelf.size, AtlasShelf.stop_jobs)
-
-
-def atlas_shelf(model_name: str, digest: str) -> AtlasShelf:
-    """The shelf of a model and a corpus (or of a file), empty at first."""
-    return atlas_shelves().at((model_name, digest), AtlasShelf)
-
-
-@dataclass(eq=False)
-class CorpusPlace:
-    """A place for what was read of a file or of pasted lines.
-
-    Attributes
-    ----------
-    table : the file as a table, or `error`: why it is none.
-    chosen : of which columns the corpus was made last, and that corpus.
-    size : in bytes.
-    """
-
-    table: CorpusTable | None = None
-    error: CorpusFileError | None = None
-    chosen: tuple[tuple[str, str | None], Any] | None = None
-    size: int = 0
-
-
-@st.cache_resource(show_spinner=False)
-def corpus_places() -> Shelves[CorpusPlace]:
-    """What was read of files and pasted lines, of `CORPORA_BYTES` together, by their digest."""
-    return Shelves(CORPORA_BYTES, lambda place: place.size)
-
-
-@st.cache_resource(show_spinner=False)
-def _rates() -> dict[str, float]:
-    return {}
-
-
-def known_rate(model_name: str) -> float | None:
-    """Seconds a token took in this server's last atlas of a model; None before the first."""
-    return _rates().get(model_name)
-
-
-def remember_rate(model_name: str, seconds: float) -> None:
-    """How long a token took."""
-    rates = _rates()
-    rates.pop(model_name, None)
-    rates[model_name] = seconds
-    for name in list(rates)[:-_RATES_KEPT]:
-        rates.pop(name, None)
-
-
-@st.cache_resource(max_entries=CORPORA_KEPT, show_spinner=False)
-def anomaly_shelf(model_name: str, digest: str) -> AnomalyShelf:  # noqa: ARG001 - they are the key
-    """The shelf of a model and a corpus, empty at first."""
-    return AnomalyShelf()
-
-
 @st.cache_resource(max_entries=MEASURED_KEPT, show_spinner="Measuring every head …")
 def measured(key: TextKey) -> Measured:
     """What the pattern table of one text is made of."""
@@ -362,38 +224,3 @@ def similarity(key: TextKey) -> tuple[Distances, HeadMap]:
     """How differently heads attend to one text, and the map of them."""
     distances = compare_heads(trace(*key))
     return distances, map_heads(distances.mean)
-
-
-@dataclass(eq=False)
-class CorpusShelf:
-    """A place for what a page measures step by step, under its own progress bar.
-
-    Attributes
-    ----------
-    found : the measured corpus, None until some visitor's run has finished.
-    tables : its pattern table by thresholds; the last one only.
-    maps : the map of its heads, once it was asked for.
-    """
-
-    found: Corpus | None = None
-    tables: dict[tuple[float, ...], pd.DataFrame] = field(default_factory=dict)
-    maps: list[HeadMap] = field(default_factory=list)
-
-
-@dataclass(eq=False)
-class PronounShelf:
-    """A place for what heads did with the marked pronouns, by the name of their set."""
-
-    sets: dict[str, MarkedSet] = field(default_factory=dict)
-
-
-@st.cache_resource(max_entries=CORPORA_KEPT, show_spinner=False)
-def pronoun_shelf(model_name: str, digest: str) -> PronounShelf:  # noqa: ARG001 - they are the key
-    """The shelf of a model and the marked sentences, empty at first."""
-    return PronounShelf()
-
-
-@st.cache_resource(max_entries=CORPORA_KEPT, show_spinner=False)
-def corpus_shelf(model_name: str, digest: str) -> CorpusShelf:  # noqa: ARG001 - they are the key
-    """The shelf of a model and a corpus, empty at first."""
-    return CorpusShelf()

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Generic, TypeVar
 import streamlit as st
 
 from core.model import ModelError, trace_by_length
-from core.ui import cache, turns
+from core.ui import cache
 from core.ui.messages import show_model_error
+from core.ui.site import turns
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

@@ -5,12 +5,12 @@ from __future__ import annotations
 import streamlit as st
 
 from core.model import LoadedModel, ModelError, Trace
-from core.model.downloads import too_large
+from core.model.downloading.downloads import too_large
 from core.model.errors import HubUnreachableError, NotDownloadedError, OutOfMemoryError
 from core.ui import address, cache, sidebar
-from core.ui.access import default_model, most_download_mb, resolve
-from core.ui.fetching import fetch_model
 from core.ui.messages import quote, show_model_error, show_trace_limits
+from core.ui.site.access import default_model, most_download_mb, resolve
+from core.ui.site.fetching import fetch_model
 
 _LAST_GOOD = "_last_good_model"
 _FAILED = "_failed_model"

@@ -10,12 +10,12 @@ from core.components.copy_link import show_copy_link
 from core.model import CATALOG
 from core.model.catalog import bundled_problem, find, is_here
 from core.ui import address
-from core.ui.access import access, box_help, default_model
 from core.ui.messages import escape, notice, quote
+from core.ui.site.access import access, box_help, default_model
 
 if TYPE_CHECKING:
     from core.model import LoadedModel
-    from core.ui.access import Access
+    from core.ui.site.access import Access
 
 EXAMPLES: tuple[tuple[str, str | None], ...] = (
     ("Oh, this book? I've enjoyed it.", None),

@@ -14,13 +14,13 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from core.analysis.atlas import Atlas, build_atlas
-from core.analysis.atlas.file import read_atlas, write_atlas
+from core.analysis.atlas.saved.file import read_atlas, write_atlas
 from core.model.trace import Layer, Token, Trace
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from core.analysis.clouds import Stage
+    from core.analysis.query_key.clouds import Stage
 
 LAYERS, HEADS, DIM = 2, 3, 4
 STAGES: tuple[Stage, ...] = ("raw", "translated", "normalized")

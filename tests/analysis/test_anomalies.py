@@ -18,17 +18,17 @@ from core.analysis.anomalies import (
     measure_heads,
     rows_of,
 )
-from core.analysis.contribution import (
+from core.analysis.anomalies.contribution import (
     columns,
     moved,
     null_score,
     stable_rank,
     without_first,
 )
-from core.analysis.head_flags import RULES, null_attention_in_words, robust_z
-from core.analysis.massive import hidden_states
-from core.analysis.norms import norm_disparity, separability
-from core.analysis.pattern_measure import mean_relative_entropy
+from core.analysis.anomalies.flags import RULES, null_attention_in_words, robust_z
+from core.analysis.anomalies.massive import hidden_states
+from core.analysis.anomalies.norms import norm_disparity, separability
+from core.analysis.head_patterns.measure import mean_relative_entropy
 from core.model.trace import Array, Layer, Token, Trace
 from tests.analysis.traces import plain_tokens, random_weights, token, trace_with_attention
 

@@ -17,13 +17,13 @@ from core.analysis.atlas.blocks import CorpusPairs, blocks_for, blocks_of
 from core.analysis.atlas.gather import COMPARED_EVERY, MOST_POSITIONS
 from core.analysis.atlas.points import project_stages
 from core.analysis.atlas.trust import picture_trust
-from core.analysis.clouds import STAGES
-from core.analysis.faithfulness import faithfulness, uniform_baseline
-from core.analysis.joint_embedding import Embedding
 from core.analysis.normalization import key_translation, normalize
 from core.analysis.pairs import capped, permitted
-from core.analysis.scaling import C_VALUES, scale_head
-from core.analysis.target import matrix_target, rows_of, target_of
+from core.analysis.projections.joint_embedding import Embedding
+from core.analysis.query_key.clouds import STAGES
+from core.analysis.query_key.faithfulness import faithfulness, uniform_baseline
+from core.analysis.query_key.scaling import C_VALUES, scale_head
+from core.analysis.query_key.target import matrix_target, rows_of, target_of
 from core.model import load, trace_by_length, trace_text
 from tests.analysis.atlases import corpus_of, read_words, trace_of, window_mask
 from tests.model.families import FAMILIES, SENTENCES, WINDOW, build
@@ -31,7 +31,7 @@ from tests.model.families import FAMILIES, SENTENCES, WINDOW, build
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from core.analysis.clouds import Stage
+    from core.analysis.query_key.clouds import Stage
     from core.model import LoadedModel
     from core.model.trace import Trace
 

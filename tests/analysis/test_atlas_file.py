@@ -16,8 +16,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from core.analysis.atlas.file import AtlasFileError, read_atlas, write_atlas
-from core.analysis.atlas.page_sizes import check_pages
+from core.analysis.atlas.saved.file import AtlasFileError, read_atlas, write_atlas
+from core.analysis.atlas.saved.page_sizes import check_pages
 from tests.analysis.atlas_files import (
     HEADS,
     LAYERS,

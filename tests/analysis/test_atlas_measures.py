@@ -26,18 +26,18 @@ from core.analysis.atlas.dispersion import MOST_MATCHES, dispersion
 from core.analysis.atlas.gather import finish_comparison
 from core.analysis.atlas.layouts import lay_out_head, sampled_sentences
 from core.analysis.atlas.meeting import MOST_SENTENCES, common_sentences, meet_words
-from core.analysis.clouds import STAGES
-from core.analysis.faithfulness import faithfulness
-from core.analysis.joint_embedding import Embedding
 from core.analysis.normalization import key_translation, normalize
-from core.analysis.target import matrix_target
+from core.analysis.projections.joint_embedding import Embedding
+from core.analysis.query_key.clouds import STAGES
+from core.analysis.query_key.faithfulness import faithfulness
+from core.analysis.query_key.target import matrix_target
 from core.model.trace import Array, Layer, Trace
 from tests.analysis.atlases import corpus_of, read_words, trace_of, window_mask
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from core.analysis.clouds import Stage
+    from core.analysis.query_key.clouds import Stage
 
 Floats = NDArray[np.float64]
 Places = dict[int, NDArray[np.intp]]

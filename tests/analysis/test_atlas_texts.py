@@ -10,7 +10,7 @@ import pytest
 
 from core.analysis.atlas import build_atlas, search_tokens
 from core.analysis.atlas.data import CorpusTokens
-from core.analysis.atlas.texts import LONGEST_TEXT, check_sentences, storable_sentences
+from core.analysis.atlas.saved.texts import LONGEST_TEXT, check_sentences, storable_sentences
 from tests.analysis.atlas_files import an_atlas as an_atlas_by_hand
 from tests.analysis.atlas_files import forged, header_of, opened, trace, with_column, written
 

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from core.analysis import clouds
-from core.analysis.clouds import (
+from core.analysis.query_key import clouds
+from core.analysis.query_key.clouds import (
     STAGES,
     default_chosen,
     head_clouds,
@@ -17,12 +17,12 @@ from core.analysis.clouds import (
     strongest_lines,
     with_chosen,
 )
-from core.analysis.scaling import scale_head
+from core.analysis.query_key.scaling import scale_head
 from core.model.trace import Layer, Trace
 from tests.analysis.traces import plain_tokens, token
 
 if TYPE_CHECKING:
-    from core.analysis.joint_embedding import Projection
+    from core.analysis.projections.joint_embedding import Projection
 
 
 def random_trace(seed: int, size: int, *, causal: bool = False) -> Trace:

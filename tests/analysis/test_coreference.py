@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from core.analysis.coreference import Resolved, best_head, coreference_table, pool, resolve
-from core.analysis.sample_corpus import (
+from core.analysis.corpus.sample import (
     Sentence,
     marked_sets,
     pronoun_pairs,

@@ -13,7 +13,7 @@ from scipy import stats
 from scipy.optimize import minimize_scalar
 from scipy.spatial.distance import cdist
 
-from core.analysis.correlation import (
+from core.analysis.query_key.correlation import (
     LEAST_CARRYING,
     MOST_PAIRS,
     MOST_RANKED_PAIRS,
@@ -26,8 +26,8 @@ from core.analysis.correlation import (
     pair_table,
     weighted_correlation,
 )
-from core.analysis.distance import Distance
-from core.analysis.target import Rows, Target, TargetKind, matrix_target, rows_of
+from core.analysis.query_key.distance import Distance
+from core.analysis.query_key.target import Rows, Target, TargetKind, matrix_target, rows_of
 
 Floats = NDArray[np.float64]
 SEEDS = st.integers(0, 2**32 - 1)

@@ -12,7 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from core.analysis.faithfulness import (
+from core.analysis.projections.joint_embedding import Embedding, biplot
+from core.analysis.query_key.faithfulness import (
     Faithfulness,
     Reading,
     compare_matrix,
@@ -20,9 +21,8 @@ from core.analysis.faithfulness import (
     plane_distances,
     uniform_baseline,
 )
-from core.analysis.faithfulness import faithfulness as faithfulness_of
-from core.analysis.joint_embedding import Embedding, biplot
-from core.analysis.target import TargetKind, matrix_target, rows_of
+from core.analysis.query_key.faithfulness import faithfulness as faithfulness_of
+from core.analysis.query_key.target import TargetKind, matrix_target, rows_of
 
 Floats = NDArray[np.float64]
 Pairs = NDArray[np.bool_]

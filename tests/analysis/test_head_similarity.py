@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.spatial.distance import cdist, jensenshannon
 
-from core.analysis.head_similarity import (
+from core.analysis.head_patterns.similarity import (
     add_distances,
     compare_heads,
     map_heads,

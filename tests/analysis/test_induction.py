@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from core.analysis.head_patterns import pattern_table
-from core.analysis.induction import induction_scores
+from core.analysis.head_patterns.induction import induction_scores
 from core.model import load, trace_repeated
 from core.model.trace import Array, Layer, Trace
 from tests.analysis.traces import random_weights, token, trace_with_attention

@@ -15,8 +15,8 @@ from sklearn.decomposition import PCA
 from sklearn.manifold import trustworthiness
 from sklearn.preprocessing import normalize
 
-from core.analysis.joint_embedding import Embedding, Metric, Projection, biplot, embed
-from core.analysis.umap_process import nearest_rows
+from core.analysis.projections.joint_embedding import Embedding, Metric, Projection, biplot, embed
+from core.analysis.projections.umap_process import nearest_rows
 from core.model import load, trace_text
 
 Floats = NDArray[np.float64]

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from core.analysis.clouds import STAGES, head_clouds, head_stages, stage_vectors
-from core.analysis.fitted_line import FittedLine, fit_line
-from core.analysis.layer_search import SearchRange, regression_of, search_layer
-from core.analysis.scaling import scale_head
+from core.analysis.query_key.clouds import STAGES, head_clouds, head_stages, stage_vectors
+from core.analysis.query_key.fitted_line import FittedLine, fit_line
+from core.analysis.query_key.layer_search import SearchRange, regression_of, search_layer
+from core.analysis.query_key.scaling import scale_head
 from core.model import load, trace_text
 from core.model.trace import Layer, Trace
 from tests.analysis.traces import plain_tokens

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 import torch
 
+from core.analysis.corpus.sample import sample_sentences
 from core.analysis.head_patterns import pattern_table
-from core.analysis.minimum_evidence import MIN_TOKENS, too_short
-from core.analysis.sample_corpus import sample_sentences
+from core.analysis.head_patterns.minimum_evidence import MIN_TOKENS, too_short
 from core.model import load, trace_text
 
 if TYPE_CHECKING:

@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.spatial.distance import jensenshannon
 
-from core.analysis.head_order import head_distances, order_heads, token_step
-from core.analysis.head_search import PATTERNS, find_heads
+from core.analysis.head_patterns.order import head_distances, order_heads, token_step
+from core.analysis.head_patterns.search import PATTERNS, find_heads
 from core.analysis.model_map import (
     MOST_BYTES,
     ModelMap,

@@ -7,20 +7,20 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from core.analysis.clouds import stage_vectors
-from core.analysis.faithfulness import compare_matrix
-from core.analysis.pair_scatter import density_of, pair_scatter
-from core.analysis.scaling import scale_head
-from core.analysis.target import head_target
+from core.analysis.query_key.clouds import stage_vectors
+from core.analysis.query_key.faithfulness import compare_matrix
+from core.analysis.query_key.pair_scatter import density_of, pair_scatter
+from core.analysis.query_key.scaling import scale_head
+from core.analysis.query_key.target import head_target
 from core.model.trace import Layer, Trace
 from tests.analysis.traces import plain_tokens
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from core.analysis.distance import Distance
-    from core.analysis.pair_scatter import PairScatter
-    from core.analysis.target import TargetKind
+    from core.analysis.query_key.distance import Distance
+    from core.analysis.query_key.pair_scatter import PairScatter
+    from core.analysis.query_key.target import TargetKind
 
 # Two tokens on a line: queries at 0 and 3, keys at 1 and 5; scores are plain products.
 QUERIES, KEYS = np.array([[0.0], [3.0]]), np.array([[1.0], [5.0]])

@@ -7,13 +7,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from core.analysis.head_classes import PATTERNS, THRESHOLDS
 from core.analysis.head_patterns import pattern_table
-from core.analysis.induction import Induction
-from core.analysis.minimum_evidence import MIN_QUERY_TOKENS
-from core.analysis.pattern_measure import MEASURED, measure_text
-from core.analysis.pattern_pairs import induction_pairs, same_token_pairs
-from core.analysis.pattern_table import RESAMPLES, SCORES, SEED, withhold_classes
+from core.analysis.head_patterns.classes import PATTERNS, THRESHOLDS
+from core.analysis.head_patterns.induction import Induction
+from core.analysis.head_patterns.measure import MEASURED, measure_text
+from core.analysis.head_patterns.minimum_evidence import MIN_QUERY_TOKENS
+from core.analysis.head_patterns.pairs import induction_pairs, same_token_pairs
+from core.analysis.head_patterns.table import RESAMPLES, SCORES, SEED, withhold_classes
 from core.model import load, trace_text
 from core.model.trace import Array, Layer, Token, Trace
 from tests.analysis.traces import plain_tokens, random_weights, token, trace_with_attention

@@ -7,7 +7,7 @@ import itertools
 import numpy as np
 import pytest
 
-from core.analysis.related_heads import (
+from core.analysis.related_words.heads import (
     ARRANGEMENTS,
     MOST_SUMS,
     arrange,
@@ -15,7 +15,7 @@ from core.analysis.related_heads import (
     masses_of,
     related_heads,
 )
-from core.analysis.related_words import (
+from core.analysis.related_words.words import (
     RelatedWords,
     Vocabulary,
     closest_pairs,
@@ -23,7 +23,7 @@ from core.analysis.related_words import (
     related_words,
 )
 from core.model import load, trace_text
-from core.model.embeddings import sample_embeddings, token_embeddings
+from core.model.weights.embeddings import sample_embeddings, token_embeddings
 from tests.analysis.test_head_scores import causal
 from tests.analysis.traces import plain_tokens, random_weights, token, trace_with_attention
 

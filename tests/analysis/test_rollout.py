@@ -7,8 +7,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from core.analysis.pattern_evidence import evidence
-from core.analysis.pattern_measure import measure_matrix, measure_text
+from core.analysis.head_patterns.evidence import evidence
+from core.analysis.head_patterns.measure import measure_matrix, measure_text
 from core.analysis.rollout import even_overall, overall_attention, rollout
 from core.model.trace import Layer
 from tests.analysis.traces import plain_tokens, random_weights, trace_with_attention

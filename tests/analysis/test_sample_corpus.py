@@ -8,7 +8,7 @@ from collections import Counter
 
 import pytest
 
-from core.analysis.sample_corpus import (
+from core.analysis.corpus.sample import (
     AGREES_WITH,
     FORMS,
     PAIR_TOPICS,

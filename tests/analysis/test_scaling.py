@@ -14,9 +14,9 @@ from scipy import stats
 from scipy.optimize import minimize_scalar
 from scipy.spatial.distance import cdist
 
-from core.analysis.correlation import MOST_PAIRS, MOST_RANKED_PAIRS
-from core.analysis.distance import Distance
-from core.analysis.scaling import (
+from core.analysis.query_key.correlation import MOST_PAIRS, MOST_RANKED_PAIRS
+from core.analysis.query_key.distance import Distance
+from core.analysis.query_key.scaling import (
     C_VALUES,
     FEW_PAIRS,
     PUBLISHED_GRID,
@@ -32,7 +32,7 @@ from core.model.trace import Layer, Trace
 from tests.analysis.traces import plain_tokens
 
 if TYPE_CHECKING:
-    from core.analysis.target import TargetKind
+    from core.analysis.query_key.target import TargetKind
 
 Floats = NDArray[np.float64]
 SEEDS = st.integers(0, 2**32 - 1)

@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from core.analysis import umap_process
-from core.analysis.umap_process import ATTEMPTS, CACHE, UmapError, fit_umap
+from core.analysis.projections import umap_process
+from core.analysis.projections.umap_process import ATTEMPTS, CACHE, UmapError, fit_umap
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -210,7 +210,7 @@ def test_a_cache_that_was_named_is_taken_if_it_can_be_written(
 def test_the_cache_is_gone_when_the_server_ends(stand_in: StandIn) -> None:
     script = """
 import numpy as np
-from core.analysis import umap_process
+from core.analysis.projections import umap_process
 umap_process.fit_umap(np.zeros((3, 2)), 2, 2, 0)
 print(umap_process._cache_folder())
 """

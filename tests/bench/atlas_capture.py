@@ -20,7 +20,7 @@ import psutil
 from core.analysis.atlas import Gathered, atlas_of, gather_trace, search_tokens
 from core.analysis.atlas.dispersion import dispersion
 from core.analysis.atlas.layouts import lay_out_head
-from core.analysis.sample_corpus import sample_sentences
+from core.analysis.corpus.sample import sample_sentences
 from core.model import DEFAULT_MODEL, choose_texts, load, trace_by_length
 from core.model.tracing import BATCH_TOKENS, _encode, _padded, batches_by_length
 from tests.bench.forward import _plain_network
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
     from core.analysis.atlas import Atlas
     from core.analysis.atlas.search import Kind
-    from core.analysis.joint_embedding import Projection
+    from core.analysis.projections.joint_embedding import Projection
     from core.model import LoadedModel
 
     Batch = dict[str, torch.Tensor]

@@ -6,15 +6,15 @@ import time
 
 from core.analysis.anomalies import anomaly_table, corpus_table, measure_heads
 from core.analysis.coreference import coreference_table, resolve
+from core.analysis.corpus.sample import sample_corpus, sample_sentences
 from core.analysis.head_patterns import pattern_table
-from core.analysis.head_similarity import MOST_LOGARITHMS, add_distances, compare_heads
-from core.analysis.induction import induction_scores
-from core.analysis.pattern_measure import measure_text
-from core.analysis.pattern_table import make_table
-from core.analysis.sample_corpus import sample_corpus, sample_sentences
+from core.analysis.head_patterns.induction import induction_scores
+from core.analysis.head_patterns.measure import measure_text
+from core.analysis.head_patterns.similarity import MOST_LOGARITHMS, add_distances, compare_heads
+from core.analysis.head_patterns.table import make_table
 from core.model import DEFAULT_MODEL, load, trace_by_length, trace_repeated, trace_text
-from core.model.output_projection import transformed_norms, value_grams
-from core.model.query_key_weights import weight_similarity
+from core.model.weights.output_projection import transformed_norms, value_grams
+from core.model.weights.query_key import weight_similarity
 from tests.bench.report import show
 from tests.bench.texts import sentence_of
 from tests.bench.timing import by_turns

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from core.analysis.normalization import NOTEBOOK_A, NOTEBOOK_C, grid_search
-from core.analysis.scaling import scale_model
+from core.analysis.query_key.scaling import scale_model
 from core.model import DEFAULT_MODEL, load, trace_text
 from tests.bench.report import show
 from tests.bench.texts import sentence_of

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from playwright.sync_api import expect
 
-from core.analysis.sample_corpus import sample_sentences
+from core.analysis.corpus.sample import sample_sentences
 from tests.browser.conftest import settle
 
 if TYPE_CHECKING:

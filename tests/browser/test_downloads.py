@@ -11,7 +11,7 @@ from playwright.sync_api import expect
 
 from core.model import CATALOG
 from core.model.catalog import bundled_folder
-from core.model.downloads import WAIT_SECONDS
+from core.model.downloading.downloads import WAIT_SECONDS
 from tests.raw_visit import visit
 from tests.server import running_app
 from tests.stand_in_hub import StandInHub, running_hub

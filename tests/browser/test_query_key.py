@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 from playwright.sync_api import Page, expect
 
-from core.analysis.clouds import head_clouds, head_stages
-from core.analysis.layer_search import search_layer
-from core.analysis.scaling import scale_head
+from core.analysis.query_key.clouds import head_clouds, head_stages
+from core.analysis.query_key.layer_search import search_layer
+from core.analysis.query_key.scaling import scale_head
 from core.model import load, trace_text
 from tests.browser.conftest import click_head, settle
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from core.analysis.head_classes import CLASSES, NONE
+from core.analysis.head_patterns.classes import CLASSES, NONE
 from core.figures.alike import alike_by_class, alike_by_layer
 from core.figures.palette import palette
 from core.figures.patterns import class_colours

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from core.analysis.head_classes import CLASSES, NONE, TOO_SHORT
+from core.analysis.head_patterns.classes import CLASSES, NONE, TOO_SHORT
 from core.figures.palette import palette
 from core.figures.patterns import (
     LETTERS,

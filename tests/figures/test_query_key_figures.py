@@ -8,16 +8,16 @@ import re
 import numpy as np
 import pytest
 
-from core.analysis.clouds import Cloud, Lines
-from core.analysis.faithfulness import Faithfulness
-from core.analysis.fitted_line import FittedLine
-from core.analysis.joint_embedding import Embedding
-from core.analysis.layer_search import Regression
-from core.analysis.pair_scatter import Density, PairScatter
-from core.figures.pair_scatter import pair_scatter_figure
+from core.analysis.projections.joint_embedding import Embedding
+from core.analysis.query_key.clouds import Cloud, Lines
+from core.analysis.query_key.faithfulness import Faithfulness
+from core.analysis.query_key.fitted_line import FittedLine
+from core.analysis.query_key.layer_search import Regression
+from core.analysis.query_key.pair_scatter import Density, PairScatter
 from core.figures.palette import palette
-from core.figures.query_key import BLUE, regression_figure, space_figure
-from core.figures.regression_svg import regression_svg
+from core.figures.query_key.clouds import BLUE, regression_figure, space_figure
+from core.figures.query_key.pair_scatter import pair_scatter_figure
+from core.figures.query_key.regression_svg import regression_svg
 
 LIGHT = palette("light")
 TITLE = "Layer 1: a = −0.5, c = −2, |r| = 0.68453"

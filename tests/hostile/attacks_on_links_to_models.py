@@ -6,7 +6,8 @@ import contextlib
 import tempfile
 from pathlib import Path
 
-from core.model import downloads, hub, load
+from core.model import load
+from core.model.downloading import downloads, hub
 from core.model.errors import DownloadRefusedError, ModelError
 from tests.stand_in_hub import running_hub
 

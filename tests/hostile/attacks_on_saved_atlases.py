@@ -17,8 +17,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from core.analysis.atlas import build_atlas
-from core.analysis.atlas.errors import AtlasFileError
-from core.analysis.atlas.file import read_atlas
+from core.analysis.atlas.saved.errors import AtlasFileError
+from core.analysis.atlas.saved.file import read_atlas
 from tests.analysis.atlas_files import KEY, bomb, forged, header_of, trace, written
 
 if TYPE_CHECKING:
@@ -135,7 +135,7 @@ def _changed(data: bytes, change: Callable[[dict[str, Any]], object]) -> bytes:
 
 
 def _long_sentence(header: dict[str, Any]) -> None:
-    from core.analysis.atlas.header import corpus_hash
+    from core.analysis.atlas.saved.header import corpus_hash
 
     header["sentences"][0] = "word " * (2 * MEGABYTE)
     header["corpus_sha256"] = corpus_hash(header["sentences"])

@@ -9,17 +9,19 @@ import numpy as np
 from core.analysis.atlas.colours import offered_colourings, point_tones
 from core.analysis.atlas.dispersion import dispersion
 from core.analysis.atlas.search import KINDS, search_tokens
-from core.analysis.head_similarity import map_heads, nearest_heads
+from core.analysis.head_patterns.similarity import map_heads, nearest_heads
 from core.components.atlas_cloud import AtlasCloud, cloud_page
 from core.components.atlas_matrix import AtlasMatrix
 from core.figures.alike import alike_by_layer
 from core.figures.head_map import head_map
 from core.figures.heatmap import heatmap_figure
 from core.figures.palette import palette
-from core.ui.atlas import positions, saving, single, trust
-from core.ui.atlas.layouts import tile_points, tile_tokens
-from core.ui.atlas.screen import Screen, drawn
-from core.ui.cache import AtlasShelf
+from core.screens.atlas import positions, trust
+from core.screens.atlas.corpus import saving
+from core.screens.atlas.head import single
+from core.screens.atlas.layouts import tile_points, tile_tokens
+from core.screens.atlas.screen import Screen, drawn
+from core.screens.atlas.shelf import AtlasShelf
 
 if TYPE_CHECKING:
     from core.analysis.atlas import Atlas

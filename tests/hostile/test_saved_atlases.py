@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
-from core.analysis.atlas.errors import AtlasFileError
-from core.analysis.atlas.header import corpus_hash
+from core.analysis.atlas.saved.errors import AtlasFileError
+from core.analysis.atlas.saved.header import corpus_hash
 from tests.analysis.atlas_files import (
     an_atlas,
     forged,

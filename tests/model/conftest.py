@@ -13,7 +13,7 @@ import torch
 from tests.model.families import FAMILIES, Oracle, build, oracle
 
 if TYPE_CHECKING:
-    from core.model.loading import LoadedModel
+    from core.model.loaded import LoadedModel
 
 FolderOf: TypeAlias = Callable[[str], Path]
 OracleOf: TypeAlias = Callable[[str], Oracle]

@@ -16,7 +16,7 @@ import pytest
 
 from core import atlas_build
 from core.analysis.atlas import build_atlas, shards
-from core.analysis.atlas.file import read_atlas
+from core.analysis.atlas.saved.file import read_atlas
 from core.model import load, trace_by_length
 from tests.model.families import SENTENCES
 
@@ -144,7 +144,7 @@ shards._write_json = die_third
 """
 KILLED_AT_A_HEAD = """
 from core import atlas_build
-from core.analysis.atlas.file import AtlasWriter
+from core.analysis.atlas.saved.file import AtlasWriter
 real = AtlasWriter.write_head
 def die(self, at, *given):
     real(self, at, *given)
@@ -317,7 +317,7 @@ def test_a_full_disk_is_told_and_what_is_finished_is_kept(
         if where == "a part":
             patch.setattr("core.analysis.atlas.shards.np.save", failing)
         else:
-            patch.setattr("core.analysis.atlas.file.AtlasWriter.write_head", failing)
+            patch.setattr("core.analysis.atlas.saved.file.AtlasWriter.write_head", failing)
         assert atlas_build.main(given) == 2
     assert "The disk is full" in last_line(capsys)
     assert not out.exists()

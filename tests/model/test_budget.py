@@ -9,7 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from core.analysis.sample_corpus import sample_sentences
+from core.analysis.corpus.sample import sample_sentences
 from core.model import budget, choose_texts, estimate_texts, load
 from tests.model.families import SENTENCES
 

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from core.analysis.anomalies import anomaly_table
+from core.analysis.corpus.sample import sample_sentences
 from core.analysis.head_patterns import pattern_table
 from core.analysis.normalization import grid_search
-from core.analysis.sample_corpus import sample_sentences
 from core.model import LoadedModel, load, trace_by_length, trace_text
 from core.model.catalog import bundled_folder, find, is_here
 

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from core.model import CATALOG, DEFAULT_MODEL, hub, load
+from core.model import CATALOG, DEFAULT_MODEL, load
 from core.model.catalog import Offer, bundled_folder, find, is_here, offered
+from core.model.downloading import hub
 from core.model.errors import (
     DownloadRefusedError,
     HubUnreachableError,

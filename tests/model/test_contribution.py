@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 import torch
 
-from core.analysis.contribution import columns, moved, value_norms
+from core.analysis.anomalies.contribution import columns, moved, value_norms
 from core.model import trace_text
-from core.model.output_projection import transformed_norms, transformed_values
+from core.model.weights.output_projection import transformed_norms, transformed_values
 from tests.model.families import SENTENCES
 from tests.model.test_output_projection import BLOCKS, LAYER, bias_of, outputs_of
 

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from core.model import control_groups, memory
-from core.model.control_groups import available_bytes, own_groups
+from core.model.machine import control_groups, memory
+from core.model.machine.control_groups import available_bytes, own_groups
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from core.model import downloads, hub, load
+from core.model import load
 from core.model.catalog import bundled_folder, find
+from core.model.downloading import downloads, hub
 from core.model.errors import DownloadRefusedError, HubUnreachableError
 from tests.server import ROOT
 from tests.stand_in_hub import StandInHub, running_hub
@@ -284,7 +285,8 @@ def test_a_server_that_is_killed_takes_its_download_along(
 _SERVER = """
 import json, sys
 from huggingface_hub import constants
-from core.model import downloads, hub
+from core.model.downloading import downloads
+from core.model.downloading import hub
 address, constants.HF_HUB_CACHE, files = sys.argv[1:]
 hub.endpoint = lambda: address
 files = tuple(tuple(each) for each in json.loads(files))

@@ -11,7 +11,7 @@ import pytest
 from safetensors.torch import load_file
 
 from core.model import load, trace_text
-from core.model.embeddings import sample_embeddings, token_embeddings, whole_words
+from core.model.weights.embeddings import sample_embeddings, token_embeddings, whole_words
 from tests.model.families import CAPTURED, SENTENCES
 
 if TYPE_CHECKING:

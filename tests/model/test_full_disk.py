@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from core import atlas_build
-from core.analysis.atlas.file import read_atlas
+from core.analysis.atlas.saved.file import read_atlas
 from core.analysis.atlas.shards import save_array
 from tests.model.families import SENTENCES
 

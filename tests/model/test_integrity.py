@@ -9,10 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from core.model import DEFAULT_MODEL, catalog, integrity, load
+from core.model import DEFAULT_MODEL, catalog, load
 from core.model.catalog import CATALOG, bundled_folder, find, is_here
+from core.model.checks import integrity
+from core.model.checks.integrity import first_difference
 from core.model.errors import BundledModelError
-from core.model.integrity import first_difference
 
 BUNDLED = [spec.name for spec in CATALOG if spec.bundled]
 

@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from core.model import load, trace_text
-from core.model.output_projection import (
+from core.model.weights.output_projection import (
     output_projections,
     transformed_norms,
     transformed_values,
@@ -17,7 +17,7 @@ from core.model.output_projection import (
 from tests.model.families import SENTENCES
 
 if TYPE_CHECKING:
-    from core.model.loading import LoadedModel
+    from core.model.loaded import LoadedModel
     from tests.model.conftest import ModelOf
 
 # The attention block's module in each family, one of its layers, and whether its output is W_O's

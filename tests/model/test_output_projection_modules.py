@@ -12,9 +12,9 @@ from numpy.testing import assert_allclose
 from transformers import AlbertConfig, AlbertModel
 
 from core.model.capture import IMPLEMENTATION, layer_rules, recording, register, stack_call_arrays
-from core.model.loading import LoadedModel
-from core.model.output_projection import output_projections, transformed_norms
+from core.model.loaded import LoadedModel
 from core.model.trace import Trace
+from core.model.weights.output_projection import output_projections, transformed_norms
 from tests.model.families import HEADS, HIDDEN, SPREAD
 
 

@@ -14,8 +14,8 @@ import torch
 
 from core.analysis.anomalies import anomaly_table
 from core.model import load, trace_text
-from core.model.output_projection import transformed_norms
-from core.model.query_key_weights import weight_similarity
+from core.model.weights.output_projection import transformed_norms
+from core.model.weights.query_key import weight_similarity
 from tests.model.families import HIDDEN, SENTENCES
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
-    from core.model.loading import LoadedModel
+    from core.model.loaded import LoadedModel
     from core.model.trace import Trace
     from tests.model.conftest import FolderOf
 

@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 
 from core.model import load, trace_text
-from core.model.query_key_weights import query_key_weights, weight_similarity
+from core.model.weights.query_key import query_key_weights, weight_similarity
 from tests.model.families import SENTENCES
 
 if TYPE_CHECKING:
     import torch
 
-    from core.model.loading import LoadedModel
+    from core.model.loaded import LoadedModel
     from tests.model.conftest import ModelOf
 
 # The module in layer 2 that gets what queries and keys are made of.

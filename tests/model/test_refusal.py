@@ -21,10 +21,10 @@ from core.model import (
     trace_repeated,
     trace_text,
 )
-from core.model import output_projection as projection
-from core.model import query_key_weights as weights
 from core.model.errors import OutOfMemoryError, TooShortError
 from core.model.refusal import refusing
+from core.model.weights import output_projection as projection
+from core.model.weights import query_key as weights
 
 if TYPE_CHECKING:
     from collections.abc import Callable

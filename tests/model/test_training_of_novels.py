@@ -14,10 +14,10 @@ from safetensors.torch import load_file
 from transformers import GPT2Config, GPT2LMHeadModel
 
 from core.model import load
-from core.model.bundled import measure, novels
-from core.model.bundled.export_gpt2_novels import export
-from core.model.bundled.settings import Settings
-from core.model.bundled.train_gpt2_novels import (
+from core.model.bundled.training import measure, novels
+from core.model.bundled.training.export_gpt2_novels import export
+from core.model.bundled.training.settings import Settings
+from core.model.bundled.training.train_gpt2_novels import (
     learn_late_positions,
     learning_rate,
     train,

@@ -11,7 +11,8 @@ import pytest
 from streamlit.components.v2 import manifest_scanner
 from streamlit.testing.v1 import AppTest
 
-from core.ui import visitor
+from core.model.downloading import hub
+from core.ui.site import visitor
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -31,8 +32,8 @@ def _components_are_looked_for_once() -> Iterator[None]:
 @pytest.fixture(autouse=True)
 def _no_hub(monkeypatch: pytest.MonkeyPatch) -> None:
     """No test asks a hub outside this machine: the hub never answers."""
-    monkeypatch.setattr("core.model.hub.ASK_SECONDS", 0.2)
-    monkeypatch.setattr("core.model.hub._model_info", lambda _repo, _token: time.sleep(1))
+    monkeypatch.setattr(hub, "ASK_SECONDS", 0.2)
+    monkeypatch.setattr(hub, "_model_info", lambda _repo, _token: time.sleep(1))
 
 
 @pytest.fixture(autouse=True)

@@ -9,11 +9,13 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from streamlit.runtime.scriptrunner import StopException
 
-from core.model import CATALOG, downloads, hub
+from core.model import CATALOG
 from core.model.catalog import bundled_folder
+from core.model.downloading import downloads, hub
 from core.model.errors import DownloadRefusedError
-from core.ui import cache, fetching
+from core.ui import cache
 from core.ui.messages import quote
+from core.ui.site import fetching
 from tests.pages import conftest
 from tests.stand_in_hub import StandInHub, running_hub
 

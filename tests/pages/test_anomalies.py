@@ -9,9 +9,9 @@ import pytest
 
 from core.analysis.anomalies import anomaly_table, corpus_table, flagged, measure_heads
 from core.model import load, trace_text
-from core.model.output_projection import transformed_norms
-from core.model.query_key_weights import weight_similarity
-from core.ui.anomalies import source
+from core.model.weights.output_projection import transformed_norms
+from core.model.weights.query_key import weight_similarity
+from core.screens.anomalies import source
 from tests.pages.conftest import alerts
 
 if TYPE_CHECKING:

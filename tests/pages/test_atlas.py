@@ -21,15 +21,18 @@ from core.analysis.atlas import (
 )
 from core.analysis.atlas import dispersion as dispersion_module
 from core.analysis.atlas.data import Measured
-from core.analysis.atlas.file import write_atlas
-from core.analysis.atlas.table import ROW_BYTES
+from core.analysis.atlas.saved.file import write_atlas
+from core.analysis.atlas.saved.table import ROW_BYTES
 from core.analysis.corpus import CorpusTable, read_table
-from core.analysis.sample_corpus import sample_sentences
+from core.analysis.corpus.sample import sample_sentences
 from core.model import load, trace_corpus
 from core.model.catalog import bundled_folder
-from core.ui import cache, turns, uploads
-from core.ui.atlas import cost, find, making, source
-from core.ui.atlas.source import most_tokens
+from core.screens.atlas import find
+from core.screens.atlas.corpus import cost, making, source
+from core.screens.atlas.corpus.source import most_tokens
+from core.screens.atlas.shelf import atlas_shelf, atlas_shelves
+from core.ui import cache
+from core.ui.site import turns, uploads
 from tests.pages.conftest import alerts
 
 if TYPE_CHECKING:
@@ -39,7 +42,7 @@ if TYPE_CHECKING:
     from streamlit.testing.v1 import AppTest
 
     from core.model import LoadedModel, Trace
-    from core.ui.cache import AtlasShelf
+    from core.screens.atlas.shelf import AtlasShelf
 
 PARTS = ["heads", "one", "words", "positions", "alike", "trust"]
 MODELS = ["bundled/minilm", "bundled/gpt2-novels"]
@@ -198,8 +201,8 @@ def test_a_budget_is_lowered_to_what_opens_again_and_the_slider_follows(
     open_app: Callable[..., AppTest], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """96 bytes for each of 72 heads: 2,000 tokens are 14 MB, and 3,000 more than 5/6 of 20."""
-    monkeypatch.setattr("core.ui.uploads.limit_mb", lambda: 20)
-    monkeypatch.setattr("core.ui.atlas.source._heads_of", {})
+    monkeypatch.setattr("core.ui.site.uploads.limit_mb", lambda: 20)
+    monkeypatch.setattr("core.screens.atlas.corpus.source._heads_of", {})
     app = open_app("atlas", budget="4000")
     assert not app.exception
     assert "**2,000 tokens at most** with `bundled/minilm`: of its 72 heads" in said(app)
@@ -218,7 +221,7 @@ def test_a_budget_is_lowered_to_what_opens_again_and_the_slider_follows(
 def test_what_is_built_fits_into_an_upload_with_room_for_a_header(
     monkeypatch: pytest.MonkeyPatch, megabytes: int, heads: int, most: int
 ) -> None:
-    monkeypatch.setattr("core.ui.uploads.limit_mb", lambda: megabytes)
+    monkeypatch.setattr("core.ui.site.uploads.limit_mb", lambda: megabytes)
     assert most_tokens(heads) == most
     assert most == 1 or most * heads * ROW_BYTES <= 5 / 6 * megabytes * 2**20
 
@@ -226,8 +229,8 @@ def test_what_is_built_fits_into_an_upload_with_room_for_a_header(
 def test_a_budget_below_the_slider_is_taken_and_kept_in_the_link(
     open_app: Callable[..., AppTest], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("core.ui.uploads.limit_mb", lambda: 4)
-    monkeypatch.setattr("core.ui.atlas.source._heads_of", {"bundled/minilm": 72})
+    monkeypatch.setattr("core.ui.site.uploads.limit_mb", lambda: 4)
+    monkeypatch.setattr("core.screens.atlas.corpus.source._heads_of", {"bundled/minilm": 72})
     app = open_app("atlas")
     assert not app.exception
     assert alerts(app) == ""
@@ -241,7 +244,7 @@ def test_the_room_that_is_left_is_told_where_a_file_is_asked_for(
 ) -> None:
     app = open_app("atlas", corpus="saved")
     assert "fit now" not in said(app)
-    monkeypatch.setattr("core.ui.uploads.room_mb", lambda: 7)
+    monkeypatch.setattr("core.ui.site.uploads.room_mb", lambda: 7)
     assert "**7 MB** fit now" in said(app.run())
     assert uploads.limit_mb() == 400  # a page that runs in a test has nothing to bound
 
@@ -260,8 +263,8 @@ def test_a_file_of_more_rows_than_memory_has_room_for_is_refused(
 def test_an_atlas_of_texts_that_are_long_says_that_it_is_too_large_to_open(
     of_lines: Callable[..., AppTest], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("core.ui.uploads.limit_mb", lambda: 1)
-    monkeypatch.setattr("core.ui.atlas.source._heads_of", {})
+    monkeypatch.setattr("core.ui.site.uploads.limit_mb", lambda: 1)
+    monkeypatch.setattr("core.screens.atlas.corpus.source._heads_of", {})
     words = [f"{i}" + chr(0x4E00 + i) * 250 for i in range(40)]
     app = of_lines(words)
     assert "more than the 1 MB that this site opens" in said(app)
@@ -524,7 +527,7 @@ def test_an_atlas_that_proves_too_large_once_it_is_tokenized_is_refused_before_i
     open_app: Callable[..., AppTest], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     app = paste(open_app("atlas", corpus="lines"), [*LINES, "Far too large."])
-    monkeypatch.setattr(cost, "available_bytes", lambda: -cache.atlas_shelves().size)
+    monkeypatch.setattr(cost, "available_bytes", lambda: -atlas_shelves().size)
     monkeypatch.setattr(making, "trace_by_length", None)
     app.button(key="atlas_build")
     app.session_state["_atlas_pressed"] = True
@@ -579,7 +582,7 @@ def test_four_visitors_with_1800_tokens_each_build_each_atlas_once(
         app.segmented_control(key="part").set_value("alike").run()
         assert "Atlas of" in said(app)
     assert len(built) == 4
-    assert cache.atlas_shelves().size > 4 * 1_800 * 24_000
+    assert atlas_shelves().size > 4 * 1_800 * 24_000
 
 
 @pytest.mark.parametrize("part", PARTS)
@@ -860,7 +863,7 @@ def test_what_another_visitor_has_finished_meanwhile_is_taken_whole(
         """The other visitor's run ends while this one waits for its turn."""
 
         def wait(self, ticket: object, seconds: float) -> bool:
-            shelf = cache.atlas_shelf(*shelf_key)
+            shelf = atlas_shelf(*shelf_key)
             shelf.atlas, shelf.gathered = small, Gathered()
             return super().wait(ticket, seconds)
 

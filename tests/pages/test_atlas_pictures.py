@@ -10,9 +10,10 @@ import numpy as np
 import pytest
 
 from core.analysis.atlas import Atlas, build_atlas
-from core.analysis.atlas.file import write_atlas
+from core.analysis.atlas.saved.file import write_atlas
 from core.model import load, trace_corpus, trace_text
-from core.ui.atlas import matrix, single
+from core.screens.atlas import matrix
+from core.screens.atlas.head import single
 from tests.pages.conftest import alerts
 
 if TYPE_CHECKING:

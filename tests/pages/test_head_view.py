@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from core.ui import head_view_state
+from core.screens.head_view import state as head_view_state
 from tests.bench.texts import sentence_of
 from tests.pages.conftest import alerts
 

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from core.model import CATALOG, downloads, hub, loading
+from core.model import CATALOG, loading
 from core.model.catalog import bundled_folder
+from core.model.downloading import downloads, hub
 from core.model.errors import NotDownloadedError, OutOfMemoryError
 from core.ui import cache
 from tests.pages.conftest import alerts

@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 
 from core.analysis.coreference import best_head, coreference_table, resolve
-from core.analysis.head_classes import CLASSES, THRESHOLDS
-from core.analysis.pattern_table import SCORES
-from core.analysis.sample_corpus import Sentence, marked_sets
+from core.analysis.corpus.sample import Sentence, marked_sets
+from core.analysis.head_patterns.classes import CLASSES, THRESHOLDS
+from core.analysis.head_patterns.table import SCORES
 from core.model import load, trace_by_length, trace_text
+from core.screens.patterns import marked, source
 from core.ui import corpus_walk
-from core.ui.patterns import marked, source
 from tests.pages.conftest import alerts
 
 if TYPE_CHECKING:

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 import streamlit as st
 
-from core.analysis.umap_process import UmapError
-from core.ui.atlas import layouts
+from core.analysis.projections.umap_process import UmapError
+from core.screens.atlas import layouts
 from tests.pages.conftest import alerts
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ def umap(monkeypatch: pytest.MonkeyPatch) -> Umap:
     """Nothing is laid out yet, and all that is asked fails until a test says otherwise."""
     st.cache_resource.clear()
     made = Umap()
-    monkeypatch.setattr("core.analysis.umap_process.fit_umap", made.fit)
+    monkeypatch.setattr("core.analysis.projections.umap_process.fit_umap", made.fit)
     return made
 
 
@@ -147,7 +147,7 @@ def test_t_sne_that_fails_says_so_without_its_own_words(
         raise ValueError("/srv/secret")
 
     st.cache_resource.clear()
-    monkeypatch.setattr("core.analysis.joint_embedding._fit_tsne", fail)
+    monkeypatch.setattr("core.analysis.projections.joint_embedding._fit_tsne", fail)
     app = open_app("query_key", projection="t-SNE", text="one two three")
     assert not app.exception
     assert "t-SNE refused these points." in unescaped(app)

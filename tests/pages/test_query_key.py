@@ -8,16 +8,16 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from core.analysis.clouds import head_clouds, strongest_lines
 from core.analysis.normalization import same_token_pairs
-from core.analysis.scaling import C_VALUES, scale_head
+from core.analysis.query_key.clouds import head_clouds, strongest_lines
+from core.analysis.query_key.scaling import C_VALUES, scale_head
 from core.figures.palette import palette
-from core.figures.query_key import space_figure, space_sizes
+from core.figures.query_key.clouds import space_figure, space_sizes
 from core.model import load, trace_text
-from core.ui.query_key import picture
-from core.ui.query_key.choice import Choice
-from core.ui.query_key.report import make_report
-from core.ui.query_key.wording import caption_of
+from core.screens.query_key import picture
+from core.screens.query_key.choice import Choice
+from core.screens.query_key.report import make_report
+from core.screens.query_key.wording import caption_of
 from tests.pages.conftest import alerts
 
 if TYPE_CHECKING:

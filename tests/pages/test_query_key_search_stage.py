@@ -11,9 +11,9 @@ import pytest
 
 from core.analysis.normalization import grid_search
 from core.model import load, trace_text
+from core.screens.query_key.choice import Choice
+from core.screens.query_key.report import make_report
 from core.ui import cache
-from core.ui.query_key.choice import Choice
-from core.ui.query_key.report import make_report
 from tests.pages.conftest import alerts
 
 if TYPE_CHECKING:

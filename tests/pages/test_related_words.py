@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from core.analysis.related_words import measure_vocabulary, related_words
+from core.analysis.related_words.words import measure_vocabulary, related_words
 from core.model import load, trace_text
-from core.model.embeddings import sample_embeddings, token_embeddings
+from core.model.weights.embeddings import sample_embeddings, token_embeddings
 from tests.model.families import FAMILIES, build
 from tests.pages.conftest import alerts
 from tests.pages.test_model_view import PAIR, said

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from core.analysis.contribution import lengths_and_sum
+from core.analysis.anomalies.contribution import lengths_and_sum
 from core.analysis.view_weights import ExactLogits, weighted_layer
 from core.model import load, trace_text
-from core.model.output_projection import transformed_values
+from core.model.weights.output_projection import transformed_values
 from tests.bench.texts import sentence_of
 from tests.model.families import FAMILIES, build
 

@@ -11,7 +11,9 @@ import pytest
 from streamlit.elements.widgets.button import ButtonMixin
 
 from core.model import Trace
-from core.ui import cache, garbage
+from core.screens.atlas.shelf import atlas_shelves
+from core.ui import cache
+from core.ui.site import garbage
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -72,14 +74,14 @@ def test_the_atlas_page_keeps_no_atlas_for_its_downloads(
     open_app: Callable[..., AppTest], downloads: list[object], part: str
 ) -> None:
     """Else what the bound on all atlases lets go would stay as long as a visitor's buttons."""
-    cache.atlas_shelves.clear()  # of other tests
+    atlas_shelves.clear()  # of other tests
     app = open_app("atlas", budget="1000", part=part)
     assert not app.exception
-    (shelf,) = cache.atlas_shelves()._kept.values()
+    (shelf,) = atlas_shelves()._kept.values()
     made = ref(shelf.atlas)
     assert len(downloads) == 2
     assert made() is not None
-    cache.atlas_shelves.clear()
+    atlas_shelves.clear()
     del shelf, app
     gc.unfreeze()
     gc.collect()

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from core.ui import cache, garbage
+from core.ui import cache
+from core.ui.site import garbage
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from core.ui.anomalies.wording import DEFINITIONS
+from core.screens.anomalies.wording import DEFINITIONS
 
 
 def test_a_straight_cut_finds_skew_and_spread_though_the_means_agree() -> None:

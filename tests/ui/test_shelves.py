@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
-from core.ui.cache import AtlasShelf
-from core.ui.shelves import Shelves, bytes_of
+from core.screens.atlas.shelf import AtlasShelf
+from core.ui.site.shelves import Shelves, bytes_of
 
 
 @dataclass(eq=False)

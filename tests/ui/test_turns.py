@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from core.ui import turns
-from core.ui.turns import AT_ONCE, Line, Turns
+from core.ui.site import turns
+from core.ui.site.turns import AT_ONCE, Line, Turns
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -10,7 +10,7 @@ from starlette.formparsers import MultiPartParser
 from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
 from streamlit.runtime.uploaded_file_manager import UploadedFileRec
 
-from core.ui import uploads
+from core.ui.site import uploads
 from tests.server import ROOT
 
 MB = 2**20

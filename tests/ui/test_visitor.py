@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from core.ui.visitor import comes_from_here
+from core.ui.site.visitor import comes_from_here
 
 LOCAL = {"Host": "localhost:8501", "Origin": "http://localhost:8501"}
 

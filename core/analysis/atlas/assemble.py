@@ -16,10 +16,10 @@ from threadpoolctl import threadpool_limits
 from core.analysis.atlas.blocks import CorpusPairs, blocks_of
 from core.analysis.atlas.build import figures_of_heads, kept_texts, picture_of
 from core.analysis.atlas.data import Atlas, CorpusTokens, Positions
-from core.analysis.atlas.file import AtlasWriter, whole_file
 from core.analysis.atlas.gather import cut_settings
+from core.analysis.atlas.saved.file import AtlasWriter, whole_file
 from core.analysis.atlas.trust import MOST_PAIRS
-from core.analysis.head_similarity import Distances
+from core.analysis.head_patterns.similarity import Distances
 from core.model.trace import Layer
 
 if TYPE_CHECKING:
@@ -28,8 +28,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from core.analysis.atlas.blocks import Masks
     from core.analysis.atlas.build import HeadPicture
+    from core.analysis.atlas.data import Masks
     from core.analysis.atlas.shards import Shard
 
     Floats = NDArray[np.float64]

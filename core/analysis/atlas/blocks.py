@@ -7,17 +7,16 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from core.analysis.target import LEAST_KEYS, Rows
+from core.analysis.query_key.target import LEAST_KEYS, Rows
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from numpy.typing import NDArray
 
-    from core.analysis.atlas.data import CorpusTokens
+    from core.analysis.atlas.data import CorpusTokens, Masks
     from core.model.trace import Trace
 
-    Masks = tuple[NDArray[np.bool_], ...]  # a layer: (1 or head, token, token)
 
 SEED = 0
 

@@ -25,11 +25,11 @@ from core.analysis.atlas.gather import (
 )
 from core.analysis.atlas.points import project_stages
 from core.analysis.atlas.trust import MOST_PAIRS, corpus_target, picture_trust
-from core.analysis.clouds import STAGES
-from core.analysis.correlation import pair_table, sample_of
-from core.analysis.every_head import every_head
-from core.analysis.faithfulness import Baseline, uniform_baseline
-from core.analysis.scaling import collect_scalings, scale_vectors
+from core.analysis.query_key.clouds import STAGES
+from core.analysis.query_key.correlation import pair_table, sample_of
+from core.analysis.query_key.every_head import every_head
+from core.analysis.query_key.faithfulness import Baseline, uniform_baseline
+from core.analysis.query_key.scaling import collect_scalings, scale_vectors
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -38,11 +38,11 @@ if TYPE_CHECKING:
 
     from core.analysis.atlas.blocks import Block
     from core.analysis.atlas.data import CorpusTokens, CorpusVectors
-    from core.analysis.clouds import Stage
-    from core.analysis.faithfulness import Faithfulness
-    from core.analysis.joint_embedding import Metric
-    from core.analysis.scaling import HeadScaling
-    from core.analysis.target import Target
+    from core.analysis.projections.joint_embedding import Metric
+    from core.analysis.query_key.clouds import Stage
+    from core.analysis.query_key.faithfulness import Faithfulness
+    from core.analysis.query_key.scaling import HeadScaling
+    from core.analysis.query_key.target import Target
     from core.model.trace import Array, Layer, Trace
 
     Floats = NDArray[np.float64]

@@ -12,15 +12,17 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from core.analysis.atlas.blocks import Masks
-    from core.analysis.clouds import Stage
-    from core.analysis.head_similarity import Distances
-    from core.analysis.joint_embedding import Metric
-    from core.analysis.scaling import ModelScaling
+    from core.analysis.head_patterns.similarity import Distances
+    from core.analysis.projections.joint_embedding import Metric
+    from core.analysis.query_key.clouds import Stage
+    from core.analysis.query_key.scaling import ModelScaling
     from core.model.trace import Array, Layer, Token
 
     Floats = NDArray[np.float64]
     Ints = NDArray[np.int32]
+
+    Masks = tuple[NDArray[np.bool_], ...]  # a layer: (1 or head, token, token)
+
 
 METRICS: tuple[Metric, ...] = ("euclidean", "cosine")
 DIMENSIONS = 3  # of the kept projections; a plane takes the first two
@@ -82,8 +84,8 @@ class CorpusVectors:
 class Trust:
     """What distances keep of every head's attention, float64 (layer, head) each.
 
-    As :class:`core.analysis.faithfulness.Faithfulness` has it; not a number where it is not
-    defined, or was not measured by the version that made the file.
+    As :class:`core.analysis.query_key.faithfulness.Faithfulness` has it; not a number where it is
+    not defined, or was not measured by the version that made the file.
 
     Attributes
     ----------

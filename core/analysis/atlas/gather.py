@@ -12,14 +12,14 @@ import numpy as np
 
 from core.analysis.atlas.blocks import unusual_masks
 from core.analysis.atlas.data import CorpusVectors, Positions
-from core.analysis.head_order import head_distances
-from core.analysis.head_similarity import Distances
+from core.analysis.head_patterns.order import head_distances
+from core.analysis.head_patterns.similarity import Distances
 from core.model.trace import softmax
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from core.analysis.atlas.blocks import Masks
+    from core.analysis.atlas.data import Masks
     from core.model.trace import Array, Layer, Token, Trace
 
     Floats = NDArray[np.float64]

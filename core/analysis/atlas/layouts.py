@@ -9,16 +9,16 @@ import numpy as np
 
 from core.analysis.atlas.blocks import SEED, CorpusPairs, blocks_for
 from core.analysis.atlas.trust import corpus_target, picture_trust
-from core.analysis.joint_embedding import embed
 from core.analysis.normalization import key_translation, normalize
+from core.analysis.projections.joint_embedding import embed
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from core.analysis.atlas.data import Atlas, CorpusTokens
-    from core.analysis.clouds import Stage
-    from core.analysis.faithfulness import Faithfulness
-    from core.analysis.joint_embedding import Projection
+    from core.analysis.projections.joint_embedding import Projection
+    from core.analysis.query_key.clouds import Stage
+    from core.analysis.query_key.faithfulness import Faithfulness
     from core.model.trace import Array
 
     Ints = NDArray[np.intp]

@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from core.analysis.atlas.data import DIMENSIONS
-from core.analysis.clouds import STAGES
+from core.analysis.query_key.clouds import STAGES
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from core.analysis.clouds import Stage
+    from core.analysis.query_key.clouds import Stage
     from core.model.trace import Array
 
     Floats = NDArray[np.float64]

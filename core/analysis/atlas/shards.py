@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from core.analysis.atlas.blocks import Masks
+    from core.analysis.atlas.data import Masks
     from core.analysis.atlas.gather import Gathered
 
     Run = Mapping[str, str | int]

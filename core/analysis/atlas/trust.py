@@ -1,7 +1,7 @@
 """How much of a head's attention over a corpus full space keeps, and how much its pictures keep.
 
 All of them are compared with one target over the same pairs: see
-:mod:`core.analysis.faithfulness`.
+:mod:`core.analysis.query_key.faithfulness`.
 """
 
 from __future__ import annotations
@@ -10,17 +10,17 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from core.analysis.distance import pair_distances
-from core.analysis.faithfulness import Faithfulness, compare
 from core.analysis.pairs import capped
-from core.analysis.target import target_of
+from core.analysis.query_key.distance import pair_distances
+from core.analysis.query_key.faithfulness import Faithfulness, compare
+from core.analysis.query_key.target import target_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from core.analysis.atlas.blocks import CorpusPairs
-    from core.analysis.joint_embedding import Metric
-    from core.analysis.target import Target
+    from core.analysis.projections.joint_embedding import Metric
+    from core.analysis.query_key.target import Target
     from core.model.trace import Layer
 
     Floats = NDArray[np.float64]

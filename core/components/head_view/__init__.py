@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
     from core.model.trace import Trace
 
+# Below it all layers are sent at once, and the layer slider needs no server.
+ALL_LAYERS_BYTES = 1_000_000
 _SHARED = (
     "packed",
     "mount",
@@ -57,7 +59,7 @@ class HeadView:
 
     Attributes
     ----------
-    view : the state as links write it: layer and heads from 1, see ``core.ui.head_view_state``.
+    view : the state as links write it: layer and heads from 1.
     serial : another number tells the component to take `view`; else it keeps its own.
     weightings : all on offer.
     colours : one a head for the themes "light" and "dark", ``#rrggbb``.

@@ -1,0 +1,1 @@
+"""The file of a saved atlas: written, checked and opened."""

@@ -1,0 +1,174 @@
+"""An atlas as one Parquet file: a tidy table that pandas and polars read, and a header in JSON.
+
+One row is a head's token, one row group is a head, so that a head can be read alone. The header
+stands in the file's key-value metadata, after the table: heads can be written one by one, and what
+is known of them all comes last. The same atlas gives the same bytes.
+"""
+
+from __future__ import annotations
+
+import os
+from contextlib import contextmanager
+from itertools import product
+from pathlib import Path
+from typing import TYPE_CHECKING, BinaryIO, TypeAlias
+
+import numpy as np
+
+from core.analysis.atlas.saved.errors import AtlasFileError
+from core.analysis.atlas.saved.header import encode_header
+from core.analysis.atlas.saved.opening import MOST_ROWS, read_atlas
+from core.analysis.atlas.saved.table import FLOATS, KEY, schema_of, token_columns_of
+from core.analysis.atlas.saved.texts import shortened
+from core.analysis.query_key.clouds import STAGES
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+    from types import TracebackType
+    from typing import Self
+
+    from core.analysis.atlas.data import Atlas, CorpusTokens
+    from core.analysis.query_key.clouds import Stage
+    from core.model.trace import Array
+
+__all__ = [
+    "MOST_ROWS",
+    "AtlasFileError",
+    "AtlasWriter",
+    "most_file_bytes",
+    "read_atlas",
+    "whole_file",
+    "write_atlas",
+]
+
+_NUMBERS_BYTES = 92  # of a row without its texts: 20 numbers, and up to 12 of places and names
+_HEADER_BYTES = 24  # for a token
+Target: TypeAlias = str | os.PathLike[str] | BinaryIO
+
+
+class AtlasWriter:
+    """Writes an atlas head by head, and its header last; to be used in a `with` statement.
+
+    Parameters
+    ----------
+    target : a path, or an open binary file.
+    tokens : of the corpus.
+    labels : the reader's own, one a sentence, or none.
+    """
+
+    def __init__(self, target: Target, tokens: CorpusTokens, labels: Sequence[str] = ()) -> None:
+        from pyarrow.parquet import ParquetWriter
+
+        self._columns = token_columns_of(tokens, labels)
+        self._schema = schema_of(labelled=bool(labels))
+        self._size = len(tokens)
+        self._writer = ParquetWriter(
+            target,
+            self._schema,
+            compression="zstd",
+            use_dictionary=[name for name in self._schema.names if name not in FLOATS],
+            column_encoding=dict.fromkeys(FLOATS, "BYTE_STREAM_SPLIT"),
+            write_page_checksum=True,
+        )
+
+    def write_head(self, at: tuple[int, int], points: Mapping[Stage, Array], norms: Array) -> None:
+        """Add the next head, layer after layer.
+
+        Parameters
+        ----------
+        at : (layer, head), counted from 0.
+        points, norms : as an atlas has them, of this head: (2 token, 3) and (2 token,).
+
+        Raises
+        ------
+        AtlasFileError
+            When one of them is not a finite number.
+        """
+        import pyarrow as pa
+
+        size = self._size
+        whole = [norms, *points.values()]
+        if not all(np.isfinite(each).all() for each in whole):
+            raise AtlasFileError(
+                f"L{at[0] + 1} H{at[1] + 1} has points that are no finite numbers."
+            )
+        floats: list[Array] = [norms[:size], norms[size:]]
+        for stage in STAGES:
+            both = points[stage]
+            floats += [part[:, axis] for part in (both[:size], both[size:]) for axis in range(3)]
+        counted = [pa.array(np.full(size, number + 1, dtype=np.int16)) for number in at]
+        arrays = [*counted, *self._columns, *(pa.array(np.ascontiguousarray(x)) for x in floats)]
+        self._writer.write_table(pa.table(arrays, schema=self._schema), row_group_size=size)
+
+    def finish(self, atlas: Atlas) -> None:
+        """Add the header of the atlas; its points and norms are not looked at."""
+        self._writer.add_key_value_metadata({KEY: encode_header(atlas)})
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._writer.close()
+
+
+def write_atlas(atlas: Atlas, target: Target) -> None:
+    """Write an atlas, without its vectors and masks, to a path or an open binary file.
+
+    A file that has this path already is replaced when all is written.
+
+    Raises
+    ------
+    AtlasFileError
+        When the atlas holds points that are no finite numbers, or its texts are too long.
+    OSError
+        When it cannot be written.
+    """
+    if isinstance(target, str | os.PathLike):
+        with whole_file(Path(target)) as path:
+            _write(atlas, path)
+    else:
+        _write(atlas, target)
+
+
+def most_file_bytes(atlas: Atlas) -> int:
+    """The size of the atlas's file, or somewhat more.
+
+    Every head's rows have the texts of the tokens, each different one once.
+    """
+    layers, heads, tokens = atlas.shape
+    columns = (set(atlas.tokens.texts), set(atlas.tokens.displays), set(atlas.labels))
+    of_head = sum(_bytes_of(shortened(text)) for texts in columns for text in texts)
+    header = sum(map(_bytes_of, (*atlas.sentences, *atlas.labels))) + _HEADER_BYTES * tokens
+    return layers * heads * (tokens * _NUMBERS_BYTES + of_head) + header
+
+
+def _bytes_of(text: str) -> int:
+    return len(text.encode("utf-8", "replace"))
+
+
+@contextmanager
+def whole_file(path: Path) -> Iterator[Path]:
+    """A path to write to, which becomes `path` when all is on the disk, and goes if it fails."""
+    unfinished = path.with_name(path.name + ".writing")
+    try:
+        yield unfinished
+        with unfinished.open("rb") as file:
+            os.fsync(file.fileno())
+        unfinished.replace(path)
+    finally:
+        unfinished.unlink(missing_ok=True)
+
+
+def _write(atlas: Atlas, target: Target) -> None:
+    layers, heads, _ = atlas.shape
+    with AtlasWriter(target, atlas.tokens, atlas.labels) as writer:
+        for at in product(range(layers), range(heads)):
+            writer.write_head(
+                at, {stage: atlas.points[stage][at] for stage in STAGES}, atlas.norms[at]
+            )
+        writer.finish(atlas)

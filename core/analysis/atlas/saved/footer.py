@@ -1,0 +1,114 @@
+"""The description at the end of a Parquet file, before a library takes it into memory.
+
+It is FileMetaData in parquet.thrift: the columns, the groups of rows with their columns, and texts
+by name, of which the atlas's header is one.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, BinaryIO
+
+from core.analysis.atlas.saved.errors import AtlasFileError
+from core.analysis.atlas.saved.header import MOST_BYTES, MOST_HEADS, most_header_bytes
+from core.analysis.atlas.saved.table import KEY
+from core.analysis.atlas.saved.thrift import BINARY, LISTS, STRUCT, Cursor
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_END = 8  # bytes of its length and of Parquet's mark, at the end of the file
+_MARK = b"PAR1"
+_GROUPS, _TEXTS = 4, 5  # fields of FileMetaData
+_ROWS = 3  # field of RowGroup
+_NAME, _VALUE = 1, 2  # fields of KeyValue
+_MOST_ENTRIES = 64  # of any list in it but the groups; the columns are 31
+_ENTRIES_A_GROUP = 1000  # of all its lists; a column of an atlas has about 12
+
+
+@dataclass(frozen=True)
+class Footer:
+    """How many groups of rows a file has, how many rows the first of them, and the header's bytes.
+
+    `header` is None in a file that is no atlas.
+    """
+
+    groups: int
+    rows: int
+    header: bytes | None
+
+
+def read_footer(source: BinaryIO) -> Footer:
+    """What the file says of itself, no more of it than an atlas has.
+
+    Raises
+    ------
+    AtlasFileError
+        When the file is no Parquet file, is damaged, or describes more than an atlas can have.
+    """
+    raw = _raw(source)
+    cursor = Cursor(raw, _MOST_ENTRIES, _ENTRIES_A_GROUP)
+    groups, rows, header = 0, 0, None
+    try:
+        for number, kind in cursor.fields():
+            if number == _GROUPS and kind in LISTS:
+                groups, rows = _read_groups(cursor)
+            elif number == _TEXTS and kind in LISTS:
+                header = dict(_read_texts(cursor)).get(KEY)
+            else:
+                cursor.skip(kind)
+    except IndexError as error:
+        raise AtlasFileError("The file is damaged: its description has no end.") from error
+    most = most_header_bytes(groups, rows)
+    if header is not None and len(header) > most:
+        raise AtlasFileError(
+            f"The file's description of itself has {len(header) / 1e6:.1f} MB, and"
+            f" {groups:,} heads of {rows:,} tokens take {most / 1e6:.1f} MB at most."
+        )
+    return Footer(groups, rows, header)
+
+
+def _raw(source: BinaryIO) -> bytes:
+    size = source.seek(0, os.SEEK_END)
+    if size < len(_MARK) + _END:
+        raise AtlasFileError("The file is empty or too short to be an atlas.")
+    source.seek(-_END, os.SEEK_END)
+    end = source.read(_END)
+    if end[4:] != _MARK:
+        raise AtlasFileError("The file is no atlas: it is not in the Parquet format.")
+    length = int.from_bytes(end[:4], "little")
+    if length > min(size - _END, 2 * MOST_BYTES):
+        raise AtlasFileError("The file is damaged: its description is longer than it can be.")
+    source.seek(-_END - length, os.SEEK_END)
+    raw = source.read(length)
+    source.seek(0)
+    return raw
+
+
+def _read_groups(cursor: Cursor) -> tuple[int, int]:
+    """How many there are, and rows of the first."""
+    count, kind = cursor.entries()
+    if count > MOST_HEADS:
+        raise AtlasFileError(
+            f"The file has {count:,} groups of rows, and {MOST_HEADS:,} heads are the most."
+        )
+    if kind != STRUCT:
+        raise IndexError
+    cursor.entries_left += count * _ENTRIES_A_GROUP
+    rows = [cursor.struct(1).get(_ROWS, 0) for _ in range(count)]
+    return count, rows[0] if rows else 0
+
+
+def _read_texts(cursor: Cursor) -> Iterator[tuple[bytes, bytes]]:
+    count, kind = cursor.entries()
+    if count > _MOST_ENTRIES or kind != STRUCT:
+        raise IndexError
+    for _ in range(count):
+        texts = {_NAME: b"", _VALUE: b""}
+        for number, of in cursor.fields():
+            if number in texts and of == BINARY:
+                texts[number] = cursor.binary()
+            else:
+                cursor.skip(of)
+        yield texts[_NAME], texts[_VALUE]

@@ -1,0 +1,140 @@
+"""What an atlas's file says of faithfulness: the arrays of its header, written and read.
+
+Format 1 measured something else (distance against products that move with the keys, one baseline
+for all layers): of its files the constants alone are read, and nothing is told of faithfulness.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from core.analysis.atlas.data import METRICS, Measured, Trust
+from core.analysis.atlas.saved.errors import AtlasFileError
+from core.analysis.query_key.clouds import STAGES
+from core.analysis.query_key.scaling import ModelScaling
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from numpy.typing import NDArray
+
+    from core.analysis.atlas.data import Atlas
+    from core.analysis.projections.joint_embedding import Metric
+    from core.analysis.query_key.clouds import Stage
+
+    Arrays = Mapping[str, NDArray[Any]]
+    Spec = dict[str, tuple[tuple[int, ...], str]]
+
+OLDEST_FORMAT, FORMAT = 1, 2
+_CONSTANTS = {"c": "<f8", "on_edge": "|b1", "few": "|b1"}
+_CORRELATIONS = ("correlation", "low", "high", "per_sentence")
+_SHARES = ("top1", "top3")
+_FIGURES = (*_CORRELATIONS, *_SHARES)  # the last axis of an array
+_ROUNDING = 1e-9  # of correlations and shares
+
+
+class Told(NamedTuple):
+    """The fields of an atlas that this module reads."""
+
+    scaling: ModelScaling
+    trust: dict[Stage, Trust]
+    full: dict[Metric, dict[Stage, Trust]]
+    measured: Measured
+
+
+def faithfulness_arrays(atlas: Atlas) -> dict[str, NDArray[np.generic]]:
+    """The arrays of a header, by their names in the file."""
+    return {
+        **{f"scaling.{name}": getattr(atlas.scaling, name) for name in _CONSTANTS},
+        **{f"trust.{stage}": _stacked(atlas.trust[stage]) for stage in STAGES},
+        **{
+            f"full.{metric}.{stage}": _stacked(atlas.full[metric][stage])
+            for metric in METRICS
+            for stage in STAGES
+        },
+        "measured.pairs": atlas.measured.pairs,
+        **{f"measured.{name}": getattr(atlas.measured, name) for name in _SHARES},
+    }
+
+
+def expected_arrays(layers: int, heads: int, version: int) -> Spec:
+    """Shape and type of each in a file of this format."""
+    each = (layers, heads)
+    constants: Spec = {f"scaling.{name}": (each, kind) for name, kind in _CONSTANTS.items()}
+    if version < FORMAT:
+        return constants
+    figures = ((*each, len(_FIGURES)), "<f8")
+    return constants | {
+        **{f"trust.{stage}": figures for stage in STAGES},
+        **{f"full.{metric}.{stage}": figures for metric in METRICS for stage in STAGES},
+        "measured.pairs": (each, "<i8"),
+        **{f"measured.{name}": (each, "<f8") for name in _SHARES},
+    }
+
+
+def read_faithfulness(arrays: Arrays, counted: tuple[int, int], version: int) -> Told:
+    """The fields of an atlas; not a number where a file of this format does not tell them.
+
+    `counted` is on how many tokens and sentences faithfulness was measured.
+
+    Raises
+    ------
+    AtlasFileError
+        When a number is not one that can be measured.
+    """
+    unknown = np.full(arrays["scaling.c"].shape, np.nan)
+    if version < FORMAT:
+        nothing = {stage: Trust(*[unknown] * len(_FIGURES)) for stage in STAGES}
+        none = np.zeros(unknown.shape, dtype=np.int64)
+        full = dict.fromkeys(METRICS, nothing)
+        return _told(arrays, nothing, full, Measured(0, 0, none, unknown, unknown))
+    trust = {stage: _trust(f"trust.{stage}", arrays) for stage in STAGES}
+    full = {
+        metric: {stage: _trust(f"full.{metric}.{stage}", arrays) for stage in STAGES}
+        for metric in METRICS
+    }
+    for name in _SHARES:
+        _check(f"measured.{name}", arrays[f"measured.{name}"], 0)
+    if (arrays["measured.pairs"] < 0).any():
+        raise AtlasFileError("“measured.pairs” holds counts below zero.")
+    top1, top3 = (arrays[f"measured.{name}"] for name in _SHARES)
+    return _told(arrays, trust, full, Measured(*counted, arrays["measured.pairs"], top1, top3))
+
+
+def _told(
+    arrays: Arrays,
+    trust: dict[Stage, Trust],
+    full: dict[Metric, dict[Stage, Trust]],
+    measured: Measured,
+) -> Told:
+    kept = full["euclidean"]
+    scaling = ModelScaling(
+        raw=kept["raw"].correlation,
+        translated=kept["translated"].correlation,
+        normalized=kept["normalized"].correlation,
+        c=arrays["scaling.c"],
+        on_edge=arrays["scaling.on_edge"],
+        few=arrays["scaling.few"],
+        raw_top1=kept["raw"].top1,
+        normalized_top1=kept["normalized"].top1,
+    )
+    return Told(scaling, trust, full, measured)
+
+
+def _stacked(trust: Trust) -> NDArray[np.generic]:
+    return np.stack([getattr(trust, name) for name in _FIGURES], axis=-1)
+
+
+def _trust(name: str, arrays: Arrays) -> Trust:
+    figures = {each: np.ascontiguousarray(arrays[name][..., i]) for i, each in enumerate(_FIGURES)}
+    for each, values in figures.items():
+        _check(f"{name}.{each}", values, 0 if each in _SHARES else -1)
+    return Trust(**figures)
+
+
+def _check(name: str, values: NDArray[Any], low: int) -> None:
+    known = values[~np.isnan(values)]
+    if not ((known >= low - _ROUNDING) & (known <= 1 + _ROUNDING)).all():
+        raise AtlasFileError(f"“{name}” holds numbers that are not between {low} and 1.")

@@ -1,0 +1,204 @@
+"""Opening an atlas's file as if a stranger had written it."""
+
+from __future__ import annotations
+
+import os
+from itertools import product
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, BinaryIO
+
+import numpy as np
+
+from core.analysis.atlas.data import Atlas, CorpusTokens
+from core.analysis.atlas.saved.errors import AtlasFileError
+from core.analysis.atlas.saved.footer import read_footer
+from core.analysis.atlas.saved.header import MOST_BYTES, MOST_HEADS, Header, decode_header
+from core.analysis.atlas.saved.page_sizes import check_pages
+from core.analysis.atlas.saved.table import FLOATS, NORMS, POINTS, schema_of
+from core.analysis.atlas.saved.texts import LONGEST_TEXT, check_sentences, read_texts
+from core.analysis.query_key.clouds import STAGES
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+    from pyarrow.parquet import ParquetFile
+
+    from core.analysis.query_key.clouds import Stage
+    from core.model.trace import Array
+
+MOST_ROWS = 20_000_000  # heads times tokens: 1.6 GB of points when opened
+_LONG_TEXTS = 2**20  # bytes of texts that were written before long ones were cut
+_TOKEN_BYTES = 4 * LONGEST_TEXT + 8  # of a column: a text, all of it of four bytes, and its number
+
+
+def read_atlas(source: str | os.PathLike[str] | BinaryIO, most_rows: int = MOST_ROWS) -> Atlas:
+    """The atlas in a file that :func:`write_atlas` wrote, without full vectors.
+
+    The file is not trusted. What is said of tokens is read from the first head alone.
+
+    Raises
+    ------
+    AtlasFileError
+        When it is no atlas, damaged, of another format, or has more rows than `most_rows`.
+    OSError
+        When there is no such file, or it must not be read.
+    """
+    if isinstance(source, str | os.PathLike):
+        with Path(source).open("rb") as file:
+            return read_atlas(file, most_rows)
+    from pyarrow import ArrowException
+
+    try:
+        return _read(source, most_rows)
+    except AtlasFileError:
+        raise
+    except (ArrowException, OSError, ValueError, KeyError, IndexError) as error:
+        raise AtlasFileError(
+            f"The file is no atlas, or it is damaged ({type(error).__name__})."
+        ) from error
+
+
+def _read(source: BinaryIO, most_rows: int) -> Atlas:
+    from pyarrow.parquet import ParquetFile
+
+    header = _read_header(source, most_rows)
+    file = ParquetFile(
+        source,
+        thrift_string_size_limit=2 * MOST_BYTES,
+        thrift_container_size_limit=MOST_HEADS,
+        page_checksum_verification=True,
+        pre_buffer=False,
+    )
+    _check_table(file, header)
+    check_pages(source, file.metadata, _most_bytes(header.shape[2]))
+    tokens = _read_tokens(file, header)
+    points, norms = _read_heads(file, header.shape)
+    return Atlas(
+        model=header.model,
+        causal=header.causal,
+        sentences=header.sentences,
+        labels=header.labels,
+        tokens=tokens,
+        points=points,
+        shares=header.shares,
+        norms=norms,
+        **header.faithfulness._asdict(),
+        distances=header.distances,
+        positions=header.positions,
+        settings=header.settings,
+    )
+
+
+def _read_header(source: BinaryIO, most_rows: int) -> Header:
+    footer = read_footer(source)
+    if footer.header is None:
+        raise AtlasFileError(
+            "The file is a table, but no atlas: it does not describe itself as one."
+        )
+    return decode_header(footer.header, most_rows, footer.rows)
+
+
+def _check_table(file: ParquetFile, header: Header) -> None:
+    """Columns and sizes, before any of them is read."""
+    layers, heads, tokens = header.shape
+    expected = schema_of(labelled=bool(header.labels))
+    found = file.schema_arrow
+    for field in expected:
+        if field.name not in found.names or found.field(field.name).type != field.type:
+            raise AtlasFileError(
+                f"The file lacks the column “{field.name}”, or it is of another type."
+            )
+    if file.num_row_groups != layers * heads:
+        raise AtlasFileError(
+            f"The file has {file.num_row_groups:,} groups of rows for {layers * heads:,} heads."
+        )
+    for group in range(layers * heads):
+        described = file.metadata.row_group(group)
+        if described.num_rows != tokens:
+            raise AtlasFileError(
+                f"Head {group + 1} has {described.num_rows:,} rows for {tokens:,} tokens."
+            )
+        if described.total_byte_size > len(expected) * _most_bytes(tokens):
+            raise AtlasFileError(f"Head {group + 1} takes more memory than its tokens can.")
+
+
+def _most_bytes(tokens: int) -> int:
+    """That a column of so many tokens can take, with all its different texts."""
+    return _TOKEN_BYTES * tokens + _LONG_TEXTS
+
+
+def _read_tokens(file: ParquetFile, header: Header) -> CorpusTokens:
+    table = file.read_row_group(0, columns=["sentence", "position", "token", "display", "special"])
+    table.validate(full=True)
+    sentence, position, special = (
+        _numbers(table, name) for name in ("sentence", "position", "special")
+    )
+    firsts = np.searchsorted(sentence, np.arange(len(header.sentences) + 1))
+    counted = np.repeat(np.arange(len(header.sentences)), np.diff(firsts))
+    in_order = counted.size == sentence.size and (np.diff(firsts) > 0).all()
+    if not in_order or (sentence != counted).any() or (position != _within(firsts)).any():
+        raise AtlasFileError("The tokens of the file are not in the order of their sentences.")
+    tokens = CorpusTokens(
+        texts=_texts(table, "token"),
+        displays=_texts(table, "display"),
+        sentence=sentence,
+        position=position,
+        word=header.word,
+        special=special,
+        spans=header.spans,
+    )
+    check_sentences(header.sentences, tokens)
+    return tokens
+
+
+def _within(firsts: NDArray[np.intp]) -> NDArray[np.intp]:
+    """Position of each token in its sentence, from the first token of each sentence and the end."""
+    return np.arange(firsts[-1]) - np.repeat(firsts[:-1], np.diff(firsts))
+
+
+def _read_heads(file: ParquetFile, shape: tuple[int, int, int]) -> tuple[dict[Stage, Array], Array]:
+    """Points and norms of all heads; no more than one head is in memory twice."""
+    layers, heads, tokens = shape
+    points: dict[Stage, Array] = {
+        stage: np.empty((layers, heads, 2 * tokens, 3), dtype=np.float32) for stage in STAGES
+    }
+    norms = np.empty((layers, heads, 2 * tokens), dtype=np.float32)
+    halves = (slice(None, tokens), slice(tokens, None))
+    for group, (layer, head) in enumerate(product(range(layers), range(heads))):
+        table = file.read_row_group(group, columns=["layer", "head", *FLOATS])
+        counted = zip(("layer", "head"), (layer, head), strict=True)
+        if any((_numbers(table, name) != number + 1).any() for name, number in counted):
+            raise AtlasFileError(
+                f"The heads of the file are not in order at L{layer + 1} H{head + 1}."
+            )
+        for half, name in zip(halves, NORMS, strict=True):
+            lengths = _finite(table, name)
+            if (lengths < 0).any():
+                raise AtlasFileError(f"The column “{name}” holds lengths below zero.")
+            norms[layer, head, half] = lengths
+        for stage in STAGES:
+            for name, place in zip(POINTS[stage], product(halves, range(3)), strict=True):
+                points[stage][layer, head, *place] = _finite(table, name)
+    return points, norms
+
+
+def _numbers(table: Any, name: str) -> NDArray[Any]:  # noqa: ANN401 - a library without types
+    column = table.column(name)
+    if column.null_count:
+        raise AtlasFileError(f"The column “{name}” has gaps.")
+    return column.to_numpy()
+
+
+def _finite(table: Any, name: str) -> NDArray[np.float32]:  # noqa: ANN401 - likewise
+    numbers = _numbers(table, name)
+    if not np.isfinite(numbers).all():
+        raise AtlasFileError(f"The column “{name}” holds values that are no finite numbers.")
+    return numbers
+
+
+def _texts(table: Any, name: str) -> tuple[str, ...]:  # noqa: ANN401 - likewise
+    column = table.column(name).unify_dictionaries().combine_chunks()
+    column = column.chunk(0) if hasattr(column, "chunks") else column
+    if column.null_count or column.dictionary.null_count:
+        raise AtlasFileError(f"The column “{name}” has gaps.")
+    words = read_texts(column.dictionary.to_pylist(), name)
+    return tuple(words[index] for index in column.indices.to_numpy())

@@ -1,0 +1,273 @@
+"""UMAP in a process of its own.
+
+Importing UMAP compiles for seconds, holding Python's lock, and keeps 350 MB: a server that did so
+itself would freeze every visitor and outgrow its memory. The process starts when UMAP is first
+asked for, answers one request after the other, and ends after minutes without one. A system that
+is short of memory may kill it at any time: then it is started again and asked once more.
+
+Run as ``python -m core.analysis.projections.umap_process``, this module is that process.
+"""
+
+from __future__ import annotations
+
+import atexit
+import contextlib
+import functools
+import io
+import logging
+import os
+import shutil
+import struct
+import subprocess
+import sys
+import tempfile
+import threading
+import traceback
+import zipfile
+from pathlib import Path
+from typing import IO, TYPE_CHECKING
+
+import numpy as np
+
+from core.analysis.projections.error import ProjectionError
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float64]
+
+IDLE_SECONDS = 300
+ATTEMPTS = 3  # of a request: the process may have just ended for want of work, and be killed once
+# Rows from which UMAP searches neighbours approximately, for which it compiles half a minute when
+# it is first asked: exact ones take less than a second.
+MANY = 4096
+LONGEST_LINE = 500  # characters of what the process says that go into the log
+CACHE = "NUMBA_CACHE_DIR"  # of what is compiled, for the process to come
+_WHY = {
+    "start": "UMAP cannot be started on this server.",
+    "memory": "There is too little memory for UMAP of these points.",
+    "points": "UMAP refused these points.",
+    "killed": "UMAP was ended {attempts} times before it was done, probably because the server has"
+    " too little memory for it.",
+}
+_ROOT = Path(__file__).parents[3]
+_LENGTH = struct.Struct("<Q")
+_lock = threading.Lock()
+_process: subprocess.Popen[bytes] | None = None
+_ending = threading.Event()  # the server's own end: nothing is started any more
+_log = logging.getLogger(__name__)
+
+
+class UmapError(ProjectionError):
+    """UMAP could not lay out these points; the message says why."""
+
+
+def fit_umap(
+    rows: Floats, dimensions: int, neighbours: int, seed: int, metric: str = "euclidean"
+) -> Floats:
+    """UMAP of the rows, float64 (row, dimension); the same for the same input.
+
+    `metric` is one of UMAP's own names, e.g. "euclidean" or "cosine".
+
+    Raises
+    ------
+    UmapError
+        When the process cannot be started, is ended each time it is asked, or UMAP refuses the
+        points. The next call starts it anew.
+    """
+    settings = np.array([dimensions, neighbours, seed])
+    request = _pack(rows=rows, settings=settings, metric=np.array(metric))
+    with _lock:
+        answer = _ask_until_answered(request)
+    if "error" in answer:
+        raise UmapError(_WHY[str(answer["error"])])
+    return np.asarray(answer["points"], dtype=np.float64)
+
+
+def _ask_until_answered(request: bytes) -> dict[str, NDArray[np.generic]]:
+    global _process  # noqa: PLW0603 - one process for all visitors
+    for attempt in range(1, ATTEMPTS + 1):
+        if _process is None or _process.poll() is not None:
+            _process = _start()
+        try:
+            return _ask(_process, request)
+        except (OSError, EOFError, ValueError, zipfile.BadZipFile) as error:
+            _process.kill()
+            status = _process.wait()
+            _process = None
+            if _ending.is_set():
+                raise UmapError(_WHY["start"]) from None
+            _log.warning("UMAP ended, status %d, attempt %d: %s", status, attempt, error)
+    raise UmapError(_WHY["killed"].format(attempts=ATTEMPTS))
+
+
+def _start() -> subprocess.Popen[bytes]:
+    environment = os.environ.copy()
+    if not _is_writable(environment.get(CACHE)):
+        environment.pop(CACHE, None)
+        if folder := _cache_folder():
+            environment[CACHE] = folder
+    try:
+        process = subprocess.Popen(
+            [sys.executable, "-m", "core.analysis.projections.umap_process"],
+            cwd=_ROOT,
+            env=environment,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+        )
+    except OSError as error:
+        _log.warning("UMAP cannot be started: %s", error)
+        raise UmapError(_WHY["start"]) from None
+    threading.Thread(target=_log_lines, args=(process.stderr,), daemon=True).start()
+    return process
+
+
+@functools.cache
+def _cache_folder() -> str | None:
+    """A private folder for what numba compiles, gone when the server ends; None if none can be.
+
+    The folders that numba takes by itself, in the installation or the home, may be read-only.
+    """
+    try:
+        folder = tempfile.mkdtemp(prefix="umap-")  # for this user alone
+    except OSError as error:
+        _log.warning("UMAP compiles each time it starts, no folder is writable: %s", error)
+        return None
+    atexit.register(_end, folder)
+    return folder
+
+
+def _end(folder: str) -> None:
+    _ending.set()
+    if _process is not None:
+        _process.kill()  # it would write into the folder again
+        _process.wait()
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+def _is_writable(folder: str | None) -> bool:
+    """Whether a cache can be there: whoever deploys may name a folder that outlives the server."""
+    if not folder:
+        return False
+    try:
+        Path(folder).mkdir(parents=True, exist_ok=True)
+        tempfile.TemporaryFile(dir=folder).close()
+    except OSError:
+        return False
+    return True
+
+
+def _log_lines(stream: IO[bytes]) -> None:
+    """What the process says: warnings and tracebacks of libraries, which are given numbers only."""
+    with stream:
+        for line in stream:
+            _log.warning("UMAP: %s", line.decode("utf-8", "replace").rstrip()[:LONGEST_LINE])
+
+
+def _ask(process: subprocess.Popen[bytes], request: bytes) -> dict[str, NDArray[np.generic]]:
+    if process.stdin is None or process.stdout is None:
+        raise EOFError("no pipes")
+    process.stdin.write(request)
+    process.stdin.flush()
+    return _unpack(process.stdout)
+
+
+def _pack(**arrays: NDArray[np.generic]) -> bytes:
+    buffer = io.BytesIO()
+    np.savez(buffer, allow_pickle=False, **arrays)  # type: ignore[arg-type]
+    data = buffer.getvalue()
+    return _LENGTH.pack(len(data)) + data
+
+
+def _unpack(stream: IO[bytes]) -> dict[str, NDArray[np.generic]]:
+    (length,) = _LENGTH.unpack(_read(stream, _LENGTH.size))
+    with np.load(io.BytesIO(_read(stream, length)), allow_pickle=False) as arrays:
+        return dict(arrays)
+
+
+def _read(stream: IO[bytes], size: int) -> bytes:
+    data = stream.read(size)
+    if len(data) < size:
+        raise EOFError("the other side has ended")
+    return data
+
+
+def serve() -> None:
+    """Answer requests from standard input on standard output until there are none."""
+    answers = os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)  # whatever a library prints must not mix with the answers
+    if CACHE not in os.environ:
+        _compile_without_cache()
+    # A parent that ends closes the pipe: reading then ends, and so does this process.
+    with contextlib.suppress(EOFError, BrokenPipeError):
+        while True:
+            idle = threading.Timer(IDLE_SECONDS, os._exit, [0])
+            idle.daemon = True
+            idle.start()
+            request = _unpack(sys.stdin.buffer)
+            idle.cancel()
+            answers.write(_answer(request))
+            answers.flush()
+
+
+def _compile_without_cache() -> None:
+    """No folder is writable: UMAP asks for a cache as it is imported, and would fail without."""
+    from numba.core import dispatcher
+    from numba.core.caching import NullCache
+    from numba.np.ufunc import ufuncbuilder
+
+    for module in (dispatcher, ufuncbuilder):
+        setattr(module, "FunctionCache", lambda _: NullCache())  # noqa: B010 - no stubs of numba
+
+
+def _answer(request: dict[str, NDArray[np.generic]]) -> bytes:
+    """The points, or why there are none: a key of `_WHY`. The log is told more."""
+    try:
+        from umap import UMAP
+    except Exception:  # noqa: BLE001 - whatever it is, it must not end the process
+        traceback.print_exc()
+        return _pack(error=np.array("start"))
+    try:
+        return _pack(points=_fit(UMAP, request))
+    except MemoryError:
+        traceback.print_exc()
+        return _pack(error=np.array("memory"))
+    except Exception:  # noqa: BLE001 - as above
+        traceback.print_exc()
+        return _pack(error=np.array("points"))
+
+
+def _fit(umap: type, request: dict[str, NDArray[np.generic]]) -> NDArray[np.generic]:
+    dimensions, neighbours, seed = (int(value) for value in request["settings"])
+    rows = np.asarray(request["rows"], dtype=np.float32)
+    metric = str(request["metric"])
+    known = {}
+    if len(rows) >= MANY:
+        known["precomputed_knn"] = (*nearest_rows(rows, neighbours, metric), None)
+    few = 4 * (dimensions + 1)  # the spectral start needs more points than dimensions
+    fitted = umap(
+        n_components=dimensions,
+        n_neighbors=neighbours,
+        metric=metric,
+        init="random" if len(rows) < few else "spectral",
+        random_state=seed,
+        n_jobs=1,
+        **known,
+    ).fit_transform(rows)
+    return np.asarray(fitted)
+
+
+def nearest_rows(
+    rows: NDArray[np.float32], neighbours: int, metric: str
+) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    """The nearest rows of each row, itself first, and how far they are, (row, neighbour) each."""
+    from sklearn.neighbors import NearestNeighbors
+
+    found = NearestNeighbors(n_neighbors=neighbours, metric=metric, algorithm="brute").fit(rows)
+    distances, indices = found.kneighbors(rows)
+    return indices, distances
+
+
+if __name__ == "__main__":
+    serve()

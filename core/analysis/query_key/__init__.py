@@ -1,0 +1,1 @@
+"""Queries and keys in one space: distances, normalization, the search for a and c, faithfulness."""

@@ -1,0 +1,195 @@
+"""Which settings of a tokenizer are taken over, and a folder of nothing but checked files.
+
+transformers opens what a tokenizer's settings name: `vocab` or `merges` as a path, the arguments
+in `init_inputs`, `fast_tokenizer_files`, also from special_tokens_map.json. It looks for a dozen
+more files by names of its own. So it never sees the folder itself: it gets a private copy of the
+checked files (64 MB at most each, removed at once), with the settings that are known to be data.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import re
+import shutil
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from core.model.checks.folder import ADDED_TOKENS, CONFIG, SPECIAL_TOKENS, TOKENIZER_CONFIG
+from core.model.errors import ModelError, UnsupportedModelError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from core.model.checks.folder import ModelFiles
+
+    Settings = dict[str, object]
+
+# Content that the settings may hold as such, and never as the name of a file.
+_CONTENT = ("vocab", "merges")
+_TEXTS = frozenset({"padding_side", "truncation_side", "tokenizer_class", "backend", "errors"})
+_LISTS = frozenset({"additional_special_tokens", "extra_special_tokens", "model_input_names"})
+_OBJECTS = frozenset(
+    {"added_tokens_decoder", "extra_special_tokens", "model_specific_special_tokens"}
+)
+_MOST_TOKENS = 2**22  # entries of a vocabulary; ids lie below
+_LONGEST_TOKEN = 1000  # characters of a special token: each is searched for in every text
+_FAST_CLASS = re.compile(r"[A-Za-z0-9_]*Tokenizer(Fast)?|TokenizersBackend")
+_SAVE_AGAIN = "Save the tokenizer again with save_pretrained, and open that folder."
+
+
+def check_settings(name: str, file: str, settings: Settings) -> Settings:
+    """The settings of tokenizer_config.json or special_tokens_map.json that are data.
+
+    What was left behind by the author's machine (`name_or_path`, `special_tokens_map_file` and
+    other paths that published settings carry) is passed over; the folder's own files are used.
+
+    Raises
+    ------
+    UnsupportedModelError
+        When a path stands where the vocabulary itself belongs, or a token is no token.
+    """
+    for key in (*_CONTENT, "init_inputs"):
+        if settings.get(key):
+            raise UnsupportedModelError(
+                name,
+                f"{file} of {{name}} names its vocabulary ({key}), which must lie beside it.",
+                _SAVE_AGAIN,
+            )
+    kept = {key: value for key, value in settings.items() if _is_data(key, value)}
+    for value in (*kept.values(), *_inner_tokens(kept)):
+        if isinstance(value, str) and len(value) > _LONGEST_TOKEN:
+            raise UnsupportedModelError(
+                name, f"{file} of {{name}} has a token of {len(value):,} characters.", _SAVE_AGAIN
+            )
+    return kept
+
+
+def check_class(name: str, declared: object) -> str | None:
+    """The class that settings declare, if it is a fast tokenizer of transformers; None if none is.
+
+    transformers would take any of its classes here, a network too, and hand it the folder.
+
+    Raises
+    ------
+    UnsupportedModelError
+        When the class is no fast tokenizer.
+    """
+    if declared is None:
+        return None
+    if not isinstance(declared, str) or not _FAST_CLASS.fullmatch(declared):
+        raise UnsupportedModelError(
+            name, "{name} has no tokenizer: its settings name something else.", _SAVE_AGAIN
+        )
+    from transformers import PreTrainedTokenizerFast
+    from transformers.models.auto.tokenization_auto import tokenizer_class_from_name
+
+    found = tokenizer_class_from_name(declared)
+    if found is None or declared in {"PreTrainedTokenizer", "PreTrainedTokenizerFast"}:
+        return None  # of older versions or foreign code: transformers takes its general class
+    if not (isinstance(found, type) and issubclass(found, PreTrainedTokenizerFast)):
+        raise UnsupportedModelError(
+            name,
+            "{name} has no fast tokenizer, which is needed to tell words from word pieces.",
+            "Pick a model from the list, for example bundled/minilm.",
+        )
+    return declared
+
+
+@contextlib.contextmanager
+def private_copy(name: str, files: ModelFiles, config: Settings) -> Iterator[Path]:
+    """A folder that holds the checked settings and vocabularies, until the block ends.
+
+    Raises
+    ------
+    UnsupportedModelError
+        When a setting is refused, or there is no place to write.
+    """
+    settings = {
+        file: check_settings(name, file, content)
+        for file, content in files.tokenizer_settings.items()
+    }
+    for content in settings.values():
+        if check_class(name, content.get("tokenizer_class")) is None:
+            content.pop("tokenizer_class", None)
+    try:
+        place = tempfile.mkdtemp(prefix="headscope-")
+    except OSError as error:
+        raise _no_place(name) from error
+    try:
+        try:
+            _fill(Path(place), files, {CONFIG: config, **settings})
+        except OSError as error:
+            raise _no_place(name) from error
+        yield Path(place)
+    finally:
+        shutil.rmtree(place, ignore_errors=True)
+
+
+def _fill(place: Path, files: ModelFiles, settings: dict[str, Settings]) -> None:
+    for path in files.vocabularies:
+        if path.name != ADDED_TOKENS or _holds_ids(path):
+            shutil.copyfile(path, place / path.name)
+    for file, content in settings.items():
+        if file in {CONFIG, TOKENIZER_CONFIG, SPECIAL_TOKENS}:
+            (place / file).write_text(json.dumps(content), encoding="utf-8")
+
+
+def _holds_ids(path: Path) -> bool:
+    """Whether added_tokens.json is what it should be: tokens with their ids."""
+    content = json.loads(path.read_bytes())
+    return isinstance(content, dict) and all(map(_is_id, content.values()))
+
+
+def _no_place(name: str) -> ModelError:
+    return UnsupportedModelError(
+        name,
+        "{name} cannot be read: there is no temporary folder to unpack its tokenizer in.",
+        "Make room there, or pick a bundled model.",
+    )
+
+
+def _is_data(key: str, value: object) -> bool:
+    """Whether a setting is data of a known kind: a number, a switch, tokens or their names."""
+    if key.startswith("_") or key.endswith(("_file", "_files")) or key in _CONTENT:
+        return False
+    if value is None or isinstance(value, bool | int | float):
+        return not key.endswith(("_object", "_inputs"))
+    if isinstance(value, str):
+        return key in _TEXTS or key.endswith("_token")
+    if isinstance(value, list):
+        return key in _LISTS and all(isinstance(each, str) or _is_token(each) for each in value)
+    return isinstance(value, dict) and _is_object_of_tokens(key, value)
+
+
+def _is_object_of_tokens(key: str, value: Settings) -> bool:
+    """Whether an object is one token, or tokens by name or by id."""
+    if key == "added_tokens_decoder":
+        return all(
+            index.isdecimal() and _is_id(int(index)) and _is_token(token)
+            for index, token in value.items()
+        )
+    if key in _OBJECTS:
+        return all(isinstance(each, str) or _is_token(each) for each in value.values())
+    return key.endswith("_token") and _is_token(value)
+
+
+def _is_token(value: object) -> bool:
+    return isinstance(value, dict) and isinstance(value.get("content"), str)
+
+
+def _is_id(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value < _MOST_TOKENS
+
+
+def _inner_tokens(settings: Settings) -> Iterator[object]:
+    """The texts of tokens that stand in lists and objects."""
+    for value in settings.values():
+        inner: list[object] = []
+        if isinstance(value, list):
+            inner = value
+        elif isinstance(value, dict):
+            inner = [value, *value.values()]
+        for each in inner:
+            yield each.get("content") if isinstance(each, dict) else each

@@ -1,0 +1,1 @@
+"""Models from the hub: what it offers, and downloads in a process of their own."""

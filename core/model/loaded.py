@@ -1,0 +1,42 @@
+"""A model that was loaded and checked: what every trace is made with."""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from transformers import PreTrainedModel, PreTrainedTokenizerFast
+
+
+@dataclass(frozen=True, eq=False)
+class LoadedModel:
+    """A network with its tokenizer, checked: what is recorded of it is its own attention.
+
+    Attributes
+    ----------
+    name : what it was loaded by.
+    tokenizer, network : transformers' own objects; the network stays as it is after loading.
+    device : "cuda", "mps" or "cpu".
+    layers, heads, kv_heads, dim : as recorded; `dim` is the length of a query.
+    parameters : number of weights.
+    max_tokens : longest input in tokens.
+    causal : whether no token attends to a later one.
+    probe_error : largest difference between recomputed and eager attention on a short sentence.
+    tokenizer_lock : fast tokenizers must not be called by two threads at once.
+    """
+
+    name: str
+    tokenizer: PreTrainedTokenizerFast
+    network: PreTrainedModel
+    device: str
+    layers: int
+    heads: int
+    kv_heads: int
+    dim: int
+    parameters: int
+    max_tokens: int
+    causal: bool
+    probe_error: float
+    tokenizer_lock: threading.Lock = field(default_factory=threading.Lock, repr=False)

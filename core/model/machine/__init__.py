@@ -1,0 +1,1 @@
+"""The machine that models run on: how much memory is free."""

@@ -1,0 +1,1 @@
+"""What one page alone has, a folder a page. Screens never import each other."""

@@ -1,0 +1,1 @@
+"""What the anomaly views page alone has."""

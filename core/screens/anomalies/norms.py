@@ -1,0 +1,130 @@
+"""Norm disparity: how long queries and keys are, head by head and token by token."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import streamlit as st
+
+from core.analysis.anomalies import as_map, having, with_most
+from core.analysis.anomalies.flags import rule
+from core.analysis.anomalies.norms import vector_norms
+from core.analysis.attention_table import unique_labels
+from core.figures.anomalies import norm_plane, norms_by_position
+from core.figures.head_map import head_map
+from core.screens.anomalies.open_head import begin_with, chosen_on_map, pick_one_head
+from core.screens.anomalies.wording import head_name, show_definition, threshold, too_short_note
+from core.ui import address
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from core.analysis.anomalies import Row
+    from core.figures.palette import Palette
+    from core.model import Trace
+
+FLAG = "norm disparity"
+QUANTITIES = {"ratio": "log2 ratio of medians", "difference": "difference of means"}
+
+
+def show_norms(trace: Trace, table: pd.DataFrame, colours: Palette) -> None:
+    """The map, |q| against |k| of all heads, and the lengths of one head by position."""
+    address.restore_choice("lengths", list(QUANTITIES), "ratio", "The map shows")
+    if table["norm_log_ratio"].notna().any():
+        begin_with(with_most(table, "norm_log_ratio"))
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        st.segmented_control(
+            "Map of",
+            list(QUANTITIES),
+            key="lengths",
+            format_func=QUANTITIES.__getitem__,
+            required=True,
+            persist_state="session",
+        )
+        layer, head = pick_one_head(trace)
+    address.publish("anomaly", "source", "lengths", "layer", "head")
+    odd = having(table, FLAG)
+    if table.attrs["too_short"]:
+        st.info(too_short_note(table))
+    st.markdown(_verdict(table, odd))
+    left, right = st.columns(2, gap="medium")
+    with left:
+        _show_map(table, st.session_state["lengths"], colours)
+    with right:
+        st.plotly_chart(
+            norm_plane(
+                as_map(table, "query_norm"),
+                as_map(table, "key_norm"),
+                table.index.isin(odd.index).reshape(trace.shape[:2]),
+                colours,
+            ),
+            key="anomalies_norm_plane",
+            on_select=chosen_on_map("anomalies_norm_plane", part="norms"),
+            selection_mode="points",
+            config={"displayModeBar": False},
+        )
+    st.caption(
+        "On the map, above 0 queries are longer, below 0 keys. A dot is a head, too; on the dotted"
+        " line both are equally long; a red ring is a flag. Click a head to see it below."
+    )
+    _show_positions(trace, layer, head, colours)
+    show_definition(
+        "mean |q| − mean |k| in the model's own units, and log2 of median |q| over median |k|."
+        " Attention does not fix either: c q and k / c give the same weights for any c.",
+        f"{rule(FLAG).source}.",
+        f"flagged {threshold(FLAG)}, of the log2 ratio; the difference depends on the model's units"
+        " and has no threshold.",
+    )
+
+
+def _show_positions(trace: Trace, layer: int, head: int, colours: Palette) -> None:
+    query, key = (lengths[layer, head] for lengths in vector_norms(trace))
+    labels = unique_labels(tuple(token.display for token in trace.tokens))
+    st.subheader(f"L{layer + 1} H{head + 1} by position of your text", anchor=False)
+    st.plotly_chart(
+        norms_by_position(query, key, labels, colours),
+        key="anomalies_positions",
+        config={"displayModeBar": False},
+    )
+    ratio = np.median(query) / np.median(key) if np.median(key) else np.nan
+    told = f"{ratio:.2f} times" if np.isfinite(ratio) else "an undefined multiple of"
+    st.caption(f"Green circles are queries, pink diamonds keys; median |q| is {told} median |k|.")
+
+
+def _show_map(table: pd.DataFrame, quantity: str, colours: Palette) -> None:
+    column = "norm_log_ratio" if quantity == "ratio" else "norm_difference"
+    values = as_map(table, column)
+    least = rule(FLAG).threshold if quantity == "ratio" else 0.0
+    reach = max(least, float(np.nanmax(np.abs(values), initial=0))) or 1.0
+    name = "log2 ratio" if quantity == "ratio" else "|q| − |k|"
+    st.plotly_chart(
+        head_map(values, name, colours, bounds=(-reach, reach), title=name, signed=True),
+        key="anomalies_norm_map",
+        on_select=chosen_on_map("anomalies_norm_map", part="norms"),
+        selection_mode="points",
+        config={"displayModeBar": False},
+    )
+
+
+def _verdict(table: pd.DataFrame, odd: pd.DataFrame) -> str:
+    if table["norm_log_ratio"].isna().all():
+        return "**Norm disparity is not defined here**: queries or keys have no length."
+    mean = f"{table['norm_difference'].mean():+.2f}".replace("-", "−")
+    overall = f" Over all heads, mean |q| − mean |k| is **{mean}**."
+    most = with_most(table, "norm_log_ratio")
+    if odd.empty:
+        none = f"**No head of this model has norm disparity on {table.attrs['where']}.** "
+        said = "" if table.attrs["too_short"] else none
+        return f"{said}The furthest is {head_name(most)}: {_told(most)}.{overall}"
+    heads = "head has" if len(odd) == 1 else "heads have"
+    return (
+        f"**{len(odd)} of {len(table)} {heads} norm disparity.** Most of all {head_name(most)}:"
+        f" {_told(most)}.{overall}"
+    )
+
+
+def _told(one: Row) -> str:
+    value = float(one["norm_log_ratio"])
+    longer, shorter = ("queries", "keys") if value > 0 else ("keys", "queries")
+    return f"its {longer} are {2 ** abs(value):.1f} times as long as its {shorter}"

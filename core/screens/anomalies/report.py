@@ -1,0 +1,173 @@
+"""The page's report: flagged heads, maps, all measures and definitions, in one HTML file."""
+
+from __future__ import annotations
+
+import html
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from core.analysis.anomalies import as_map, flagged, rows_of
+from core.analysis.anomalies.flags import RULES
+from core.components.export import theme_variables
+from core.screens.anomalies.wording import DEFINITIONS, SEVERITY, head_name, threshold, values_note
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import pandas as pd
+    from numpy.typing import NDArray
+
+    from core.model import Trace
+    from core.ui.cache import TextKey
+
+_MAPS = {
+    "severity": "Severity",
+    "norm_log_ratio": "log2 of median |q| over median |k|",
+    "first_attention": "Attention to the first token",
+    "first_contribution": "The first token's share of what is moved",
+    "null_attention": "Null attention: attention to short values",
+    "entropy": "Entropy, of the maximum",
+}
+_PAGE = """\
+<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
+<title>{title}</title>
+<style>
+{variables}
+body {{ margin: 0 auto; padding: 20px 24px; max-width: 1100px; font-family: var(--st-font);
+  background: var(--st-background-color); color: var(--st-text-color); line-height: 1.45; }}
+h1 {{ font-size: 1.35rem; margin: 0 0 4px; overflow-wrap: anywhere; }}
+h2 {{ font-size: 1.08rem; margin: 26px 0 6px; }}
+h3 {{ font-size: 0.95rem; margin: 10px 0 4px; }}
+.text {{ overflow-wrap: anywhere; opacity: 0.85; }}
+.wide {{ overflow-x: auto; }}
+.maps {{ display: flex; flex-wrap: wrap; gap: 8px 28px; }}
+table {{ border-collapse: collapse; font-size: 13px; font-variant-numeric: tabular-nums; }}
+th, td {{ border: 1px solid var(--st-border-color); padding: 3px 7px; text-align: right;
+  vertical-align: top; }}
+th {{ background: var(--st-secondary-background-color); font-weight: 600; }}
+td {{ white-space: nowrap; }}
+th.words, td.words {{ text-align: left; white-space: normal; min-width: 110px; }}
+td.words:last-child {{ min-width: 280px; }}
+.map td {{ min-width: 30px; padding: 3px 4px; border-color: var(--st-background-color);
+  background: color-mix(in srgb, var(--shade) var(--share), var(--st-background-color)); }}
+dt {{ font-weight: 600; margin-top: 8px; }}
+dd {{ margin: 0; }}
+</style>
+</head>
+<body>
+{body}
+</body>
+</html>
+"""
+
+
+def make_report(trace: Trace, key: TextKey, table: pd.DataFrame) -> str:
+    """The whole file. What people typed is escaped; nothing is fetched, nothing runs."""
+    title = f"What is odd about the heads of {trace.model}"
+    typed = table.attrs["where"] == "this text"
+    text = " | ".join(filter(None, key[1:])) if typed else f"Measured on {table.attrs['where']}"
+    at_least = "at least " if trace.cut_characters else ""
+    cut = f", {at_least}{trace.dropped} more were cut" if trace.dropped else ""
+    layers, heads, tokens, _ = trace.shape
+    size = f"{layers} layers × {heads} heads" + (f", {tokens} tokens{cut}" if typed else "")
+    odd = flagged(table)
+    counted = html.escape(values_note(table.attrs["values"] == "|f(v)|"))
+    parts = [
+        f'<h1 dir="auto">{html.escape(title)}</h1>',
+        f'<p class="text" dir="auto">{html.escape(text)}</p>',
+        f"<p>{size}. {counted}</p>",
+        "<h2>Layers down, heads across</h2>",
+        '<div class="maps">',
+        *(_map(as_map(table, name), caption) for name, caption in _MAPS.items()),
+        "</div>",
+        f"<h2>Flagged heads ({len(odd)} of {len(table)}), the most severe first</h2>",
+        _flagged(odd),
+        f"<p>Severity: {html.escape(SEVERITY)}.</p>",
+        "<h2>Definitions, sources and thresholds</h2>",
+        _definitions(),
+        "<h2>Every measure of every head</h2>",
+        _measures(table),
+    ]
+    return _PAGE.format(
+        title=html.escape(title), variables=theme_variables(), body="\n".join(parts)
+    )
+
+
+def _flagged(odd: pd.DataFrame) -> str:
+    if odd.empty:
+        return "<p>No head of this model is odd here, by any of the rules below.</p>"
+    rows = [
+        (head_name(one), f"{one['severity']:.2f}", one["flags"], one["reasons"])
+        for one in rows_of(odd)
+    ]
+    return _table(("head", "severity", "flags", "reasons"), rows, words=(2, 3))
+
+
+def _map(values: NDArray[np.float64], caption: str) -> str:
+    top = max(1.0, float(np.nanmax(np.abs(values), initial=0)))
+    numbers = "".join(f"<th>{head + 1}</th>" for head in range(values.shape[1]))
+    rows = "".join(
+        f"<tr><th>{layer + 1}</th>{''.join(_cell(value, top) for value in row)}</tr>"
+        for layer, row in enumerate(values.tolist())
+    )
+    return (
+        f'<div class="wide"><h3>{html.escape(caption)}</h3>'
+        f'<table class="map"><tr><th></th>{numbers}</tr>{rows}</table></div>'
+    )
+
+
+def _cell(value: float, top: float) -> str:
+    if not np.isfinite(value):
+        return "<td>–</td>"
+    shade = "--st-primary-color" if value >= 0 else "--st-red-color"
+    share = round(60 * abs(value) / top)
+    return f'<td style="--shade: var({shade}); --share: {share}%">{_number(value, 2)}</td>'
+
+
+def _definitions() -> str:
+    entries = "".join(
+        f"<dt>{html.escape(each.flag)}</dt><dd>{html.escape(DEFINITIONS[each.flag])}<br>"
+        f"Source: {html.escape(each.source)}. Flagged {html.escape(threshold(each.flag))}.</dd>"
+        for each in RULES
+    )
+    return f"<dl>{entries}</dl>"
+
+
+def _measures(table: pd.DataFrame) -> str:
+    shown = [name for name in table.columns if name not in {"flags", "reasons"}]
+    rows = [
+        [
+            _number(one[name], 3) if isinstance(one[name], float) else str(one[name])
+            for name in shown
+        ]
+        for one in rows_of(table)
+    ]
+    return _table(
+        [name.replace("_", " ") for name in shown], rows, words=(shown.index("sink_token"),)
+    )
+
+
+def _table(names: Sequence[str], rows: Sequence[Sequence[str]], words: Sequence[int] = ()) -> str:
+    kinds = [' class="words" dir="auto"' if index in words else "" for index in range(len(names))]
+    head = "".join(
+        f"<th{kind}>{html.escape(name)}</th>" for kind, name in zip(kinds, names, strict=True)
+    )
+    body = "".join(
+        "<tr>"
+        + "".join(
+            f"<td{kind}>{html.escape(cell)}</td>" for kind, cell in zip(kinds, row, strict=True)
+        )
+        + "</tr>"
+        for row in rows
+    )
+    return f'<div class="wide"><table><tr>{head}</tr>{body}</table></div>'
+
+
+def _number(value: float, digits: int) -> str:
+    return f"{value:.{digits}f}".replace("-", "−") if np.isfinite(value) else "–"

@@ -1,0 +1,1 @@
+"""What the atlas page alone has."""

@@ -1,0 +1,87 @@
+"""What the atlas is of, and the file it is saved in."""
+
+from __future__ import annotations
+
+import io
+from functools import partial
+from typing import TYPE_CHECKING
+from weakref import ref
+
+import streamlit as st
+
+from core.analysis.atlas.saved.file import most_file_bytes, write_atlas
+from core.ui.messages import quote
+from core.ui.site import uploads
+
+if TYPE_CHECKING:
+    from core.analysis.atlas import Atlas
+    from core.screens.atlas.shelf import AtlasShelf
+
+_LONGEST_NAME = 100  # characters of a file's name; a saved atlas names whatever its writer liked
+
+
+def show_about(shelf: AtlasShelf) -> None:
+    """Model, corpus, and the download."""
+    atlas = shelf.atlas
+    if atlas is None:
+        return
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.caption(_about(shelf, atlas), width="stretch")
+        st.download_button(
+            "Save the atlas (.parquet)",
+            partial(_file, ref(atlas)),
+            file_name=f"atlas-{atlas.model.replace('/', '-')[:_LONGEST_NAME]}.parquet",
+            mime="application/vnd.apache.parquet",
+            on_click="ignore",
+            help="One file with the points of every head, the sentences and all measures. This"
+            " page opens it again without the model; pandas and polars read it as a table.",
+        )
+    if atlas.vectors is not None and (size := most_file_bytes(atlas)) > uploads.limit_bytes():
+        st.caption(
+            f"Its texts are so long that the file may take {size / 2**20:,.0f} MB, more than the"
+            f" {uploads.limit_mb():,} MB that this site opens: save fewer tokens, or open it where"
+            " `server.maxUploadSize` is larger."
+        )
+
+
+def _about(shelf: AtlasShelf, atlas: Atlas) -> str:
+    layers, heads, tokens = atlas.shape
+    said = (
+        f"Atlas of {quote(atlas.model)}: {layers} × {heads} heads, {tokens:,} tokens of"
+        f" {len(atlas.sentences):,} texts"
+    )
+    if shelf.plan is not None:
+        chosen = shelf.plan
+        if tokens < chosen.tokens:
+            said += f" (the shortest of {len(chosen.places):,} that were chosen)"
+        elif len(chosen.places) < chosen.of:
+            said += f" (the corpus has {chosen.of:,}; a random sample within the budget)"
+    elif left := int(atlas.settings.get("sentences_left_out", 0)):
+        said += f" ({left:,} more were left out, at random)"
+    cut, unread = (_count(atlas, name) for name in ("tokens_cut", "characters_cut"))
+    if cut:
+        said += f"; **{cut:,} tokens were cut** from texts longer than the model takes"
+    if unread:
+        said += f"; **{unread:,} characters** at the end of very long texts were not read"
+    if atlas.vectors is None:
+        said += "; opened from a file, which keeps components and no full vectors"
+    return f"{said}."
+
+
+def _count(atlas: Atlas, name: str) -> int:
+    """A number among the settings, which come from a file that anybody may have written."""
+    value = atlas.settings.get(name, 0)
+    return value if isinstance(value, int) and value > 0 else 0
+
+
+def _file(atlas: ref[Atlas]) -> bytes:
+    """The file's bytes, made at the press.
+
+    A button outlasts its visit, and must not keep an atlas that the bound on all of them let go.
+    """
+    kept = atlas()
+    if kept is None:
+        raise LookupError("This atlas is no longer in memory: open the page again, then save it.")
+    buffer = io.BytesIO()
+    write_atlas(kept, buffer)
+    return buffer.getvalue()

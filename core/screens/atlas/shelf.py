@@ -1,0 +1,154 @@
+"""Where the atlases of all visitors stand, what was read of their files, and what either cost."""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import streamlit as st
+
+from core.analysis.atlas import Gathered
+from core.model.machine.memory import available_bytes
+from core.ui.site.deployment import setting
+from core.ui.site.shelves import Shelves, bytes_of
+
+if TYPE_CHECKING:
+    from core.analysis.atlas import Atlas
+    from core.analysis.atlas.layouts import Layout
+    from core.analysis.corpus import CorpusFileError, CorpusTable
+    from core.analysis.projections.joint_embedding import Projection
+    from core.analysis.query_key.clouds import Stage
+    from core.model import Chosen
+
+_TOKEN_BYTES = 400  # of a gathered token beside its vectors: what people read of it
+# An atlas of 5,000 tokens of the bundled model takes 122 MB: 92 of vectors, 30 of points. So two of
+# the usual size stay, or six of 1,800 tokens, in a server that takes 0.65 GB without any and is
+# to stay under 1 GB. One that is larger than all may be has a place of its own.
+ATLASES_BYTES = 300 * 10**6
+_ATLASES_SHARE = 1 / 3  # of the memory that is free when the first is made, where that is less
+# The texts of files and pasted lines: three of 20 MB, so that no click reads them again.
+CORPORA_BYTES = 60 * 10**6
+# Seconds that a token of a corpus takes, by model: one number each.
+_RATES_KEPT = 64
+
+
+@dataclass(eq=False)
+class LayoutJob:
+    """All heads, one after the other; `touched` says when somebody last looked."""
+
+    projection: Projection
+    stage: Stage
+    total: int
+    touched: float
+    done: int = 0
+    error: str = ""
+    stop: threading.Event = field(default_factory=threading.Event)
+
+    @property
+    def running(self) -> bool:
+        """Whether more heads will come."""
+        return self.done < self.total and not self.error and not self.stop.is_set()
+
+
+@dataclass(eq=False)
+class AtlasShelf:
+    """A place for an atlas, which a page makes under its own bar, and for what is slow to draw.
+
+    Attributes
+    ----------
+    gathered, seconds : what was taken of the corpus so far, and how long that took; all visitors
+        who want the same atlas share it.
+    partial : the atlas of a part, after a Cancel.
+    projecting : whether a thread is making the atlas of what was gathered.
+    plan : which texts it is of, once they were tokenized.
+    layouts : by projection, stage, layer, head, dimensions and most tokens.
+    jobs : the threads that lay out all heads, by projection and stage.
+    """
+
+    atlas: Atlas | None = None
+    gathered: Gathered = field(default_factory=Gathered)
+    seconds: float = 0.0
+    partial: AtlasShelf | None = None
+    projecting: bool = False
+    plan: Chosen | None = None
+    layouts: dict[tuple[str, str, int, int, int, int], Layout] = field(default_factory=dict)
+    jobs: dict[tuple[str, str], LayoutJob] = field(default_factory=dict)
+    _measured: tuple[Atlas | None, int] = (None, 0)
+
+    @property
+    def size(self) -> int:
+        """Bytes of all that stands on it."""
+        if self._measured[0] is not self.atlas:  # an atlas never changes, and is slow to measure
+            self._measured = self.atlas, bytes_of(self.atlas)
+        vectors = [*self.gathered.queries.values(), *self.gathered.kv_keys.values()]
+        layouts = [a for one in list(self.layouts.values()) for a in (one.tokens, one.points)]
+        return (
+            self._measured[1]
+            + sum(array.nbytes for array in [*vectors, *layouts])
+            + self.gathered.count * _TOKEN_BYTES
+            + (0 if self.partial is None else self.partial.size)
+        )
+
+    def stop_jobs(self) -> None:
+        """Nobody will see what they lay out."""
+        for job in list(self.jobs.values()):
+            job.stop.set()
+
+
+@st.cache_resource(show_spinner=False)
+def atlas_shelves() -> Shelves[AtlasShelf]:
+    """The atlases of this server: `ATLASES_BYTES` together, or what HEADSCOPE_ATLAS_MB says."""
+    given = setting("ATLAS_MB") or ""
+    free = available_bytes()
+    most = ATLASES_BYTES if free is None else min(ATLASES_BYTES, int(free * _ATLASES_SHARE))
+    if given.isdigit():
+        most = int(given) * 10**6
+    return Shelves(most, lambda shelf: shelf.size, AtlasShelf.stop_jobs)
+
+
+def atlas_shelf(model_name: str, digest: str) -> AtlasShelf:
+    """The shelf of a model and a corpus (or of a file), empty at first."""
+    return atlas_shelves().at((model_name, digest), AtlasShelf)
+
+
+@dataclass(eq=False)
+class CorpusPlace:
+    """A place for what was read of a file or of pasted lines.
+
+    Attributes
+    ----------
+    table : the file as a table, or `error`: why it is none.
+    chosen : of which columns the corpus was made last, and that corpus.
+    size : in bytes.
+    """
+
+    table: CorpusTable | None = None
+    error: CorpusFileError | None = None
+    chosen: tuple[tuple[str, str | None], Any] | None = None
+    size: int = 0
+
+
+@st.cache_resource(show_spinner=False)
+def corpus_places() -> Shelves[CorpusPlace]:
+    """What was read of files and pasted lines, of `CORPORA_BYTES` together, by their digest."""
+    return Shelves(CORPORA_BYTES, lambda place: place.size)
+
+
+@st.cache_resource(show_spinner=False)
+def _rates() -> dict[str, float]:
+    return {}
+
+
+def known_rate(model_name: str) -> float | None:
+    """Seconds a token took in this server's last atlas of a model; None before the first."""
+    return _rates().get(model_name)
+
+
+def remember_rate(model_name: str, seconds: float) -> None:
+    """How long a token took."""
+    rates = _rates()
+    rates.pop(model_name, None)
+    rates[model_name] = seconds
+    for name in list(rates)[:-_RATES_KEPT]:
+        rates.pop(name, None)

@@ -1,0 +1,1 @@
+"""What the head view page alone has."""

@@ -1,0 +1,1 @@
+"""What the heatmap page alone has."""

@@ -1,0 +1,1 @@
+"""What the model view page alone has."""

@@ -1,0 +1,1 @@
+"""What the neuron view page alone has."""

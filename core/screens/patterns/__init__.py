@@ -1,0 +1,1 @@
+"""What the head patterns page alone has."""

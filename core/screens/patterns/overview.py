@@ -1,0 +1,278 @@
+"""All heads: the map, the chosen head's scores beside their uniform baseline, and the table."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import streamlit as st
+
+from core.analysis.head_patterns.classes import CLASSES, NONE, PATTERNS, SCORE_OF
+from core.analysis.head_patterns.measure import MEASURED
+from core.analysis.head_patterns.minimum_evidence import MIN_TOKENS
+from core.analysis.head_patterns.table import RESAMPLES, SCORES
+from core.figures.head_map import head_map
+from core.figures.patterns import Bar, class_colours, class_map, ring, score_bars
+from core.screens.patterns.found import THRESHOLD_KEYS
+from core.screens.patterns.wording import CLASS_NAMES, MISSING, SCORE_NAMES, SHORT_NAMES, number
+from core.ui import address
+from core.ui.downloads import csv_later
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from streamlit.elements.lib.column_types import ColumnConfig
+
+    from core.figures.palette import Palette
+    from core.screens.patterns.found import Found
+
+COLOURINGS = ("class", *SCORES)
+_CLASS_OF = {score: kind for kind, score in SCORE_OF.items()}
+_ABOUT = {
+    "above threshold": "How far above its threshold the score is: 0 at it, 1 at all attention"
+}
+
+
+def show_overview(found: Found, colours: Palette, theme: str | None) -> None:
+    """The map beside the chosen head, then the table."""
+    _say_classes(found)
+    left, right = st.columns([3, 2], gap="medium")
+    with left:
+        _show_map(found, colours, theme)
+    with right:
+        st.markdown(found.verdict)
+        st.button("Look at this head", key="patterns_look", on_click=_look)
+        st.plotly_chart(
+            score_bars(_bars(found), colours),
+            key="patterns_bars",
+            config={"displayModeBar": False},
+        )
+    _show_table(found)
+
+
+def restore_colouring() -> None:
+    """Take the map's colouring from the link."""
+    address.restore_choice("score", COLOURINGS, "class", "Heads can be coloured by")
+
+
+def pick_colouring() -> None:
+    """What the map's colours show."""
+    st.selectbox(
+        "Colour by",
+        COLOURINGS,
+        key="score",
+        format_func=SCORE_NAMES.__getitem__,
+        persist_state="session",
+    )
+
+
+def choose_head(layer: int, head: int) -> None:
+    """Choose a head, given from 0; for callbacks, which run before the pickers are drawn."""
+    st.session_state.update(layer=str(layer + 1), head=str(head + 1), whole="head")
+
+
+def _take_square() -> None:
+    points = st.session_state["patterns_map"].selection.points
+    if points:
+        choose_head(int(points[0]["y"]) - 1, int(points[0]["x"]) - 1)
+
+
+def _take_row(heads: int) -> None:
+    rows = st.session_state["patterns_table"].selection.rows
+    if rows:
+        choose_head(*divmod(rows[0], heads))
+
+
+def _look() -> None:
+    st.session_state.update(part="one", whole="head")
+
+
+def _say_classes(found: Found) -> None:
+    if found.short:
+        st.info(
+            f"**Too short to say.** {found.where[0].upper()}{found.where[1:]} is too short to name"
+            f" patterns by: under {MIN_TOKENS} tokens, heads that nothing has been taught pass a"
+            " threshold by accident, up to a third of them. The scores are below; for patterns,"
+            " take a longer text or measure on the sample corpus."
+        )
+        return
+    counts = found.table["class"].value_counts()
+    named = [(kind, int(counts[kind])) for kind in CLASSES if kind in counts.index]
+    total = len(found.table)
+    if not named:
+        more = "." if found.corpus is not None else ", or measure on the sample corpus."
+        st.info(
+            f"**No head passes a threshold** on {found.where}. Colour the map by a score to see how"
+            f" near they come, lower the thresholds{more}"
+        )
+        _say_scarce(found)
+        return
+    with_one = total - int(counts.get(NONE, 0))
+    said = ", ".join(f"{count} {CLASS_NAMES[kind]}" for kind, count in named)
+    st.markdown(f"On {found.where} **{with_one} of {total} heads** follow a pattern: {said}.")
+    _say_scarce(found)
+
+
+def _say_scarce(found: Found) -> None:
+    """Which patterns the text has too little of to name a head by."""
+    tokens = found.query_tokens_of(found.number)
+    scarce = [
+        f"{CLASS_NAMES[kind]} ({tokens[kind]:.0f} of {pattern.min_query_tokens})"
+        for kind, pattern in PATTERNS.items()
+        if 0 < tokens[kind] < pattern.min_query_tokens
+    ]
+    if scarce:
+        st.caption(f"Too few query tokens to name a head by: {', '.join(scarce)}.")
+
+
+def _show_map(found: Found, colours: Palette, theme: str | None) -> None:
+    score = st.session_state["score"]
+    heads = found.trace.shape[1]
+    if score == "class":
+        figure = class_map(
+            found.grid("class").astype(np.str_),
+            found.grid("confidence").astype(np.float64),
+            CLASS_NAMES,
+            class_colours(theme, colours),
+            colours,
+        )
+    else:
+        values = found.grid(score).astype(np.float64)
+        top = 1.0 if score != "distance" else max(1.0, float(np.nanmax(values, initial=0)))
+        figure = head_map(
+            values, f"{SCORE_NAMES[score]}", colours, bounds=(0.0, top), title=SCORE_NAMES[score]
+        )
+    ring(figure, found.layer, found.head, heads, colours)
+    st.plotly_chart(
+        figure,
+        key="patterns_map",
+        on_select=_take_square,
+        selection_mode="points",
+        config={"displayModeBar": False},
+    )
+    st.caption(_read_map(found, score))
+
+
+def _read_map(found: Found, score: str) -> str:
+    if score == "class" and found.short:
+        return (
+            "A square is a head. Click one to choose it; a score as colour shows how they differ."
+        )
+    if score == "class":
+        return (
+            "A square is a head; its colour and letter are the most specific pattern it clearly"
+            " follows. Click one to choose it."
+        )
+    baseline = found.table[f"{score}_uniform"]
+    if baseline.isna().all():
+        return f"Not defined here. {MISSING.get(score, '')}"
+    low, high = float(baseline.min()), float(baseline.max())
+    uniform = number(low) if high - low < 0.005 else f"{number(low)} to {number(high)}"
+    if score == "entropy":
+        return f"A head with uniform attention has {uniform}, the most there is."
+    unit = " tokens" if score == "distance" else ""
+    return f"A head with uniform attention has {uniform}{unit} here: the uniform baseline."
+
+
+def _bars(found: Found) -> list[Bar]:
+    row, limits = found.row, found.thresholds_of(found.number)
+    tokens = found.query_tokens_of(found.number)
+    bars = []
+    for name in SCORES:
+        if name == "distance":
+            continue
+        kind = _CLASS_OF.get(name, "")
+        value = float(row[name])  # type: ignore[arg-type]
+        threshold = limits.get(kind, float("nan"))
+        enough = bool(kind) and tokens[kind] >= PATTERNS[kind].min_query_tokens
+        bars.append(
+            Bar(
+                SCORE_NAMES[name],
+                value,
+                float(row[f"{name}_uniform"]),  # type: ignore[arg-type]
+                threshold if np.isfinite(value) else float("nan"),
+                float(row.get(f"{name}_low", np.nan)),  # type: ignore[arg-type]
+                float(row.get(f"{name}_high", np.nan)),  # type: ignore[arg-type]
+                passes=bool(value > threshold) and enough and not found.short,
+            )
+        )
+    return bars
+
+
+def _show_table(found: Found) -> None:
+    st.subheader("Every head", anchor=False)
+    shown = _readable(found.table, chance=st.session_state["chance"])
+    heads = found.trace.shape[1]
+    st.dataframe(
+        shown,
+        key="patterns_table",
+        hide_index=True,
+        height=420,
+        placeholder="–",
+        on_select=lambda: _take_row(heads),
+        selection_mode="single-row",
+        column_config=_columns(shown),
+    )
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.toggle(
+            "Uniform baseline beside each score",
+            key="chance",
+            persist_state="session",
+            help="What a head scores that attends uniformly to all it may see, on the same texts.",
+        )
+        st.caption(_read_table(found), width="stretch")
+        st.download_button(
+            "Download CSV",
+            csv_later(found.table.copy, index=False, float_format="%.6f"),
+            file_name="head_patterns.csv",
+            mime="text/csv",
+            on_click="ignore",
+        )
+
+
+def _readable(table: pd.DataFrame, *, chance: bool) -> pd.DataFrame:
+    """The table with names that people read; intervals are in the download."""
+    shown = table[["class", "confidence"]].copy()
+    shown.insert(0, "head", "L" + table["layer"].astype(str) + " H" + table["head"].astype(str))
+    shown["class"] = shown["class"].map(CLASS_NAMES)
+    shown = shown.rename(columns={"class": "pattern", "confidence": "above threshold"})
+    if "stability" in table:
+        shown["stability"] = table["stability"]
+    for name in SCORES:
+        shown[name] = table[name]
+        if chance:
+            shown[f"{name}_uniform"] = table[f"{name}_uniform"]
+    return shown
+
+
+def _columns(shown: pd.DataFrame) -> dict[str, ColumnConfig]:
+    """How each column of numbers is called and written."""
+    columns: dict[str, ColumnConfig] = {}
+    for name in shown.columns:
+        score = name.removesuffix("_uniform")
+        label = "uniform" if name != score else SHORT_NAMES.get(name, name)
+        about = f"Uniform baseline of: {SCORE_NAMES[score]}" if name != score else _ABOUT.get(name)
+        if name not in {"head", "pattern"}:
+            columns[name] = st.column_config.NumberColumn(
+                label,
+                format="%.3f",
+                width="small",
+                help=about or SCORE_NAMES.get(name),
+            )
+    return columns
+
+
+def _read_table(found: Found) -> str:
+    missing = [SCORE_NAMES[name] for name in MEASURED if found.table[name].isna().all()]
+    empty = f" Empty on this text: {', '.join(missing)}." if missing else ""
+    drawn = (
+        ""
+        if found.corpus is None
+        else f" Stability: how often the pattern came again when the sentences were drawn anew"
+        f" {RESAMPLES:,} times; the 95 % intervals are in the download."
+    )
+    return f"Click a column to sort by it, a row to choose the head.{drawn}{empty}"
+
+
+def publish_overview() -> None:
+    """Write what this part shows into the address."""
+    address.publish("part", "source", "layer", "head", "score", "chance", *THRESHOLD_KEYS)

@@ -1,0 +1,1 @@
+"""What the projection page alone has."""

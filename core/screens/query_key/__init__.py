@@ -1,0 +1,1 @@
+"""What the query-key page alone has."""

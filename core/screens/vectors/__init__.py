@@ -1,0 +1,1 @@
+"""What the vector grid page alone has."""

@@ -1,1 +1,0 @@
-"""What the atlas page is made of."""

@@ -1,0 +1,1 @@
+"""What a deployed site needs: who visits, what is allowed, bounds, and turns."""
