@@ -140,18 +140,20 @@ def from_jsonl(text: str, name: str) -> Columns:
             f"No line of {name} is a JSON object or a string (it has {bad + rows:,}). "
             'Write one a line, such as {"text": "It rains."}, or save plain sentences as .txt.'
         )
-    for column in columns.values():
+    names, replaced = _sound(columns)
+    cells_of = []
+    for key in list(columns):  # one column at a time leaves memory, as there may be a million cells
+        column = columns.pop(key)
         column.extend([""] * (rows - len(column)))
-    names, *sound = (_sound(column) for column in (list(columns), *columns.values()))
+        sound, count = _sound(column)
+        cells_of.append(sound)
+        replaced += count
     notes += counted(
         bad,
         "line that is no JSON object or string was left out.",
         "lines that are no JSON objects or strings were left out.",
     )
-    replaced = names[1] + sum(count for _, count in sound)
-    return Columns(
-        _names(names[0]), tuple(cell for cell, _ in sound), notes + surrogates_note(replaced)
-    )
+    return Columns(_names(names), tuple(cells_of), notes + surrogates_note(replaced))
 
 
 def _records(text: str, delimiter: str, name: str) -> tuple[list[list[str]], tuple[str, ...]]:
@@ -231,7 +233,10 @@ def _as_text(value: Any) -> str:  # noqa: ANN401 - whatever JSON holds
 
 def _sound(column: Iterable[str]) -> tuple[tuple[str, ...], int]:
     """Without lone surrogates and NULs, which escapes can write; how many surrogates there were."""
-    pairs = [(cell, 0) if cell.isascii() else without_surrogates(cell) for cell in column]
+    column = tuple(column)
+    if all(cell.isascii() and "\0" not in cell for cell in column):  # almost always, and quick
+        return column, 0
+    pairs = [without_surrogates(cell) for cell in column]
     return tuple(cell.replace("\0", "") for cell, _ in pairs), sum(count for _, count in pairs)
 
 

@@ -33,8 +33,8 @@ DEFINITIONS = {
     " keys, −1 the reverse. Attention does not fix it: c q and k / c give the same weights.",
     "clouds apart": "share of queries and keys that are named right, once translation has brought"
     " their centroids together: each goes to the cloud nearer by energy distance, judged by the"
-    " other tokens alone (0.5: one cloud). Longer queries than keys are enough for it, and those"
-    " the constant c may change.",
+    " other tokens alone (0.5: one cloud). A straight cut would find spread and skew only, as the"
+    " means agree. Queries longer than keys are enough for it, and lengths c may change.",
     "alike weights": "Pearson's correlation of the entries of W_Q and W_K: near 1, a score says how"
     " alike two tokens are in what the head reads of them, biases apart. Longer vectors score"
     " higher: a token need not attend to itself most. A property of the model, whatever the text.",
