@@ -1,4 +1,4 @@
-"""Attention Atlas: see how a transformer pays attention, and how far to trust the picture."""
+"""Headscope: see how a transformer pays attention, and how far to trust the picture."""
 
 import streamlit as st
 
@@ -7,7 +7,8 @@ from core.ui.site import outside, turns, uploads
 
 outside.ask_nothing()
 uploads.bound()
-st.set_page_config(page_title="Attention Atlas", layout="wide")
+st.set_page_config(page_title="Headscope", page_icon=navigation.MARK, layout="wide")
+st.logo(navigation.LOGO, size="large", icon_image=navigation.MARK)
 with turns.short_answer():
     address.open_link()
     page = navigation.register_pages()

@@ -1,1 +1,1 @@
-"""Attention Atlas: what a transformer attends to, and how far to trust the picture."""
+"""Headscope: what a transformer attends to, and how far to trust the picture."""

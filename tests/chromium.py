@@ -22,5 +22,7 @@ _NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable
 
 
 def find_chromium() -> str | None:
-    """The executable that ATLAS_CHROMIUM names, else one on the path, else None."""
-    return os.environ.get("ATLAS_CHROMIUM") or next(filter(None, map(shutil.which, _NAMES)), None)
+    """The executable that HEADSCOPE_CHROMIUM names, else one on the path, else None."""
+    return os.environ.get("HEADSCOPE_CHROMIUM") or next(
+        filter(None, map(shutil.which, _NAMES)), None
+    )

@@ -22,7 +22,7 @@ def register(name: str, *shared: str) -> ComponentRenderer:
     shared : scripts of ``shared/`` (without ``.js``) that the component's script calls.
     """
     return st.components.v2.component(
-        f"attention_atlas_{name}", js=read_script(name, *shared), css=read_style(name)
+        f"headscope_{name}", js=read_script(name, *shared), css=read_style(name)
     )
 
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     import torch
 
-IMPLEMENTATION = "attention_atlas"
+IMPLEMENTATION = "headscope"
 
 Positions = NDArray[np.intp]
 
@@ -46,7 +46,7 @@ class Call:
     softcap: float | None
 
 
-_calls: ContextVar[list[Call] | None] = ContextVar("attention_atlas_calls", default=None)
+_calls: ContextVar[list[Call] | None] = ContextVar("headscope_calls", default=None)
 
 
 def register() -> None:

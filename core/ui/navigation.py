@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from contextvars import ContextVar
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import streamlit as st
@@ -30,10 +31,14 @@ class Page:
         return f"pages/{self.name}.py"
 
 
+_PICTURES = Path(__file__).parent / "pictures"
+MARK = str(_PICTURES / "mark.svg")  # arcs of attention over a row of tokens
+LOGO = str(_PICTURES / "logo.svg")  # the same beside the name
+
 PAGES: tuple[Page, ...] = (
     Page(
         "home",
-        "Attention Atlas",
+        "Headscope",
         "See how a transformer pays attention to your sentence.",
         section="",
         menu_title="Home",
@@ -100,7 +105,7 @@ PAGES: tuple[Page, ...] = (
     ),
 )
 
-_app_is_running: ContextVar[bool] = ContextVar("attention_atlas_app_is_running", default=False)
+_app_is_running: ContextVar[bool] = ContextVar("headscope_app_is_running", default=False)
 
 
 def find(name: str) -> Page:
@@ -115,7 +120,7 @@ def register_pages() -> StreamlitPage:
     Streamlit takes the name out of its default page's address, so that a link to ``/home`` would
     fail; a hidden default page that leads there keeps every page's file name its address.
     """
-    front_door = st.Page(_go_home, title="Attention Atlas", default=True, visibility="hidden")
+    front_door = st.Page(_go_home, title="Headscope", default=True, visibility="hidden")
     sections: dict[str, list[StreamlitPage]] = {"": [front_door]}
     for page in PAGES:
         sections.setdefault(page.section, []).append(
@@ -148,9 +153,7 @@ def open_page(name: str) -> None:
         register_pages()
         st.rerun()
     page = find(name)
-    st.set_page_config(
-        page_title=page.title if name == "home" else f"{page.title} · Attention Atlas"
-    )
+    st.set_page_config(page_title=page.title if name == "home" else f"{page.title} · Headscope")
     st.title(page.title, anchor=False)
     st.markdown(page.question)
     place_notices()

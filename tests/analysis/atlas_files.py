@@ -31,7 +31,7 @@ SENTENCES = (
     "a",
 )
 LABELS = ("good", "bad", "good", "\ud83d “—”")
-KEY = b"attention_atlas"
+KEY = b"headscope"
 
 
 def trace(text: str, seed: int, *, causal: bool) -> Trace:
@@ -91,6 +91,7 @@ def forged(
     data: bytes,
     header: dict[str, Any] | bytes | None,
     change: Callable[[pa.Table, int], pa.Table] = lambda table, _: table,
+    key: bytes = KEY,
 ) -> bytes:
     """The same table, or a changed one, under another header."""
     file = pq.ParquetFile(io.BytesIO(data))
@@ -101,7 +102,7 @@ def forged(
             writer.write_table(table.cast(tables[0].schema), row_group_size=max(1, len(table)))
         if header is not None:
             raw = header if isinstance(header, bytes) else json.dumps(header).encode()
-            writer.add_key_value_metadata({KEY: raw})
+            writer.add_key_value_metadata({key: raw})
     return buffer.getvalue()
 
 

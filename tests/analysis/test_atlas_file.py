@@ -127,6 +127,13 @@ def test_a_head_can_be_read_alone() -> None:
     assert (group["query_raw_x"] == atlas.points["raw"][1, 0, : len(atlas.tokens), 0]).all()
 
 
+def test_a_file_saved_under_the_project_s_first_name_opens() -> None:
+    data = written(an_atlas())
+    old = forged(data, header_of(data), key=b"attention_atlas")
+    assert b"headscope" not in pq.read_metadata(io.BytesIO(old)).metadata
+    assert opened(old).sentences == opened(data).sentences
+
+
 def test_the_header_tells_others_what_it_is() -> None:
     atlas = an_atlas()
     header = header_of(written(atlas))

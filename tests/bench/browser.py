@@ -27,7 +27,7 @@ def running_browser() -> Iterator[Browser]:
     """A headless Chromium with software rendering, closed at the end."""
     found = find_chromium()
     if not found:
-        raise FileNotFoundError("No Chromium was found; name one in ATLAS_CHROMIUM.")
+        raise FileNotFoundError("No Chromium was found; name one in HEADSCOPE_CHROMIUM.")
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=found, args=ARGUMENTS)
         try:

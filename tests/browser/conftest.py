@@ -53,7 +53,7 @@ def _chromium() -> str:
     path = find_chromium()
     if path is None:
         message = "no Chromium on this machine (bash tests/run installs one)"
-        if os.environ.get("ATLAS_REQUIRE_BROWSER"):
+        if os.environ.get("HEADSCOPE_REQUIRE_BROWSER"):
             pytest.fail(message)
         pytest.skip(message)
     return path

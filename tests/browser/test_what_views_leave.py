@@ -71,7 +71,7 @@ def visit(page: Page, name: str) -> None:
 def leave(page: Page, session: CDPSession) -> dict[str, int]:
     """Go home; what is still held there."""
     page.get_by_test_id("stSidebarNavLink").filter(has_text="Home").click()
-    expect(page.get_by_role("heading", name="Attention Atlas", level=1)).to_be_visible()
+    expect(page.get_by_role("heading", name="Headscope", level=1)).to_be_visible()
     expect(page.locator(", ".join(VIEWS.values()))).to_have_count(0)
     settle(page)
     page.wait_for_function("() => __held.frames.size === 0")

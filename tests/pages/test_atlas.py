@@ -181,7 +181,7 @@ def test_what_a_link_cannot_have_is_told_and_replaced(
 def test_a_budget_out_of_range_is_told(
     open_app: Callable[..., AppTest], monkeypatch: pytest.MonkeyPatch, value: str
 ) -> None:
-    monkeypatch.setenv("ATTENTION_ATLAS_TOKENS", "1000")
+    monkeypatch.setenv("HEADSCOPE_TOKENS", "1000")
     app = open_app("atlas", budget=value)
     assert not app.exception
     assert f"This link asks for budget `{value}`" in alerts(app)
@@ -191,7 +191,7 @@ def test_a_budget_out_of_range_is_told(
 def test_a_site_may_lower_the_budget(
     open_app: Callable[..., AppTest], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("ATTENTION_ATLAS_TOKENS", "2000")
+    monkeypatch.setenv("HEADSCOPE_TOKENS", "2000")
     app = open_app("atlas", budget="1000")
     slider = app.slider(key="budget")
     assert (slider.min, slider.max, slider.value) == (1000, 2000, 1000)
@@ -731,7 +731,7 @@ def test_a_file_that_is_no_atlas_is_told(
 def test_a_site_that_does_not_offer_the_model_never_runs_it(
     opened: Callable[..., AppTest], small: Atlas, monkeypatch: pytest.MonkeyPatch, part: str
 ) -> None:
-    monkeypatch.setenv("ATTENTION_ATLAS_MODELS", CAUSAL)
+    monkeypatch.setenv("HEADSCOPE_MODELS", CAUSAL)
     app = opened(small, **SHE_HER | {"part": part, "token": "7"})
     assert not app.exception
     assert "`bundled/minilm`, which this site does not offer" in said(app)

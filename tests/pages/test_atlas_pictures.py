@@ -123,7 +123,7 @@ def test_where_the_model_is_not_offered_the_page_says_why_there_are_no_lines(
     clouds: list[AtlasCloud],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setenv("ATTENTION_ATLAS_MODELS", CAUSAL)
+    monkeypatch.setenv("HEADSCOPE_MODELS", CAUSAL)
     app = opened(part="one", token="5")
     assert not app.exception
     assert clouds[-1].lines is None

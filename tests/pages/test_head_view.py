@@ -30,7 +30,7 @@ def payload(app: AppTest) -> bytes:
     (component,) = (
         each.proto
         for each in app.get("bidi_component")
-        if each.proto.component_name == "attention_atlas_head_view"
+        if each.proto.component_name == "headscope_head_view"
     )
     data: bytes = component.bytes
     return data

@@ -92,7 +92,7 @@ def test_a_failure_is_remembered_until_someone_tries_again(
 def test_a_restricted_site_offers_only_its_models(
     open_app: Callable[..., AppTest], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("ATTENTION_ATLAS_MODELS", "bundled/minilm")
+    monkeypatch.setenv("HEADSCOPE_MODELS", "bundled/minilm")
     app = open_app("heatmap", model="gpt2")
     assert "asks for model `gpt2`. This site offers: `bundled/minilm`." in alerts(app)
     assert app.sidebar.selectbox(key="model").options == ["bundled/minilm"]
@@ -102,7 +102,7 @@ def test_a_restricted_site_offers_only_its_models(
 def test_a_restricted_site_opens_no_folder(
     open_app: Callable[..., AppTest], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("ATTENTION_ATLAS_MODELS", "bundled/minilm")
+    monkeypatch.setenv("HEADSCOPE_MODELS", "bundled/minilm")
     opened: list[str] = []
     working = cache.model
 

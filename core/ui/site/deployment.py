@@ -7,27 +7,43 @@ model they may have downloaded; ``TOKENS``: the largest atlas.
 
 from __future__ import annotations
 
+import functools
+import logging
 import os
 
 import streamlit as st
 
-_PREFIXES = ("HEADSCOPE_", "ATTENTION_ATLAS_")  # the name to come first, then the present one
+_PREFIX, _OLD_PREFIX = "HEADSCOPE_", "ATTENTION_ATLAS_"
+_log = logging.getLogger(__name__)
 _YES = frozenset({"1", "true", "yes", "on"})
 
 
 def setting(name: str) -> str | None:
     """The value of a setting such as ``MODELS`` (``HEADSCOPE_MODELS``); None where it is not set.
 
-    The environment comes before the secrets; ``ATTENTION_ATLAS_MODELS`` is read as well.
+    The environment comes before the secrets; the project's first name, ``ATTENTION_ATLAS_MODELS``,
+    is read as well, and the log says what to call it now.
     """
-    names = [prefix + name for prefix in _PREFIXES]
+    names = (_PREFIX + name, _OLD_PREFIX + name)
     for full in names:
         if (value := os.environ.get(full)) is not None:
+            _say_new_name(full)
             return value
     try:
-        return next((str(st.secrets[full]) for full in names if full in st.secrets), None)
+        for full in names:
+            if full in st.secrets:
+                _say_new_name(full)
+                return str(st.secrets[full])
     except FileNotFoundError:
-        return None
+        pass
+    return None
+
+
+@functools.cache
+def _say_new_name(full: str) -> None:
+    """Once for each old name, in the log."""
+    if full.startswith(_OLD_PREFIX):
+        _log.warning("%s is now called %s.", full, full.replace(_OLD_PREFIX, _PREFIX, 1))
 
 
 def is_on(name: str) -> bool:

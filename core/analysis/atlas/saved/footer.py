@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, BinaryIO
 
 from core.analysis.atlas.saved.errors import AtlasFileError
 from core.analysis.atlas.saved.header import MOST_BYTES, MOST_HEADS, most_header_bytes
-from core.analysis.atlas.saved.table import KEY
+from core.analysis.atlas.saved.table import KEY, OLD_KEY
 from core.analysis.atlas.saved.thrift import BINARY, LISTS, STRUCT, Cursor
 
 if TYPE_CHECKING:
@@ -55,7 +55,8 @@ def read_footer(source: BinaryIO) -> Footer:
             if number == _GROUPS and kind in LISTS:
                 groups, rows = _read_groups(cursor)
             elif number == _TEXTS and kind in LISTS:
-                header = dict(_read_texts(cursor)).get(KEY)
+                texts = dict(_read_texts(cursor))
+                header = texts.get(KEY, texts.get(OLD_KEY))
             else:
                 cursor.skip(kind)
     except IndexError as error:

@@ -15,7 +15,8 @@ if TYPE_CHECKING:
 
     from core.analysis.atlas.data import CorpusTokens
 
-KEY = b"attention_atlas"  # of the header, in the file's key-value metadata
+KEY = b"headscope"  # of the header, in the file's key-value metadata
+OLD_KEY = b"attention_atlas"  # of files that were saved under the project's first name
 NORMS = ("query_norm", "key_norm")
 POINTS = {
     stage: [f"{kind}_{stage}_{axis}" for kind, axis in product(("query", "key"), "xyz")]
