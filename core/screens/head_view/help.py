@@ -8,6 +8,7 @@ import numpy as np
 import streamlit as st
 
 from core.analysis.head_patterns import head_scores
+from core.analysis.head_patterns.measure import HEAD_VIEW
 from core.analysis.strongest_link import strongest_link
 from core.analysis.view_weights import only_permits, sends_logits
 from core.ui.formulas import cap_sentence, capped, softcap_of
@@ -157,7 +158,7 @@ def _presets(trace: Trace) -> list[Preset]:
 
 
 def _measured_presets(trace: Trace) -> list[Preset]:
-    scores = head_scores(trace)
+    scores = head_scores(trace, HEAD_VIEW)
     layer, head = _best(scores["previous"])
     value = scores["previous"][layer, head]
     resting = scores["delimiter"].mean(axis=1)  # (layer,)

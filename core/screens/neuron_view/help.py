@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import streamlit as st
 
-from core.analysis.head_patterns import attention_at_offset
+from core.analysis.head_patterns import head_scores
+from core.analysis.head_patterns.classes import NAMING
 from core.analysis.neuron import read_head, strongest_position
 from core.analysis.strongest_link import strongest_link
 from core.ui.formulas import cap_sentence, capped
@@ -125,7 +126,7 @@ def _previous_token(trace: Trace) -> Preset | None:
     """The head that looks back one token most, at its strongest pair."""
     if len(trace.tokens) < 2:
         return None
-    means = attention_at_offset(trace, -1)
+    means = head_scores(trace, [NAMING["previous"]])["previous"]
     layer, head = (int(i) for i in np.unravel_index(int(means.argmax()), means.shape))
     # The first pair is left out: in causal models it has little choice.
     back = np.diagonal(trace.attention(layer, head), -1)

@@ -1,0 +1,258 @@
+"""Every head pattern, one record each: the pairs it is made of, and where heads are told of it.
+
+A new pattern is a record here and its words in :mod:`core.ui.pattern_words`; the table, the model
+view, the head view and the patterns page take it from there.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+from core.analysis.head_patterns.minimum_evidence import MIN_QUERY_TOKENS
+from core.analysis.head_patterns.pairs import (
+    at_offset,
+    induction_pairs,
+    is_mark,
+    on_keys,
+    other_sentence_pairs,
+    same_token_pairs,
+    word_pairs,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from core.model.trace import Token
+
+    Pairs = NDArray[np.bool_]
+
+Measure = Literal["pairs", "distance", "entropy", "repeated", "related"]
+Chance = Literal["uniform", "permutation", "none"]
+
+CLARK = "Clark et al. 2019"
+OURS = "this project"
+
+
+@dataclass(frozen=True)
+class Colour:
+    """On maps of heads: one of the palette's categories, or a hue in degrees (CIE LCh).
+
+    `light` and `dark` are the lightness of that hue in either theme.
+    """
+
+    category: int | None = None
+    hue: float = 0.0
+    light: float = 52.0
+    dark: float = 70.0
+
+
+@dataclass(frozen=True)
+class Pattern:
+    """One head pattern.
+
+    Attributes
+    ----------
+    name : as links and the table's column ``class`` have it.
+    measures : what its score is; a share of attention unless it says otherwise.
+    pairs : the (query, key) pairs of a text, boolean (token, token); None for all pairs.
+    measured : by attention on the `pairs`; by how many tokens away heads attend; by entropy; by
+        attention on the pairs of sequences that stand twice (:mod:`.induction`); or by words that
+        are related in the model's own embeddings (:mod:`core.analysis.related_words`).
+    score : its column of the table, where that is not the `name`.
+    threshold : the score must exceed it; for "permutation", the share of random arrangements.
+    source : whose threshold that is.
+    chance : what the score must exceed besides: that of a head with uniform attention, or that of
+        words in random places. "none" for entropy, of which a uniform head has the most there is.
+    min_query_tokens : how many query tokens must have such a pair before the score says anything.
+    letter, colour : of the heads that follow it, on maps. Each has its own.
+    rank : its place among the patterns that name heads, from the most specific: the first that a
+        head clearly follows names it. None where it names none.
+    highlight : its place among those that the model view looks for. None where it is not one.
+    link : what the model view's links call it, where that is not the `name`.
+    in_table, in_head_view : whether it has a column of the table, a number in the head view.
+    """
+
+    name: str
+    measures: str
+    pairs: Callable[[tuple[Token, ...]], Pairs] | None = None
+    measured: Measure = "pairs"
+    score: str = ""
+    threshold: float = 0.5
+    source: str = OURS
+    chance: Chance = "uniform"
+    min_query_tokens: int = MIN_QUERY_TOKENS
+    letter: str = ""
+    colour: Colour | None = None
+    rank: int | None = None
+    highlight: int | None = None
+    link: str = ""
+    in_table: bool = True
+    in_head_view: bool = False
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "score", self.score or self.name)
+        object.__setattr__(self, "link", self.link or self.name)
+        if self.rank is not None and not (self.letter and self.colour):
+            raise ValueError(f"{self.name!r} names heads: it needs a letter and a colour")
+
+
+# In the order of the table's columns. Clark et al. look at the previous and the next token with
+# more than half of the attention, and test [CLS], [SEP] and punctuation each against 0.6 (their
+# code), so that no head is named by the sum of these. None is named by [CLS] alone: it is the first
+# token, which 0.5 is asked of here. Their broad heads have an entropy above 3.8 nats on 128 tokens,
+# 0.78 of ln 128; ours have 0.78 of the largest entropy that a text of any length allows.
+PATTERNS = (
+    Pattern(
+        "previous",
+        "on the token before",
+        at_offset(-1),
+        source=CLARK,
+        letter="P",
+        colour=Colour(category=1),
+        rank=1,
+        highlight=2,
+        in_head_view=True,
+    ),
+    Pattern(
+        "next",
+        "on the token after",
+        at_offset(1),
+        source=CLARK,
+        letter="N",
+        colour=Colour(category=2),
+        rank=2,
+        highlight=1,
+        in_head_view=True,
+    ),
+    Pattern(
+        "self",
+        "on the token itself",
+        at_offset(0),
+        letter="S",
+        colour=Colour(hue=95, dark=74),
+        rank=5,
+        in_head_view=True,
+    ),
+    Pattern(
+        "first",
+        "on position 0, whatever stands there",
+        on_keys(lambda token: token.position == 0),
+        letter="1",
+        colour=Colour(category=0),
+        rank=6,
+        in_head_view=True,
+    ),
+    Pattern(
+        "cls",
+        "on a special token at position 0",
+        on_keys(lambda token: token.special and token.position == 0),
+    ),
+    Pattern(
+        "sep",
+        "on other special tokens",
+        on_keys(lambda token: token.special and token.position > 0),
+        threshold=0.6,
+        source=CLARK,
+        letter="|",
+        colour=Colour(hue=75, light=36, dark=84),
+        rank=7,
+    ),
+    Pattern(
+        "punctuation",
+        'on "." and ","',
+        on_keys(lambda token: is_mark(token) and not token.special),
+        threshold=0.6,
+        source=CLARK,
+        letter=".",
+        colour=Colour(hue=15, light=34),
+        rank=8,
+    ),
+    Pattern(
+        "delimiter",
+        "the sum of cls, sep and punctuation",
+        on_keys(lambda token: is_mark(token) or token.special),
+        threshold=0.6,
+        source=CLARK,
+        highlight=3,
+        link="delimiters",
+        in_head_view=True,
+    ),
+    Pattern(
+        "same_token",
+        "on other positions that hold the same token",
+        same_token_pairs,
+        letter="=",
+        colour=Colour(category=3),
+        rank=4,  # before "self", where such a head rests when nothing is repeated
+    ),
+    Pattern(
+        "same_word",
+        "on other occurrences of the token's word, all pieces of them",
+        lambda tokens: word_pairs(tokens)[0],
+        in_table=False,
+    ),
+    Pattern(
+        "related_word",
+        "on other occurrences of the token's word and of forms of it (`pairs.SAME_START`)",
+        lambda tokens: word_pairs(tokens)[1],
+        highlight=4,
+        link="words",
+        in_table=False,
+    ),
+    Pattern(
+        "related",
+        "on words that are related in the model's own embeddings",
+        measured="related",
+        threshold=0.99,
+        chance="permutation",
+        highlight=5,
+        in_table=False,
+    ),
+    Pattern(
+        "other_sentence",
+        "on the other sentence of a pair, special tokens left out on both sides",
+        other_sentence_pairs,
+        letter="O",
+        colour=Colour(hue=40),
+        rank=9,
+        highlight=6,
+        link="sentence",
+    ),
+    Pattern(
+        "related_other",
+        "on related words of the other sentence",
+        measured="related",
+        threshold=0.99,
+        chance="permutation",
+        highlight=7,
+        in_table=False,
+    ),
+    Pattern("distance", "how many tokens away, on average; not a share", measured="distance"),
+    Pattern(
+        "broad",
+        "H(row) / ln(permitted keys) of the rows that have a choice; not a share",
+        measured="entropy",
+        score="entropy",
+        threshold=0.78,
+        source=CLARK,
+        chance="none",
+        letter="B",
+        colour=Colour(category=4),
+        rank=100,
+        highlight=100,
+        in_head_view=True,
+    ),
+    Pattern(
+        "induction",
+        "on a random sequence repeated twice, on the token after the earlier copy",
+        induction_pairs,
+        measured="repeated",
+        letter="I",
+        colour=Colour(hue=205),
+        rank=3,
+    ),
+)
