@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from core.analysis.head_patterns.registry import Colour
+    from core.analysis.head_patterns.registry import Naming
 
     Floats = NDArray[np.float64]
 
@@ -26,20 +26,22 @@ _GAP = 10  # pixels between squares, one above another
 _UNDER_MAP = 58  # pixels from the map to its legend, past the axis
 _BAR = 27  # pixels a bar
 # Each pattern has a letter too, so that colour is not all there is to read.
-LETTERS = {name: pattern.letter for name, pattern in NAMING.items()} | {NONE: "", TOO_SHORT: "?"}
+LETTERS = {NONE: "", TOO_SHORT: "?"} | {
+    name: pattern.naming.letter for name, pattern in NAMING.items() if pattern.naming
+}
 _CHROMA = 48.0  # of colours that are not the palette's; green and pink stay queries and keys
 
 
 def class_colours(theme: str | None, colours: Palette) -> dict[str, str]:
     """A colour a pattern, ``#rrggbb``; no pattern is the colour of lines."""
 
-    def shade(colour: Colour) -> str:
-        if colour.category is not None:
-            return colours.categories[colour.category]
-        lightness = colour.dark if theme == "dark" else colour.light
-        return lch_to_hex(lightness, _CHROMA, colour.hue)
+    def shade(naming: Naming) -> str:
+        if naming.category is not None:
+            return colours.categories[naming.category]
+        lightness = naming.dark if theme == "dark" else naming.light
+        return lch_to_hex(lightness, _CHROMA, naming.hue)
 
-    shades = {name: shade(each.colour) for name, each in NAMING.items() if each.colour}
+    shades = {name: shade(each.naming) for name, each in NAMING.items() if each.naming}
     return shades | {NONE: colours.line, TOO_SHORT: colours.line}
 
 

@@ -47,4 +47,4 @@ def show() -> dict[str, object]:
 
 
 if __name__ == "__main__":
-    print(json.dumps(show()))  # noqa: T201 - this is what it is for
+    print(json.dumps(show()))

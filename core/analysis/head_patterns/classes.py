@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 # By name, from the most specific to the least: the first that a head clearly follows names it.
 NAMING: Mapping[str, Pattern] = {
     pattern.name: pattern
-    for pattern in sorted(PATTERNS, key=lambda each: each.rank or 0)
-    if pattern.rank is not None
+    for pattern in sorted(PATTERNS, key=lambda each: each.naming.rank if each.naming else 0)
+    if pattern.naming
 }
 CLASSES = tuple(NAMING)
 NONE = "none"

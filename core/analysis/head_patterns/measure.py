@@ -178,27 +178,23 @@ class Ruler:
     def sums(self, weights: Array, allowed: Pairs) -> Floats:
         """Of attention (head, token, token): float64 (score, head)."""
         shares = iter((weights.reshape(len(weights), -1) @ self.flat.T).astype(np.float64).T)
-        return np.stack(
-            [
-                relative_entropy(weights, allowed)[0].sum(axis=-1)
-                if of == "entropy"
-                else next(shares)
-                for of in self._measured
-            ]
-        )
+        sums = [
+            next(shares) if of != "entropy" else relative_entropy(weights, allowed)[0].sum(axis=-1)
+            for of in self._measured
+        ]
+        return np.stack(sums)
 
     def counts(self, allowed: Pairs) -> Counts:
         """How many tokens have a permitted pair, or a choice, int (score, 1 or head)."""
-        rows = np.full(len(allowed), allowed.shape[-1])
-        choices = (allowed.sum(axis=-1) > 1).sum(axis=-1)
-        return np.stack(
-            [
-                (choices if of == "entropy" else rows)
-                if pairs is None
-                else (pairs & allowed).any(axis=-1).sum(axis=-1)
-                for of, pairs in zip(self._measured, self.pairs, strict=True)
-            ]
-        )
+        tokens = {
+            "distance": np.full(len(allowed), allowed.shape[-1]),
+            "entropy": (allowed.sum(axis=-1) > 1).sum(axis=-1),
+        }
+        counts = [
+            tokens[of] if pairs is None else (pairs & allowed).any(axis=-1).sum(axis=-1)
+            for of, pairs in zip(self._measured, self.pairs, strict=True)
+        ]
+        return np.stack(counts)
 
 
 def mean_relative_entropy(weights: Array, allowed: Pairs) -> Floats:

@@ -19,6 +19,7 @@ from core.analysis.head_patterns.pairs import (
     same_token_pairs,
     word_pairs,
 )
+from core.analysis.related_words.heads import LEVEL
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -38,12 +39,19 @@ OURS = "this project"
 
 
 @dataclass(frozen=True)
-class Colour:
-    """On maps of heads: one of the palette's categories, or a hue in degrees (CIE LCh).
+class Naming:
+    """How a pattern names heads.
 
-    `light` and `dark` are the lightness of that hue in either theme.
+    Attributes
+    ----------
+    rank : its place from the most specific pattern: the first that a head clearly follows names it.
+    letter : of these heads on maps.
+    category : their colour there, as one of the palette's categories; None for a hue.
+    hue : their colour in degrees (CIE LCh), `light` and `dark` being its lightness in either theme.
     """
 
+    rank: int
+    letter: str
     category: int | None = None
     hue: float = 0.0
     light: float = 52.0
@@ -59,6 +67,7 @@ class Pattern:
     name : as links and the table's column ``class`` have it.
     measures : what its score is; a share of attention unless it says otherwise.
     pairs : the (query, key) pairs of a text, boolean (token, token); None for all pairs.
+    naming : how it names heads; None where it names none.
     measured : by attention on the `pairs`; by how many tokens away heads attend; by entropy; by
         attention on the pairs of sequences that stand twice (:mod:`.induction`); or by words that
         are related in the model's own embeddings (:mod:`core.analysis.related_words`).
@@ -68,9 +77,6 @@ class Pattern:
     chance : what the score must exceed besides: that of a head with uniform attention, or that of
         words in random places. "none" for entropy, of which a uniform head has the most there is.
     min_query_tokens : how many query tokens must have such a pair before the score says anything.
-    letter, colour : of the heads that follow it, on maps. Each has its own.
-    rank : its place among the patterns that name heads, from the most specific: the first that a
-        head clearly follows names it. None where it names none.
     highlight : its place among those that the model view looks for. None where it is not one.
     link : what the model view's links call it, where that is not the `name`.
     in_table, in_head_view : whether it has a column of the table, a number in the head view.
@@ -79,15 +85,13 @@ class Pattern:
     name: str
     measures: str
     pairs: Callable[[tuple[Token, ...]], Pairs] | None = None
+    naming: Naming | None = None
     measured: Measure = "pairs"
     score: str = ""
     threshold: float = 0.5
     source: str = OURS
     chance: Chance = "uniform"
     min_query_tokens: int = MIN_QUERY_TOKENS
-    letter: str = ""
-    colour: Colour | None = None
-    rank: int | None = None
     highlight: int | None = None
     link: str = ""
     in_table: bool = True
@@ -96,8 +100,6 @@ class Pattern:
     def __post_init__(self) -> None:
         object.__setattr__(self, "score", self.score or self.name)
         object.__setattr__(self, "link", self.link or self.name)
-        if self.rank is not None and not (self.letter and self.colour):
-            raise ValueError(f"{self.name!r} names heads: it needs a letter and a colour")
 
 
 # In the order of the table's columns. Clark et al. look at the previous and the next token with
@@ -110,10 +112,8 @@ PATTERNS = (
         "previous",
         "on the token before",
         at_offset(-1),
+        Naming(1, "P", category=1),
         source=CLARK,
-        letter="P",
-        colour=Colour(category=1),
-        rank=1,
         highlight=2,
         in_head_view=True,
     ),
@@ -121,10 +121,8 @@ PATTERNS = (
         "next",
         "on the token after",
         at_offset(1),
+        Naming(2, "N", category=2),
         source=CLARK,
-        letter="N",
-        colour=Colour(category=2),
-        rank=2,
         highlight=1,
         in_head_view=True,
     ),
@@ -132,18 +130,14 @@ PATTERNS = (
         "self",
         "on the token itself",
         at_offset(0),
-        letter="S",
-        colour=Colour(hue=95, dark=74),
-        rank=5,
+        Naming(5, "S", hue=95, dark=74),
         in_head_view=True,
     ),
     Pattern(
         "first",
         "on position 0, whatever stands there",
         on_keys(lambda token: token.position == 0),
-        letter="1",
-        colour=Colour(category=0),
-        rank=6,
+        Naming(6, "1", category=0),
         in_head_view=True,
     ),
     Pattern(
@@ -155,21 +149,17 @@ PATTERNS = (
         "sep",
         "on other special tokens",
         on_keys(lambda token: token.special and token.position > 0),
+        Naming(7, "|", hue=75, light=36, dark=84),
         threshold=0.6,
         source=CLARK,
-        letter="|",
-        colour=Colour(hue=75, light=36, dark=84),
-        rank=7,
     ),
     Pattern(
         "punctuation",
         'on "." and ","',
         on_keys(lambda token: is_mark(token) and not token.special),
+        Naming(8, ".", hue=15, light=34),
         threshold=0.6,
         source=CLARK,
-        letter=".",
-        colour=Colour(hue=15, light=34),
-        rank=8,
     ),
     Pattern(
         "delimiter",
@@ -185,9 +175,7 @@ PATTERNS = (
         "same_token",
         "on other positions that hold the same token",
         same_token_pairs,
-        letter="=",
-        colour=Colour(category=3),
-        rank=4,  # before "self", where such a head rests when nothing is repeated
+        Naming(4, "=", category=3),  # before "self": there it rests when nothing is repeated
     ),
     Pattern(
         "same_word",
@@ -207,7 +195,7 @@ PATTERNS = (
         "related",
         "on words that are related in the model's own embeddings",
         measured="related",
-        threshold=0.99,
+        threshold=1 - LEVEL,
         chance="permutation",
         highlight=5,
         in_table=False,
@@ -216,9 +204,7 @@ PATTERNS = (
         "other_sentence",
         "on the other sentence of a pair, special tokens left out on both sides",
         other_sentence_pairs,
-        letter="O",
-        colour=Colour(hue=40),
-        rank=9,
+        Naming(9, "O", hue=40),
         highlight=6,
         link="sentence",
     ),
@@ -226,7 +212,7 @@ PATTERNS = (
         "related_other",
         "on related words of the other sentence",
         measured="related",
-        threshold=0.99,
+        threshold=1 - LEVEL,
         chance="permutation",
         highlight=7,
         in_table=False,
@@ -235,14 +221,12 @@ PATTERNS = (
     Pattern(
         "broad",
         "H(row) / ln(permitted keys) of the rows that have a choice; not a share",
+        naming=Naming(100, "B", category=4),
         measured="entropy",
         score="entropy",
         threshold=0.78,
         source=CLARK,
         chance="none",
-        letter="B",
-        colour=Colour(category=4),
-        rank=100,
         highlight=100,
         in_head_view=True,
     ),
@@ -250,9 +234,7 @@ PATTERNS = (
         "induction",
         "on a random sequence repeated twice, on the token after the earlier copy",
         induction_pairs,
+        Naming(3, "I", hue=205),
         measured="repeated",
-        letter="I",
-        colour=Colour(hue=205),
-        rank=3,
     ),
 )

@@ -9,10 +9,10 @@ import numpy as np
 import streamlit as st
 
 from core.analysis.head_patterns.classes import CLASSES, NAMING, THRESHOLDS, thresholds_above
-from core.analysis.head_patterns.measure import MEASURED
+from core.analysis.head_patterns.measure import mean_scores
 from core.analysis.head_patterns.minimum_evidence import too_short
 from core.analysis.head_patterns.registry import CLARK
-from core.analysis.head_patterns.table import make_table, withhold_classes
+from core.analysis.head_patterns.table import add_induction, make_table, withhold_classes
 from core.screens.patterns.shelf import Corpus, corpus_shelf
 from core.screens.patterns.source import measured_corpus
 from core.screens.patterns.wording import head_name, verdict
@@ -113,9 +113,8 @@ class Found:
     def query_tokens_of(self, number: int) -> dict[str, float]:
         """By pattern, how many tokens a head's score is over; no limit for induction."""
         layer, head = divmod(number, self.trace.shape[1])
-        counts = np.sum([each.counts[:, layer, head] for each in self.measured], axis=0)
-        known = {name: float(count) for name, count in zip(MEASURED, counts, strict=True)}
-        return {kind: known.get(pattern.score, float("inf")) for kind, pattern in NAMING.items()}
+        counts = add_induction(mean_scores(self.measured), None).query_tokens
+        return {kind: float(counts[each.score][layer, head]) for kind, each in NAMING.items()}
 
     def grid(self, column: str) -> NDArray[np.generic]:
         """A column of the table as (layer, head)."""
