@@ -70,3 +70,8 @@ def find_heads(trace: Trace, name: str) -> Search:
         holds &= np.nan_to_num(scores, nan=-1) > np.nan_to_num(even, nan=1)
     finite = even[np.isfinite(even)]
     return Search(pattern, scores, float(finite.mean()) if finite.size else float("nan"), holds)
+
+
+def strongest_head(trace: Trace, name: str) -> tuple[int, int, float]:
+    """Layer, head and score of the head that follows a pattern most; (0, 0, 0) where none can."""
+    return next(iter(find_heads(trace, name).ranked()), (0, 0, 0.0))
