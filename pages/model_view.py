@@ -14,6 +14,7 @@ from core.analysis.model_map import PAIR_FILTERS, model_map
 from core.components.model_view import Look, model_view_page, show_model_view, view_data
 from core.ui import address
 from core.ui.current import current_key, current_trace
+from core.ui.pattern_words import HIGHLIGHT_NAMES
 from core.screens.model_view.help import (
     COLOUR_NAMES,
     PAIR_NAMES,
@@ -25,7 +26,7 @@ from core.screens.model_view.help import (
     show_mathematics,
     show_presets,
 )
-from core.screens.model_view.patterns import PATTERN_NAMES, look_for
+from core.screens.model_view.patterns import look_for
 
 trace = current_trace()
 layers, heads = trace.shape[:2]
@@ -36,7 +37,7 @@ address.restore_choice("colour", list(COLOUR_NAMES), "layer", "The colours are b
 address.restore_choice("sort", ORDERS, "number", "Heads are sorted by")
 sentences = "The pairs are" if two else "With one sentence the pairs are"
 address.restore_choice("filter", PAIR_FILTERS if two else ["all"], "all", sentences)
-address.restore_choice("pattern", list(PATTERN_NAMES), "none", "What can be looked for is")
+address.restore_choice("pattern", list(HIGHLIGHT_NAMES), "none", "What can be looked for is")
 address.restore_flag("hide")
 address.restore_flag("renorm")
 restore_hidden(layers, heads)
@@ -85,8 +86,8 @@ with st.container(horizontal=True, vertical_alignment="bottom"):
     )
 pattern = st.segmented_control(
     "Highlight heads that attend, on this text, to",
-    list(PATTERN_NAMES),
-    format_func=PATTERN_NAMES.get,
+    list(HIGHLIGHT_NAMES),
+    format_func=HIGHLIGHT_NAMES.get,
     key="pattern",
     required=True,
     persist_state="session",

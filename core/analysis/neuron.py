@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from core.model.trace import softmax
+from core.model.trace import Layer, softmax
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -62,18 +62,14 @@ class NeuronHead:
 
     def scores(self, query: int) -> NDArray[np.float64]:
         """Scaled, soft-capped and masked, float64 (token,); ``-inf`` where not permitted."""
-        scores = self.products(query).sum(axis=1) * self.scaling
-        if self.softcap is not None:
-            scores = self.softcap * np.tanh(scores / self.softcap)
-        if self.mask is not None:
-            scores = scores + self.mask[query]
+        mask = None if self.mask is None else self.mask[query]
+        rule = Layer(self.scaling, mask, self.softcap)
+        scores = rule.logits(self.products(query).sum(axis=1))
         return np.where(self.permitted(query), scores, -np.inf)
 
     def weights(self, query: int) -> NDArray[np.float64]:
         """Attention of this query to every token, float64 (token,), adding up to one."""
-        scores = self.scores(query)
-        weights = np.exp(scores - scores.max())
-        return np.asarray(weights / weights.sum())
+        return softmax(self.scores(query))
 
     def contributions(self, query: int, key: int) -> Contributions:
         """What the dimensions contribute to the dot product of this pair."""

@@ -6,10 +6,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from core.model.trace import softmax
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from core.model.trace import Layer, Trace
+    from core.model.trace import Trace
 
 
 def permitted_pairs(trace: Trace, layer: int) -> NDArray[np.bool_]:
@@ -27,31 +29,14 @@ def permitted(trace: Trace, layer: int, head: int) -> NDArray[np.bool_]:
     return allowed[head if len(allowed) > 1 else 0]
 
 
-def head_scores(
-    trace: Trace,
-    layer: int,
-    head: int,
-    queries: NDArray[np.float64],
-    keys: NDArray[np.float64],
-) -> NDArray[np.float64]:
-    """What softmax gets from these queries and keys by the head's own rule, float64 (token, token).
+def exact_scores(trace: Trace, layer: int, head: int) -> NDArray[np.float64]:
+    """The scores of one head in float64, (token, token); ``-inf`` where a pair is not permitted.
 
-    `queries` and `keys` are (token, dim): scaled, soft-capped and masked as this head does it;
-    ``-inf`` where a pair is not permitted.
+    Those of :meth:`core.model.trace.Trace.scores` are float32: of 100 it has five decimals.
     """
-    rule = trace.layers[layer]
-    scores = capped(queries @ keys.T, rule)
-    if rule.mask is not None:
-        scores = scores + (rule.mask if rule.mask.ndim == 2 else rule.mask[head])
-    return np.asarray(scores)
-
-
-def capped(products: NDArray[np.float64], rule: Layer) -> NDArray[np.float64]:
-    """Scores of dot products of any shape: scaled and, where the model does, soft-capped."""
-    scores = rule.scaling * products
-    if rule.softcap is not None:
-        scores = rule.softcap * np.tanh(scores / rule.softcap)
-    return np.asarray(scores)
+    queries = trace.queries[layer, head].astype(np.float64)
+    keys = trace.kv_keys[layer, head // trace.group].astype(np.float64)
+    return trace.layers[layer].logits(queries @ keys.T, head)
 
 
 def attention_of(
@@ -65,9 +50,7 @@ def attention_of(
 
     `queries` and `keys` are (token, dim): scaled, soft-capped and masked as this head does it.
     """
-    scores = head_scores(trace, layer, head, queries, keys)
-    weights = np.exp(scores - scores.max(axis=-1, keepdims=True))
-    return np.asarray(weights / weights.sum(axis=-1, keepdims=True))
+    return softmax(trace.layers[layer].logits(queries @ keys.T, head))
 
 
 def attention_change(

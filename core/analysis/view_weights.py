@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from core.analysis.pairs import exact_scores
+
 if TYPE_CHECKING:
     from core.model.trace import Array, Trace
 
@@ -202,13 +204,7 @@ def _attention_and_logits(trace: Trace, layer: int) -> tuple[Array, ExactLogits]
     attention = np.empty((heads, size, size), dtype=np.float32)
     log_sums = np.empty((heads, size))
     for head in range(heads):
-        query = trace.queries[layer, head].astype(np.float64)
-        logits = query @ trace.kv_keys[layer, head // trace.group].T.astype(np.float64)
-        logits *= rule.scaling
-        if rule.softcap is not None:
-            logits = rule.softcap * np.tanh(logits / rule.softcap)
-        if rule.mask is not None:
-            logits += rule.mask
+        logits = exact_scores(trace, layer, head)
         largest = logits.max(axis=-1, keepdims=True)
         log_sums[head] = largest[:, 0] + np.log(np.exp(logits - largest).sum(axis=-1))
         attention[head] = np.exp(logits - log_sums[head, :, None])

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import plotly.graph_objects as go
 
-from core.analysis.head_patterns.classes import NONE, TOO_SHORT
+from core.analysis.head_patterns.classes import NAMING, NONE, TOO_SHORT
 from core.figures.head_map import lay_out_heads, square_size, steady
 from core.figures.labels import literal
 from core.figures.palette import Palette, lch_to_hex
@@ -18,53 +18,31 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from core.analysis.head_patterns.registry import Naming
+
     Floats = NDArray[np.float64]
 
 _GAP = 10  # pixels between squares, one above another
 _UNDER_MAP = 58  # pixels from the map to its legend, past the axis
 _BAR = 27  # pixels a bar
 # Each pattern has a letter too, so that colour is not all there is to read.
-LETTERS = {
-    "previous": "P",
-    "next": "N",
-    "self": "S",
-    "induction": "I",
-    "same_token": "=",
-    "first": "1",
-    "sep": "|",
-    "punctuation": ".",
-    "other_sentence": "O",
-    "broad": "B",
-    "none": "",
-    "too_short": "?",
+LETTERS = {NONE: "", TOO_SHORT: "?"} | {
+    name: pattern.naming.letter for name, pattern in NAMING.items() if pattern.naming
 }
-# CIE LCh hues, in degrees, of patterns that the palette has no colour for; green and pink stay
-# those of queries and keys.
-_HUES = {
-    "self": 95.0,
-    "induction": 205.0,
-    "other_sentence": 40.0,
-    "sep": 75.0,
-    "punctuation": 15.0,
-}
+_CHROMA = 48.0  # of colours that are not the palette's; green and pink stay queries and keys
 
 
 def class_colours(theme: str | None, colours: Palette) -> dict[str, str]:
     """A colour a pattern, ``#rrggbb``; no pattern is the colour of lines."""
-    indigo, orange, blue, purple, grey = colours.categories
-    dark = theme == "dark"
-    lightness = {"self": 74.0, "sep": 84.0} if dark else {"sep": 36.0, "punctuation": 34.0}
-    usual = 70.0 if dark else 52.0
-    return {
-        "first": indigo,
-        "previous": orange,
-        "next": blue,
-        "same_token": purple,
-        "broad": grey,
-        "none": colours.line,
-        "too_short": colours.line,
-        **{name: lch_to_hex(lightness.get(name, usual), 48.0, hue) for name, hue in _HUES.items()},
-    }
+
+    def shade(naming: Naming) -> str:
+        if naming.category is not None:
+            return colours.categories[naming.category]
+        lightness = naming.dark if theme == "dark" else naming.light
+        return lch_to_hex(lightness, _CHROMA, naming.hue)
+
+    shades = {name: shade(each.naming) for name, each in NAMING.items() if each.naming}
+    return shades | {NONE: colours.line, TOO_SHORT: colours.line}
 
 
 def class_map(

@@ -9,11 +9,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 Array = NDArray[np.float32]
+Floats = TypeVar("Floats", NDArray[np.float32], NDArray[np.float64])
 
 
 @dataclass(frozen=True)
@@ -58,6 +60,22 @@ class Layer:
     scaling: float
     mask: Array | None
     softcap: float | None = None
+
+    def logits(self, products: Floats, head: int | None = None) -> Floats:
+        """What softmax gets: the dot products scaled, soft-capped and masked, of their own type.
+
+        Parameters
+        ----------
+        products : <q_i, k_j>, (token, token) of one `head`, or (head, token, token) of all where
+            none is given. Of any other shape that the mask goes with: any at all where it is None.
+            They are written over.
+        """
+        products *= self.scaling
+        if self.softcap is not None:
+            products = self.softcap * np.tanh(products / self.softcap)
+        if self.mask is not None:
+            products += self.mask if head is None or self.mask.ndim < 3 else self.mask[head]
+        return products
 
 
 @dataclass(frozen=True, eq=False)
@@ -129,16 +147,11 @@ class Trace:
         ``-inf`` where the query (row) is not permitted to see the key (column).
         """
         self._check(layer, head)
-        rule = self.layers[layer]
         heads = slice(None) if head is None else slice(head, head + 1)
         queries = self.queries[layer, heads]  # (head, token, dim)
         groups = np.arange(self.queries.shape[1])[heads] // self.group
-        logits = queries @ self.kv_keys[layer, groups].swapaxes(-1, -2)  # (head, token, token)
-        logits *= np.float32(rule.scaling)
-        if rule.softcap is not None:
-            logits = np.float32(rule.softcap) * np.tanh(logits / np.float32(rule.softcap))
-        if rule.mask is not None:
-            logits += rule.mask if rule.mask.ndim == 2 else rule.mask[heads]
+        products = queries @ self.kv_keys[layer, groups].swapaxes(-1, -2)  # (head, token, token)
+        logits = self.layers[layer].logits(products, head)
         return logits if head is None else logits[0]
 
     def attention(self, layer: int | None = None, head: int | None = None) -> Array:
@@ -167,12 +180,12 @@ class Trace:
             raise IndexError(f"head {head} of a model with heads 0 to {heads - 1}")
 
 
-def softmax(scores: Array, out: Array | None = None) -> Array:
+def softmax(scores: Floats, out: Floats | None = None) -> Floats:
     """Softmax over the last axis; ``-inf`` becomes exactly 0. Same shape and type as `scores`.
 
     `out` takes the result, and may be `scores`: those of a long text are large.
     """
-    shifted: Array = np.subtract(scores, scores.max(axis=-1, keepdims=True), out=out)
+    shifted: Floats = np.subtract(scores, scores.max(axis=-1, keepdims=True), out=out)
     np.exp(shifted, out=shifted)
     shifted /= shifted.sum(axis=-1, keepdims=True)
     return shifted

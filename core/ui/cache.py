@@ -10,7 +10,7 @@ import streamlit as st
 from core.analysis.anomalies import anomaly_table
 from core.analysis.head_patterns import head_scores as measure_heads
 from core.analysis.head_patterns.induction import Induction, induction_scores
-from core.analysis.head_patterns.measure import Measured, measure_text
+from core.analysis.head_patterns.measure import HEAD_VIEW, Measured, measure_text
 from core.analysis.head_patterns.similarity import Distances, HeadMap, compare_heads, map_heads
 from core.analysis.query_key.clouds import Cloud, HeadStage, head_clouds
 from core.analysis.query_key.layer_search import NOTEBOOK_RANGE, SearchRange, search_layer
@@ -156,8 +156,8 @@ def clouds(
 
 @st.cache_resource(max_entries=SCORES_KEPT, show_spinner="Measuring every head …")
 def head_scores(model_name: str, text: str, pair: str | None) -> dict[str, NDArray[np.float64]]:
-    """What each head attends to, (layer, head) by name, as core.analysis.head_patterns has it."""
-    return measure_heads(trace(model_name, text, pair))
+    """What the head view tells of each head, (layer, head) by score."""
+    return measure_heads(trace(model_name, text, pair), HEAD_VIEW)
 
 
 @st.cache_resource(max_entries=VIEW_LAYERS_KEPT, show_spinner=False)

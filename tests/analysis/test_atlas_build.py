@@ -18,7 +18,7 @@ from core.analysis.atlas.gather import COMPARED_EVERY, MOST_POSITIONS
 from core.analysis.atlas.points import project_stages
 from core.analysis.atlas.trust import picture_trust
 from core.analysis.normalization import key_translation, normalize
-from core.analysis.pairs import capped, permitted
+from core.analysis.pairs import permitted
 from core.analysis.projections.joint_embedding import Embedding
 from core.analysis.query_key.clouds import STAGES
 from core.analysis.query_key.faithfulness import faithfulness, uniform_baseline
@@ -191,7 +191,7 @@ def test_trust_sees_no_key_outside_of_a_sliding_window(
         mask = window_mask(size, causal=causal, window=window)
         assert (block.allowed(layer, 1)[0] == mask).all()
         queries, keys = vectors_of([trace], layer, 1)
-        scores = capped(queries @ keys.T, trace.layers[layer])
+        scores = replace(trace.layers[layer], mask=None).logits(queries @ keys.T)
         for stage in STAGES:
             target = matrix_target(scores, mask)
             expected = faithfulness(target, Embedding(*plane_of(atlas, stage, layer, 1)))

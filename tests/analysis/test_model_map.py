@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scipy.spatial.distance import jensenshannon
 
 from core.analysis.head_patterns.order import head_distances, order_heads, token_step
-from core.analysis.head_patterns.search import PATTERNS, find_heads
+from core.analysis.head_patterns.search import HIGHLIGHTED, find_heads
 from core.analysis.model_map import (
     MOST_BYTES,
     ModelMap,
@@ -246,7 +246,7 @@ def test_a_head_that_attends_evenly_is_no_find_even_over_the_threshold() -> None
     even = trace_with_attention(np.full((1, 1, 3, 3), 1 / 3, np.float32), tokens)
     found = find_heads(even, "delimiters")
     assert found.even == pytest.approx(2 / 3, abs=1e-6)
-    assert found.scores[0, 0] > PATTERNS["delimiters"].threshold
+    assert found.scores[0, 0] > HIGHLIGHTED["delimiters"].threshold
     assert not found.holds.any()
 
 

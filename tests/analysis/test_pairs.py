@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -16,9 +17,6 @@ from core.model import LoadedModel, load, trace_text
 from core.model.trace import Layer, Trace
 from tests.analysis.traces import plain_tokens
 from tests.model.families import FAMILIES, SENTENCES, Oracle, build, oracle
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 Floats = NDArray[np.float64]
 SEEDS = st.integers(0, 2**32 - 1)
@@ -70,6 +68,35 @@ def attention_by_hand(queries: Any, keys: Any, rule: Layer, seen: Any) -> Floats
             logit = rule.softcap * np.tanh(logit / rule.softcap)
         weights[i, j] = np.exp(logit)
     return weights / weights.sum(axis=1, keepdims=True)
+
+
+# Scores ----------------------------------------------------------------------------------------
+
+
+def test_scores_are_dot_products_scaled_then_capped_then_masked() -> None:
+    masks = np.array([[[0, -np.inf], [0, 0]], [[0, 0], [3, 0]]], dtype=np.float32)
+    products = np.array([[2.0, 4.0], [6.0, 8.0]])
+    plain = Layer(0.5, masks[0]).logits(products.copy())
+    assert plain.tolist() == [[1, -np.inf], [3, 4]]
+    assert Layer(0.5, masks).logits(products.copy(), 1).tolist() == [[1, 2], [6, 4]]
+    capped = Layer(0.5, None, softcap=2.0).logits(products.copy())
+    assert capped == pytest.approx(2 * np.tanh(np.array([[0.5, 1.0], [1.5, 2.0]])))
+
+
+def test_all_heads_take_their_own_masks_and_keep_the_type_of_their_products() -> None:
+    masks = np.array([[[1, 2], [3, 4]], [[5, 6], [7, 8]]], dtype=np.float32)
+    scores = Layer(2.0, masks).logits(np.ones((2, 2, 2), dtype=np.float32))
+    assert scores.tolist() == (masks + 2).tolist()
+    assert scores.dtype == np.float32
+
+
+def test_the_formula_of_the_scores_is_written_once() -> None:
+    """In NumPy: torch has it once more, for the model's own forward pass."""
+    root = Path(__file__).parents[2] / "core"
+    sources = {path: path.read_text("utf-8") for path in root.rglob("*.py")}
+    cap = "softcap * np.tanh("
+    caps = [path.relative_to(root).as_posix() for path in sources if cap in sources[path]]
+    assert caps == ["model/trace.py"]
 
 
 # Permitted pairs -------------------------------------------------------------------------------

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from core.analysis.head_patterns import pattern_table
-from core.analysis.head_patterns.classes import PATTERNS, THRESHOLDS
+from core.analysis.head_patterns.classes import NAMING, THRESHOLDS
 from core.analysis.head_patterns.induction import Induction
 from core.analysis.head_patterns.measure import MEASURED, measure_text
 from core.analysis.head_patterns.minimum_evidence import MIN_QUERY_TOKENS
@@ -261,7 +261,7 @@ def test_one_repeated_word_is_no_evidence_for_same_token() -> None:
 
 
 def test_every_pattern_states_how_many_query_tokens_it_needs() -> None:
-    for pattern in PATTERNS.values():
+    for pattern in NAMING.values():
         assert pattern.min_query_tokens >= MIN_QUERY_TOKENS
     size = MIN_QUERY_TOKENS  # so that one token fewer has a token before it
     back = np.eye(size, k=-1, dtype=np.float32)

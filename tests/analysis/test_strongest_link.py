@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from core.analysis.head_patterns import attention_at_offset
 from core.analysis.strongest_link import arcs_around, strongest_link
 from tests.analysis.traces import plain_tokens, token, trace_with_attention
 
@@ -71,18 +70,6 @@ def test_arcs_of_a_long_text_still_show_both_ends_of_the_link() -> None:
     assert arcs.words[target] == "w1x"
     assert arcs.gap == 9
     assert arcs.left_out == 40
-
-
-def test_attention_at_an_offset_is_the_mean_of_a_diagonal() -> None:
-    weights = planted(1, 0, 3, 2, 0.6)
-    by_hand = [(1 / 6) * 4 / 5 + 0.6 / 5, 1 / 6]
-    found = attention_at_offset(trace_with_attention(weights), -1)
-    assert found.shape == (2, 3)
-    np.testing.assert_allclose([found[1, 0], found[0, 0]], by_hand, atol=1e-5)
-
-
-def test_an_offset_longer_than_the_text_gives_zero() -> None:
-    assert not attention_at_offset(trace_with_attention(UNIFORM), 6).any()
 
 
 def test_a_token_that_attends_to_no_other_has_no_arc() -> None:

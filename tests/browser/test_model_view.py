@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from core.analysis.head_patterns import attention_at_offset
+from core.analysis.head_patterns import head_scores
 from core.model import load, trace_text
 from tests.browser.conftest import settle
 from tests.model.families import FAMILIES, build
@@ -137,7 +137,7 @@ def test_heads_of_a_pattern_are_marked_with_their_measured_score(
     page.get_by_role("radio", name="previous token").click()
     page.wait_for_url(re.compile("pattern=previous"))
     settle(page)
-    measured = attention_at_offset(trace, -1)
+    measured = head_scores(trace)["previous"]
     expect(page.locator(".cell.lit")).to_have_count(int((measured > 0.5).sum()))
     expect(cell(page, 1, 3)).to_have_class(re.compile("lit"))
     expect(cell(page, 1, 3).locator(".score")).to_have_text(f"{measured[0, 2]:.2f}")

@@ -15,7 +15,6 @@ import numpy as np
 
 from core.analysis.attention_table import renormalise_rows
 from core.analysis.head_patterns.measure import mean_relative_entropy
-from core.analysis.head_patterns.pairs import OFFSETS
 from core.analysis.pairs import permitted_pairs
 
 if TYPE_CHECKING:
@@ -176,7 +175,7 @@ def offset_attention(weights: Array, allowed: NDArray[np.bool_]) -> Floats:
     (head, token, token), `allowed` that or (1, token, token).
     """
     means = []
-    for offset in OFFSETS.values():
+    for offset in (-1, 0, 1):
         pairs = np.diagonal(weights, offset, axis1=-2, axis2=-1).astype(np.float64)
         counts = np.diagonal(allowed, offset, axis1=-2, axis2=-1).sum(axis=-1)
         means.append(pairs.sum(axis=-1) / np.maximum(counts, 1))

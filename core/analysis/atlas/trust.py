@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from core.analysis.pairs import capped
 from core.analysis.query_key.distance import pair_distances
 from core.analysis.query_key.faithfulness import Faithfulness, compare
 from core.analysis.query_key.target import target_of
@@ -37,9 +36,9 @@ def corpus_target(
     ----------
     queries, keys : the head's own vectors, (token of the corpus, dim).
     at : (layer, head), which decides what is permitted.
-    rule : how the layer scales and caps its scores.
+    rule : how the layer scales and caps its scores, without a mask.
     """
-    return target_of(capped(pairs.products(queries, keys, at), rule), pairs.rows(at))
+    return target_of(rule.logits(pairs.products(queries, keys, at)), pairs.rows(at))
 
 
 def picture_trust(

@@ -7,63 +7,27 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from core.analysis.head_patterns.minimum_evidence import MIN_QUERY_TOKENS
+from core.analysis.head_patterns.registry import PATTERNS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from numpy.typing import NDArray
 
+    from core.analysis.head_patterns.registry import Pattern
+
     Floats = NDArray[np.float64]
 
-CLARK = "Clark et al. 2019"
-OURS = "this project"
-
-
-@dataclass(frozen=True)
-class HeadPattern:
-    """A pattern that can name a head.
-
-    Attributes
-    ----------
-    score : of the pattern table, which decides.
-    threshold : the score must exceed it, and what a uniform head scores where that is more.
-    source : whose threshold that is.
-    min_query_tokens : how many query tokens must have such a pair before the score says anything.
-    above_uniform : whether the score must exceed the uniform baseline; not so for entropy, of which
-        a uniform head has the most there is.
-    """
-
-    score: str
-    threshold: float = 0.5
-    source: str = OURS
-    min_query_tokens: int = MIN_QUERY_TOKENS
-    above_uniform: bool = True
-
-
-# From the most specific pattern to the least: the first that a head clearly follows names it. Clark
-# et al. test [CLS], [SEP] and punctuation each against 0.6 (their code), so that no class is made
-# of their sum. There is none of [CLS] alone: it is the first token, which 0.5 is asked of here.
-# Their broad heads have an entropy above 3.8 nats on 128 tokens, 0.78 of ln 128; ours have 0.78 of
-# the largest entropy that a text of any length allows.
-PATTERNS: Mapping[str, HeadPattern] = {
-    "previous": HeadPattern("previous", source=CLARK),
-    "next": HeadPattern("next", source=CLARK),
-    "induction": HeadPattern("induction"),
-    # Before "self", where such a head rests when nothing is repeated.
-    "same_token": HeadPattern("same_token"),
-    "self": HeadPattern("self"),
-    "first": HeadPattern("first"),
-    "sep": HeadPattern("sep", 0.6, CLARK),
-    "punctuation": HeadPattern("punctuation", 0.6, CLARK),
-    "other_sentence": HeadPattern("other_sentence"),
-    "broad": HeadPattern("entropy", 0.78, CLARK, above_uniform=False),
+# By name, from the most specific to the least: the first that a head clearly follows names it.
+NAMING: Mapping[str, Pattern] = {
+    pattern.name: pattern
+    for pattern in sorted(PATTERNS, key=lambda each: each.naming.rank if each.naming else 0)
+    if pattern.naming
 }
-SCORE_OF = {name: pattern.score for name, pattern in PATTERNS.items()}
-CLASSES = tuple(PATTERNS)
+CLASSES = tuple(NAMING)
 NONE = "none"
 TOO_SHORT = "too_short"  # instead of a name where the text is, for the pages
-THRESHOLDS: Mapping[str, float] = {name: pattern.threshold for name, pattern in PATTERNS.items()}
+THRESHOLDS: Mapping[str, float] = {name: pattern.threshold for name, pattern in NAMING.items()}
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,9 +70,9 @@ def thresholds_above(
     wanted = complete(thresholds)
     return {
         name: np.maximum(uniform[pattern.score], wanted[name])
-        if pattern.above_uniform
+        if pattern.chance == "uniform"
         else np.full_like(uniform[pattern.score], wanted[name])
-        for name, pattern in PATTERNS.items()
+        for name, pattern in NAMING.items()
     }
 
 
@@ -132,7 +96,7 @@ def classify(
     shape = scores["previous"].shape
     number = np.full(shape, -1)
     confidence = np.full(shape, np.nan)
-    for index, (name, pattern) in enumerate(PATTERNS.items()):
+    for index, (name, pattern) in enumerate(NAMING.items()):
         value, limit = scores[pattern.score], limits[name]
         enough = query_tokens[pattern.score] >= pattern.min_query_tokens
         passes = (number < 0) & enough & (value > limit)

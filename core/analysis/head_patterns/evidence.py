@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from core.analysis.head_patterns.classes import NAMING
 from core.analysis.head_patterns.measure import even_attention, relative_entropy
-from core.analysis.head_patterns.pairs import induction_pairs, table_pairs
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from core.model.trace import Array, Token
 
     Floats = NDArray[np.float64]
-    Pairs = NDArray[np.bool_]
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,15 +46,19 @@ class Evidence:
 def evidence(weights: Array, even: Array, tokens: tuple[Token, ...], pattern: str) -> Evidence:
     """The evidence for `pattern`, a class of `core.analysis.head_patterns.classes.CLASSES`.
 
+    On a text that is not repeated as a whole, "induction" is from a token to those right after its
+    earlier copies.
+
     Parameters
     ----------
     weights : attention, (token, token), rows summing to one.
     even : uniform attention to everything permitted; 0 is not permitted.
     """
+    record = NAMING[pattern]
     allowed = even > 0
-    pairs = allowed & pattern_of(tokens, pattern)
+    pairs = allowed if record.pairs is None else allowed & record.pairs(tokens)
     has = np.asarray(pairs.any(axis=1))
-    if pattern == "broad":
+    if record.measured == "entropy":
         relative, choice = relative_entropy(np.stack([weights, even]), np.stack([allowed, allowed]))
         has = choice[0]
         share, chance = relative
@@ -68,16 +71,3 @@ def evidence(weights: Array, even: Array, tokens: tuple[Token, ...], pattern: st
         np.where(has, chance, np.nan),
         weights.argmax(axis=1),
     )
-
-
-def pattern_of(tokens: tuple[Token, ...], pattern: str) -> Pairs:
-    """The pairs of a class, (token, token); all pairs for "broad".
-
-    On a text that is not repeated as a whole, "induction" is from a token to those right after its
-    earlier copies.
-    """
-    if pattern == "broad":
-        return np.ones((len(tokens), len(tokens)), dtype=np.bool_)
-    if pattern == "induction":
-        return induction_pairs(tokens)
-    return table_pairs(tokens)[pattern]

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from core.analysis.head_patterns.measure import even_attention
-from core.analysis.pairs import permitted_pairs
+from core.analysis.head_patterns.classes import NAMING
+from core.analysis.head_patterns.measure import mean_scores, measure_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from numpy.typing import NDArray
 
-    from core.model.trace import Array, Trace
+    from core.analysis.head_patterns.registry import Pattern
+    from core.model.trace import Trace
 
     Floats = NDArray[np.float64]
 
@@ -51,26 +52,19 @@ def induction_scores(repeated: Iterable[Trace]) -> Induction:
     ValueError
         When there is no trace, or one that is no sequence repeated twice.
     """
-    found = [_of_text(trace) for trace in repeated]
-    if not found:
+    measured = [measure_text(trace, [_after_copy(trace)]) for trace in repeated]
+    if not measured:
         raise ValueError("there is no repeated sequence")
-    scores, even = np.mean(found, axis=0)
-    return Induction(scores, even)
+    scores = mean_scores(measured)
+    return Induction(scores.means["induction"], scores.uniform["induction"])
 
 
-def _of_text(trace: Trace) -> tuple[Floats, Floats]:
-    rows, columns = induction_places(trace)
-    heads = trace.shape[1]
-    scores, even = [], []
-    for layer in range(trace.shape[0]):
-        chance = even_attention(permitted_pairs(trace, layer))
-        scores.append(_mean_at(trace.attention(layer), rows, columns))
-        even.append(np.broadcast_to(_mean_at(chance, rows, columns), heads))
-    return np.stack(scores), np.stack(even)
-
-
-def _mean_at(weights: Array, rows: NDArray[np.intp], columns: NDArray[np.intp]) -> Floats:
-    return np.asarray(weights[:, rows, columns].mean(axis=1, dtype=np.float64))
+def _after_copy(trace: Trace) -> Pattern:
+    """Induction on a text that stands twice: only from its second copy."""
+    size = trace.shape[2]
+    pairs = np.zeros((size, size), dtype=np.bool_)
+    pairs[induction_places(trace)] = True
+    return replace(NAMING["induction"], measured="pairs", pairs=lambda _tokens: pairs)
 
 
 def induction_places(trace: Trace) -> tuple[NDArray[np.intp], NDArray[np.intp]]:

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from core.analysis.head_patterns.scores import head_scores
+from core.analysis.head_patterns.classes import NAMING
+from core.analysis.head_patterns.measure import head_scores
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -29,7 +30,7 @@ def order_heads(trace: Trace, by: Order) -> NDArray[np.int64]:
     """
     layers, heads = trace.shape[:2]
     if by == "entropy":
-        return np.argsort(head_scores(trace)["entropy"], axis=1, kind="stable")
+        return np.argsort(head_scores(trace, [NAMING["broad"]])["entropy"], axis=1, kind="stable")
     if by == "number" or heads < 3:
         return np.tile(np.arange(heads), (layers, 1))
     from threadpoolctl import threadpool_limits

@@ -10,6 +10,8 @@ import numpy as np
 from core.analysis.attention_table import join_pieces, word_groups
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.typing import NDArray
 
     from core.model.trace import Token
@@ -18,58 +20,43 @@ if TYPE_CHECKING:
 
 # Clark et al. 2019, as their code counts them: the delimiters are [CLS], [SEP] and these two.
 SENTENCE_PUNCTUATION = frozenset({".", ","})
-OFFSETS = {"previous": -1, "next": 1, "self": 0}
 # Two words are forms of each other when they begin with the same letters, at least SAME_START of
 # them, and neither has more than OTHER_END after those: enjoy and enjoyed, color and colorful.
 SAME_START, OTHER_END = 4, 3
 
 
-def pattern_pairs(tokens: tuple[Token, ...]) -> dict[str, Pairs]:
-    """The (query, key) pairs of each pattern, boolean (token, token)."""
-    size = len(tokens)
-    special = np.array([token.special for token in tokens])
+def at_offset(offset: int) -> Callable[[tuple[Token, ...]], Pairs]:
+    """From each token to the one `offset` positions after it (before, if negative)."""
+    return lambda tokens: np.eye(len(tokens), k=offset, dtype=np.bool_)
+
+
+def on_keys(chosen: Callable[[Token], bool]) -> Callable[[tuple[Token, ...]], Pairs]:
+    """From each token to those that are `chosen`."""
+
+    def pairs(tokens: tuple[Token, ...]) -> Pairs:
+        keys = np.array([chosen(token) for token in tokens])
+        return np.broadcast_to(keys, (len(tokens), len(tokens)))
+
+    return pairs
+
+
+def is_mark(token: Token) -> bool:
+    """Whether a token is one of `SENTENCE_PUNCTUATION`."""
+    return token.display in SENTENCE_PUNCTUATION
+
+
+def other_sentence_pairs(tokens: tuple[Token, ...]) -> Pairs:
+    """Pairs of ordinary tokens of different sentences, boolean (token, token)."""
+    ordinary = np.array([not token.special for token in tokens])
     segments = np.array([token.segment for token in tokens])
-    marks = np.array([token.display in SENTENCE_PUNCTUATION for token in tokens])
-    ordinary = ~special[:, None] & ~special[None, :]
-    columns = np.zeros((2, size), dtype=np.bool_)
-    columns[0, 0] = True
-    columns[1] = special | marks
-    first, delimiter = np.broadcast_to(columns[:, None], (2, size, size))
-    same, related = word_pairs(tokens)
-    return {
-        **{name: np.eye(size, k=offset, dtype=np.bool_) for name, offset in OFFSETS.items()},
-        "first": first,
-        "delimiter": delimiter,
-        "same_word": same,
-        "related_word": related,
-        "other_sentence": ordinary & (segments[:, None] != segments[None, :]),
-    }
-
-
-def table_pairs(tokens: tuple[Token, ...]) -> dict[str, Pairs]:
-    """The pairs of each share of the pattern table, boolean (token, token) by name.
-
-    ``cls`` is a special token that opens the text, ``sep`` any other special token, and
-    ``delimiter`` those two and ``punctuation`` together. ``same_token`` is every other position
-    that holds the same token, upper and lower case being one; special tokens have none.
-    """
-    size = len(tokens)
-    known = pattern_pairs(tokens)
-    special = np.array([token.special for token in tokens])
-    opening = np.arange(size) == 0
-    marks = np.array([token.display in SENTENCE_PUNCTUATION for token in tokens])
-    columns = {"cls": special & opening, "sep": special & ~opening, "punctuation": marks & ~special}
-    return {
-        **{name: known[name] for name in (*OFFSETS, "first")},
-        **{name: np.broadcast_to(each, (size, size)) for name, each in columns.items()},
-        "delimiter": known["delimiter"],
-        "same_token": same_token_pairs(tokens),
-        "other_sentence": known["other_sentence"],
-    }
+    return ordinary[:, None] & ordinary & (segments[:, None] != segments)
 
 
 def same_token_pairs(tokens: tuple[Token, ...]) -> Pairs:
-    """Pairs of two positions that hold the same token, boolean (token, token)."""
+    """Pairs of two positions that hold the same token, boolean (token, token).
+
+    Upper and lower case are one; special tokens have none.
+    """
     shown = np.array([token.display.casefold() for token in tokens], dtype=np.object_)
     ordinary = np.array([not token.special for token in tokens])
     alike = np.asarray(shown[:, None] == shown[None, :], dtype=np.bool_)

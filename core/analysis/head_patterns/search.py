@@ -7,34 +7,22 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from core.analysis.head_patterns.scores import head_scores, uniform_scores
+from core.analysis.head_patterns.measure import mean_scores, measure_text
+from core.analysis.head_patterns.registry import PATTERNS
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from numpy.typing import NDArray
 
+    from core.analysis.head_patterns.registry import Pattern
     from core.model.trace import Trace
 
 
-@dataclass(frozen=True)
-class Pattern:
-    """What to look for: the score of :func:`head_scores` that measures it, and from where it holds.
-
-    `threshold` is a share of attention (of the largest entropy for "entropy"): 0.5, 0.6 and 0.78
-    are those of the project's definitions after Clark et al. 2019; "more than half" is ours for
-    words and for the other sentence.
-    """
-
-    score: str
-    threshold: float
-
-
-PATTERNS: dict[str, Pattern] = {
-    "next": Pattern("next", 0.5),
-    "previous": Pattern("previous", 0.5),
-    "delimiters": Pattern("delimiter", 0.6),
-    "words": Pattern("related_word", 0.5),
-    "sentence": Pattern("other_sentence", 0.5),
-    "broad": Pattern("entropy", 0.78),
+HIGHLIGHTED: Mapping[str, Pattern] = {
+    pattern.link: pattern
+    for pattern in sorted(PATTERNS, key=lambda each: each.highlight or 0)
+    if pattern.highlight is not None
 }
 
 
@@ -70,12 +58,20 @@ class Search:
 
 
 def find_heads(trace: Trace, name: str) -> Search:
-    """The heads that follow the pattern `name` of `PATTERNS` on this text."""
-    pattern = PATTERNS[name]
-    scores = head_scores(trace)[pattern.score]
-    even = uniform_scores(trace)[pattern.score]
+    """The heads that follow the pattern `name` of `HIGHLIGHTED` on this text.
+
+    Not those of related words, which :mod:`core.analysis.related_words` tests.
+    """
+    pattern = HIGHLIGHTED[name]
+    measured = mean_scores([measure_text(trace, [pattern])])
+    scores, even = measured.means[pattern.score], measured.uniform[pattern.score]
     holds = np.nan_to_num(scores, nan=-1) > pattern.threshold
-    if pattern.score != "entropy":
+    if pattern.chance == "uniform":
         holds &= np.nan_to_num(scores, nan=-1) > np.nan_to_num(even, nan=1)
     finite = even[np.isfinite(even)]
     return Search(pattern, scores, float(finite.mean()) if finite.size else float("nan"), holds)
+
+
+def strongest_head(trace: Trace, name: str) -> tuple[int, int, float]:
+    """Layer, head and score of the head that follows a pattern most; (0, 0, 0) where none can."""
+    return next(iter(find_heads(trace, name).ranked()), (0, 0, 0.0))

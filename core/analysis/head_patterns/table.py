@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 
 from core.analysis.head_patterns.classes import TOO_SHORT, classify
-from core.analysis.head_patterns.measure import MEASURED, Measured
+from core.analysis.head_patterns.measure import (
+    MEASURED,
+    Measured,
+    Scores,
+    mean_scores,
+    measure_text,
+)
+from core.analysis.head_patterns.registry import PATTERNS
+from core.model.trace import Trace
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -20,10 +27,53 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-SCORES = (*MEASURED, "induction")
+SCORES = tuple(each.score for each in PATTERNS if each.in_table)
 RESAMPLES = 1000
 SEED = 20_190_611  # of the bootstrap, so that the same texts give the same intervals
 LEVEL = 0.95
+
+
+def pattern_table(
+    traces: Trace | Iterable[Trace] | Iterable[Measured],
+    thresholds: Mapping[str, float] | None = None,
+    induction: Induction | None = None,
+) -> pd.DataFrame:
+    """One row a head: its scores, their uniform baseline, and the pattern it follows.
+
+    Parameters
+    ----------
+    traces : one text, or several of one model; or what `measure_text` made of each.
+    thresholds : other values for some of `core.analysis.head_patterns.classes.THRESHOLDS`.
+    induction : from `core.analysis.head_patterns.induction.induction_scores`, which needs texts of
+        its own; without it that score is nan.
+
+    Returns
+    -------
+    Columns ``layer`` and ``head``, from 1; then for each score of `SCORES` its value and, as
+    ``<score>_uniform``, that of a head with uniform attention on the same texts. Unless said, a
+    score is a share of attention, mean over the tokens that have such a pair which the model
+    permits, and nan where no token has one; `core.analysis.head_patterns.registry.PATTERNS` says
+    where that attention goes. Its ``cls``, ``sep`` and ``punctuation`` are those of Clark et al.
+    2019; ``delimiter``, their sum, is ours and names no head.
+
+    Several texts add ``<score>_low`` and ``<score>_high``, a 95 % bootstrap interval over texts.
+
+    ``class`` is the most specific pattern that the head clearly follows, or "none": with its score
+    above the threshold and above the uniform baseline, over enough query tokens
+    (`core.analysis.head_patterns.classes.NAMING`). Its ``confidence`` is how far the score has
+    come from there (0) to all attention (1), nan for "none"; several texts add its ``stability``,
+    the share of resamples with the same class. Texts under `minimum_evidence.MIN_TOKENS` tokens
+    name heads mostly by accident; the pages do not name any there.
+
+    Raises
+    ------
+    ValueError
+        For no text at all, texts of different models, or a threshold of an unknown pattern.
+    """
+    if isinstance(traces, Trace):
+        return make_table([measure_text(traces)], thresholds, induction)
+    measured = [each if isinstance(each, Measured) else measure_text(each) for each in traces]
+    return make_table(measured, thresholds, induction, intervals=True)
 
 
 def make_table(
@@ -62,31 +112,6 @@ def make_table(
     if low_high is not None:
         columns["stability"] = low_high[1].ravel()
     return pd.DataFrame(columns)
-
-
-@dataclass(frozen=True, eq=False)
-class Scores:
-    """What heads score, each part by score and all of one shape, such as (layer, head).
-
-    Attributes
-    ----------
-    means : over the query tokens that have such a pair; nan where none has.
-    uniform : the same for a head with uniform attention.
-    query_tokens : how many query tokens that is.
-    """
-
-    means: dict[str, Floats]
-    uniform: dict[str, Floats]
-    query_tokens: dict[str, Floats]
-
-
-def mean_scores(measured: Sequence[Measured]) -> Scores:
-    """Means over the tokens of all texts, (layer, head) by score."""
-    counts = np.sum([each.counts for each in measured], axis=0)
-    with np.errstate(invalid="ignore"):  # 0 / 0 is nan: no token has such a pair
-        means = np.sum([each.sums for each in measured], axis=0) / counts
-        uniform = np.sum([each.even for each in measured], axis=0) / counts
-    return _by_name(means, uniform, counts.astype(np.float64))
 
 
 def add_induction(scores: Scores, induction: Induction | None) -> Scores:
@@ -153,14 +178,8 @@ def _resampled(measured: Sequence[Measured], layer: int, draws: Floats) -> Score
         total = np.einsum("rt,tsh->srh", draws, counts, optimize=True)
         means = np.einsum("rt,tsh->srh", draws, sums, optimize=True) / total
         uniform = np.einsum("rt,tsh->srh", draws, even, optimize=True) / total
-    return _by_name(means, uniform, total)
-
-
-def _by_name(means: Floats, uniform: Floats, query_tokens: Floats) -> Scores:
-    """The parts of `Scores` from arrays with a score a row."""
-    return Scores(
-        *(dict(zip(MEASURED, part, strict=True)) for part in (means, uniform, query_tokens))
-    )
+    parts = (means, uniform, total)
+    return Scores(*(dict(zip(MEASURED, part, strict=True)) for part in parts))
 
 
 def _bounds(values: Floats) -> Floats:

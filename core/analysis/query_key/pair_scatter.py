@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from core.analysis.pairs import head_scores
+from core.analysis.pairs import exact_scores
 from core.analysis.query_key.distance import distances_between
 from core.analysis.query_key.faithfulness import compare
 from core.analysis.query_key.fitted_line import FittedLine, fit_line
@@ -88,9 +88,7 @@ def pair_scatter(
     """Every counted pair of one head; `vectors` are its queries and keys at some stage."""
     goal = head_target(trace, layer, head, target)
     rows = goal.rows
-    own = trace.queries[layer, head].astype(np.float64)
-    keys = trace.kv_keys[layer, head // trace.group].astype(np.float64)
-    scores = rows.of_matrix(head_scores(trace, layer, head, own, keys))
+    scores = rows.of_matrix(exact_scores(trace, layer, head))
     distances = rows.of_matrix(distances_between(vectors.queries, vectors.keys, distance))
     raw = target == "raw"
     x = scores if raw else goal.values

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from core.analysis.pairs import head_scores, permitted
+from core.analysis.pairs import exact_scores, permitted
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -85,9 +85,7 @@ class Target:
 
 def head_target(trace: Trace, layer: int, head: int, kind: TargetKind = "centred") -> Target:
     """The target of one head of a text."""
-    queries = trace.queries[layer, head].astype(np.float64)
-    keys = trace.kv_keys[layer, head // trace.group].astype(np.float64)
-    scores = head_scores(trace, layer, head, queries, keys)
+    scores = exact_scores(trace, layer, head)
     return matrix_target(scores, permitted(trace, layer, head), kind)
 
 

@@ -64,6 +64,7 @@ class HeadView:
     weightings : all on offer.
     colours : one a head for the themes "light" and "dark", ``#rrggbb``.
     scores : what each head does, name -> (layer, head); empty while nobody has measured.
+    notes : what each of those scores is, by name.
     near : whether the component may ask for the layers beside the one it shows.
     """
 
@@ -72,6 +73,7 @@ class HeadView:
     weightings: Sequence[Weighting]
     colours: Mapping[str, Sequence[str]]
     scores: Mapping[str, NDArray[np.float64]] = field(default_factory=dict)
+    notes: Mapping[str, str] = field(default_factory=dict)
     near: bool = False
 
 
@@ -99,6 +101,7 @@ def pack_head_view(
         "near": facts.near,
         "colours": {theme: list(colours) for theme, colours in facts.colours.items()},
         "scoreNames": list(facts.scores),
+        "scoreNotes": [facts.notes[name] for name in facts.scores],
         "sent": {str(number): _facts_of(layer) for number, layer in layers.items()},
     }
     scores = np.stack(list(facts.scores.values()), axis=-1) if facts.scores else np.zeros(0)

@@ -3,12 +3,6 @@
 const SENTENCE_OPTIONS = [["all", "All"], ["aa", "A→A"], ["ab", "A→B"], ["ba", "B→A"], ["bb", "B→B"]]
 const SENTENCE_TITLES = { all: "Every token to every token", aa: "Within the first sentence", ab: "From the first sentence to the second", ba: "From the second sentence to the first", bb: "Within the second sentence" }
 
-const SCORE_TITLES = {
-  previous: "Mean attention to the token before", next: "Mean attention to the token after", self: "Mean attention to the token itself",
-  first: "Mean attention to the first token", delimiter: "Mean attention to special tokens, full stops and commas",
-  entropy: "How evenly a token spreads its attention: 0 on one token, 1 on all alike",
-}
-
 // `act` has change(changes of the view) and preview(head | null).
 function makePanel(root, foot, act) {
   const node = made(root, "div", "panel")
@@ -110,7 +104,7 @@ function drawAbout({ about }, view, { data, layer }, pointed) {
   data.scoreNames.forEach((name, i) => {
     const value = data.scores[(layer.number * data.heads + head) * data.scoreNames.length + i]
     const part = made(about, "span", "score", `${name} `)
-    part.title = SCORE_TITLES[name] ?? ""
+    part.title = data.scoreNotes[i]
     made(part, "b", "", Number.isNaN(value) ? "–" : value.toFixed(2))
   })
 }

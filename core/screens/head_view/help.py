@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 import streamlit as st
 
-from core.analysis.head_patterns import head_scores
+from core.analysis.head_patterns.search import find_heads, strongest_head
 from core.analysis.strongest_link import strongest_link
 from core.analysis.view_weights import only_permits, sends_logits
 from core.ui.formulas import cap_sentence, capped, softcap_of
@@ -157,10 +156,8 @@ def _presets(trace: Trace) -> list[Preset]:
 
 
 def _measured_presets(trace: Trace) -> list[Preset]:
-    scores = head_scores(trace)
-    layer, head = _best(scores["previous"])
-    value = scores["previous"][layer, head]
-    resting = scores["delimiter"].mean(axis=1)  # (layer,)
+    layer, head, value = strongest_head(trace, "previous")
+    resting = find_heads(trace, "delimiters").scores.mean(axis=1)  # (layer,)
     rest = int(resting.argmax())
     return [
         Preset(
@@ -176,13 +173,6 @@ def _measured_presets(trace: Trace) -> list[Preset]:
             _state(rest, weigh="value"),
         ),
     ]
-
-
-def _best(scores: np.ndarray[Any, np.dtype[np.float64]]) -> tuple[int, int]:
-    """Layer and head of the largest score."""
-    filled = np.nan_to_num(scores, nan=-1.0)
-    layer, head = np.unravel_index(int(filled.argmax()), filled.shape)
-    return int(layer), int(head)
 
 
 def _state(layer: int, **changes: Any) -> dict[str, Any]:  # noqa: ANN401 - values of widgets

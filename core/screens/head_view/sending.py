@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import streamlit as st
 
 from core.analysis.head_patterns import head_scores
+from core.analysis.head_patterns.measure import HEAD_VIEW
 from core.analysis.view_weights import payload_size, weighted_layer
 from core.components.head_view import (
     ALL_LAYERS_BYTES,
@@ -20,6 +21,7 @@ from core.figures.palette import token_colours
 from core.model.weights.output_projection import output_projections
 from core.screens.head_view.state import near_layers, view_to_send
 from core.ui import cache
+from core.ui.pattern_words import SCORE_WORDS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -34,7 +36,6 @@ if TYPE_CHECKING:
 NEAR_LAYER_BYTES = 2_000_000
 # The same for the file that is saved; in base64 it becomes a third larger.
 ALL_LAYERS_IN_FILE = 12_000_000
-SCORES = ("previous", "next", "self", "first", "delimiter", "entropy")
 _LONGEST_QUOTE = 300  # characters of the text in the saved file's note
 _NAMES = {"attention": "attention", "value": "× |value|", "transformed": "× |f(value)|"}
 
@@ -116,7 +117,7 @@ def page_to_save(screen: Screen) -> str:
         layer: weighted_layer(trace, layer, view["weigh"], screen.norms)
         for layer in _layers(screen, whole=whole)
     }
-    facts = _facts(screen, view, 0, head_scores(trace))
+    facts = _facts(screen, view, 0, head_scores(trace, HEAD_VIEW))
     data = pack_head_view(trace, layers, view["weigh"], facts)
     return save_head_view(data, f"Head view of {trace.model}", _note(screen, whole=whole))
 
@@ -129,14 +130,14 @@ def _facts(
     screen: Screen,
     view: Mapping[str, Any],
     serial: int,
-    measured: Mapping[str, NDArray[np.float64]],
+    scores: Mapping[str, NDArray[np.float64]],
     *,
     near: bool = False,
 ) -> HeadView:
     heads = screen.trace.shape[1]
     colours = {theme: token_colours(heads, theme) for theme in ("light", "dark")}
-    scores = {name: measured[name] for name in SCORES if measured}
-    return HeadView(view, serial, screen.offered, colours, scores, near)
+    notes = {name: SCORE_WORDS[name].note for name in scores}
+    return HeadView(view, serial, screen.offered, colours, scores, notes, near)
 
 
 def _fits(trace: Trace, most: int) -> bool:

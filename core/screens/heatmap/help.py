@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import streamlit as st
 
-from core.analysis.head_patterns import attention_at_offset
+from core.analysis.head_patterns.search import strongest_head
 from core.analysis.strongest_link import strongest_link
 from core.ui.formulas import cap_sentence, capped, softcap_of
 from core.ui.messages import quote
@@ -121,10 +121,9 @@ def _presets(trace: Trace) -> list[Preset]:
                 _state(layer=middle + 1, head=link.head + 1),
             )
         )
-    previous = attention_at_offset(trace, -1)
-    layer, head = (int(i) for i in np.unravel_index(int(previous.argmax()), previous.shape))
+    layer, head, mean = strongest_head(trace, "previous")
     if len(trace.tokens) > 1:
-        presets.append(_token_before(layer, head, float(previous[layer, head])))
+        presets.append(_token_before(layer, head, mean))
     presets.append(
         Preset(
             "Only words",

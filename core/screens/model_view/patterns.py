@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 import streamlit as st
 
-from core.analysis.head_patterns.search import PATTERNS, find_heads
+from core.analysis.head_patterns.search import find_heads
 from core.analysis.related_words.heads import LEVEL
 from core.analysis.related_words.words import closest_pairs
 from core.components.model_view import Marks
 from core.ui import cache
 from core.ui.messages import quote
+from core.ui.pattern_words import NO_SECOND, WORDS
 
 if TYPE_CHECKING:
     from core.analysis.head_patterns.search import Search
@@ -20,46 +21,10 @@ if TYPE_CHECKING:
     from core.analysis.related_words.words import RelatedWords
     from core.model import Trace
 
-PATTERN_NAMES = {
-    "none": "nothing",
-    "next": "next token",
-    "previous": "previous token",
-    "delimiters": "delimiters",
-    "words": "words of like spelling",
-    "related": "related words",
-    "sentence": "the other sentence",
-    "related_other": "related words across sentences",
-    "broad": "many tokens",
-}
 _SCOPES: dict[str, Scope] = {"related": "text", "related_other": "other"}
 _GAP = "\N{NO-BREAK SPACE}"
 _PERCENT = f"{100 * (1 - LEVEL):.0f} %"
 _NAMED = 6  # heads, or pairs of words, that are named in the sentence; heads are all marked
-_NO_SECOND = "there is no second sentence; the sidebar has a switch for it"
-# What a head that counts has, and what a text lacks that cannot be measured.
-_RULES = {
-    "next": (
-        "more than 0.5 of attention on the token that follows",
-        "this model does not permit a token to attend to a later one",
-    ),
-    "previous": (
-        "more than 0.5 of attention on the token before",
-        "this text has a single token",
-    ),
-    "delimiters": (
-        "more than 0.6 of attention on special tokens, full stops and commas",
-        "this text has no token",
-    ),
-    "words": (
-        "more than 0.5 of the attention of words that occur again, in this or a like form, there",
-        "no word of this text occurs twice, or in two forms",
-    ),
-    "sentence": ("more than 0.5 of the attention of words on words of the other sentence", ""),
-    "broad": (
-        "attention spread like a bag of words: entropy above 0.78 of the largest possible",
-        "no token of this text has a choice",
-    ),
-}
 
 
 def look_for(trace: Trace, name: str, key: cache.TextKey) -> Marks | None:
@@ -71,27 +36,28 @@ def look_for(trace: Trace, name: str, key: cache.TextKey) -> Marks | None:
     ----------
     key : what the trace is cached by.
     """
-    if name in PATTERNS:
-        search = find_heads(trace, name)
-        st.markdown(describe(search, name))
-        return _marks(search, name)
-    if name not in _SCOPES:
+    if name == "none":
         return None
+    if name not in _SCOPES:
+        search = find_heads(trace, name)
+        st.markdown(describe(search))
+        return _marks(search)
     scope = _SCOPES[name]
     found = cache.related(key, scope)
     st.markdown(describe_related(trace, found, scope))
     return None if found is None else _related_marks(found[1])
 
 
-def describe(search: Search, name: str) -> str:
+def describe(search: Search) -> str:
     """One paragraph of Markdown, true for any text."""
-    rule, missing = _RULES[name]
-    title = PATTERN_NAMES[name].capitalize()
+    words = WORDS[search.pattern.name]
+    title = words.highlight.capitalize()
     if not search.measurable:
-        return f"**{title}** cannot be measured here: {missing or _NO_SECOND}."
+        return f"**{title}** cannot be measured here: {words.lacks}."
     ranked = search.ranked()
     found = [(layer, head, score) for layer, head, score in ranked if search.holds[layer, head]]
     count = f"{len(found)} of {search.scores.size} heads" if found else "no head"
+    rule = words.rule.format(search.pattern.threshold)
     named = [f"{_name(layer, head)}{_GAP}{score:.2f}" for layer, head, score in found or ranked[:1]]
     return (
         f"**{title}: {count}** with {rule} (a head that attends evenly has {search.even:.2f})"
@@ -104,7 +70,7 @@ def describe_related(
 ) -> str:
     """Which heads attend to related words, which words those are, and what accident would give."""
     name = next(each for each, known in _SCOPES.items() if known == scope)
-    title = PATTERN_NAMES[name].capitalize()
+    title = WORDS[name].highlight.capitalize()
     missing = _why_not(trace, found, scope)
     if missing or found is None:
         return f"**{title}** cannot be measured here: {missing}."
@@ -140,7 +106,7 @@ def _why_not(
         return f"{quote(trace.model)} has no table of input embeddings that could be read"
     words, heads = found
     if scope == "other" and not any(token.segment == 1 for token in trace.tokens):
-        return _NO_SECOND
+        return NO_SECOND
     if heads.pairs == 0:
         split = {
             0: "",
@@ -177,10 +143,11 @@ def _with_chance(heads: RelatedHeads, place: tuple[int, int]) -> str:
     return f"{_name(*place)}{_GAP}{heads.scores[place]:.3f}{_GAP}{chance}"
 
 
-def _marks(search: Search, name: str) -> Marks | None:
+def _marks(search: Search) -> Marks | None:
     if not search.measurable:
         return None
-    score = "entropy" if name == "broad" else PATTERN_NAMES[name]
+    pattern = search.pattern
+    score = "entropy" if pattern.measured == "entropy" else WORDS[pattern.name].highlight
     return Marks(score, search.scores, search.holds, search.ranked()[0][:2])
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import streamlit as st
 
-from core.analysis.head_patterns import attention_at_offset
+from core.analysis.head_patterns.search import strongest_head
 from core.analysis.neuron import read_head, strongest_position
 from core.analysis.strongest_link import strongest_link
 from core.ui.formulas import cap_sentence, capped
@@ -125,14 +125,13 @@ def _previous_token(trace: Trace) -> Preset | None:
     """The head that looks back one token most, at its strongest pair."""
     if len(trace.tokens) < 2:
         return None
-    means = attention_at_offset(trace, -1)
-    layer, head = (int(i) for i in np.unravel_index(int(means.argmax()), means.shape))
+    layer, head, mean = strongest_head(trace, "previous")
     # The first pair is left out: in causal models it has little choice.
     back = np.diagonal(trace.attention(layer, head), -1)
     query = int(back[1:].argmax()) + 2 if len(back) > 1 else 1
     pair = (layer, head, query, query - 1)
     sentence = (
-        f"Gives {means[layer, head]:.2f} to the token before, on average: the most of any head."
+        f"Gives {mean:.2f} to the token before, on average: the most of any head."
         f" {_made_of(trace, *pair)}"
     )
     return Preset("One token back", sentence, _state(*pair))

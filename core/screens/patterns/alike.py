@@ -13,8 +13,9 @@ from core.figures.patterns import class_colours
 from core.screens.patterns.found import THRESHOLD_KEYS
 from core.screens.patterns.overview import choose_head
 from core.screens.patterns.shelf import corpus_shelf
-from core.screens.patterns.wording import CLASS_NAMES, head_name, number
+from core.screens.patterns.wording import head_name, number
 from core.ui import address, cache
+from core.ui.pattern_words import CLASS_NAMES
 
 if TYPE_CHECKING:
     from core.figures.palette import Palette

@@ -8,14 +8,16 @@ from typing import TYPE_CHECKING
 import numpy as np
 import streamlit as st
 
-from core.analysis.head_patterns.classes import CLARK, CLASSES, PATTERNS, THRESHOLDS
-from core.analysis.head_patterns.measure import MEASURED
+from core.analysis.head_patterns.classes import CLASSES, NAMING, THRESHOLDS, thresholds_above
+from core.analysis.head_patterns.measure import mean_scores
 from core.analysis.head_patterns.minimum_evidence import too_short
-from core.analysis.head_patterns.table import make_table, withhold_classes
+from core.analysis.head_patterns.registry import CLARK
+from core.analysis.head_patterns.table import add_induction, make_table, withhold_classes
 from core.screens.patterns.shelf import Corpus, corpus_shelf
 from core.screens.patterns.source import measured_corpus
-from core.screens.patterns.wording import CLASS_NAMES, head_name, verdict
+from core.screens.patterns.wording import head_name, verdict
 from core.ui import address, cache
+from core.ui.pattern_words import CLASS_NAMES
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -102,19 +104,17 @@ class Found:
     def thresholds_of(self, number: int) -> dict[str, float]:
         """By pattern, what a head's score must exceed: the threshold, or the uniform baseline."""
         row = self.row_of(number)
-        return {
-            kind: float(np.maximum(self.thresholds[kind], row[f"{pattern.score}_uniform"]))  # type: ignore[call-overload]
-            if pattern.above_uniform
-            else self.thresholds[kind]
-            for kind, pattern in PATTERNS.items()
+        uniform = {
+            pattern.score: np.array(row[f"{pattern.score}_uniform"]) for pattern in NAMING.values()
         }
+        limits = thresholds_above(uniform, self.thresholds)
+        return {kind: float(limit) for kind, limit in limits.items()}
 
     def query_tokens_of(self, number: int) -> dict[str, float]:
         """By pattern, how many tokens a head's score is over; no limit for induction."""
         layer, head = divmod(number, self.trace.shape[1])
-        counts = np.sum([each.counts[:, layer, head] for each in self.measured], axis=0)
-        known = {name: float(count) for name, count in zip(MEASURED, counts, strict=True)}
-        return {kind: known.get(pattern.score, float("inf")) for kind, pattern in PATTERNS.items()}
+        counts = add_induction(mean_scores(self.measured), None).query_tokens
+        return {kind: float(counts[each.score][layer, head]) for kind, each in NAMING.items()}
 
     def grid(self, column: str) -> NDArray[np.generic]:
         """A column of the table as (layer, head)."""
@@ -180,7 +180,7 @@ def pick_thresholds() -> None:
 
 def _named(source: str) -> str:
     """The patterns with thresholds of a source."""
-    return ", ".join(CLASS_NAMES[name] for name in CLASSES if PATTERNS[name].source == source)
+    return ", ".join(CLASS_NAMES[name] for name in CLASSES if NAMING[name].source == source)
 
 
 def _capital(name: str) -> str:

@@ -10,7 +10,8 @@ from core.analysis.coreference.grouped import RESAMPLES
 from core.analysis.corpus.sample import marked_sets
 from core.analysis.head_patterns.classes import CLASSES
 from core.analysis.head_patterns.minimum_evidence import MIN_QUERY_TOKENS, MIN_TOKENS
-from core.screens.patterns.wording import CLASS_NAMES, head_name, number
+from core.screens.patterns.wording import head_name, number
+from core.ui.pattern_words import CLASS_NAMES
 from core.ui.presets import Preset, show
 
 if TYPE_CHECKING:

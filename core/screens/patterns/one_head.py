@@ -9,22 +9,27 @@ import pandas as pd
 import streamlit as st
 
 from core.analysis.attention_table import unique_labels
-from core.analysis.head_patterns.classes import CLASSES, NONE, SCORE_OF, TOO_SHORT, classify
+from core.analysis.head_patterns.classes import CLASSES, NAMING, NONE, TOO_SHORT, classify
 from core.analysis.head_patterns.evidence import Evidence, evidence
-from core.analysis.head_patterns.measure import MEASURED, even_attention, measure_matrix
+from core.analysis.head_patterns.measure import (
+    MEASURED,
+    even_attention,
+    mean_scores,
+    measure_matrix,
+)
 from core.analysis.head_patterns.minimum_evidence import MIN_TOKENS, too_short
-from core.analysis.head_patterns.table import add_induction, mean_scores
+from core.analysis.head_patterns.table import add_induction
 from core.analysis.pairs import permitted_pairs
 from core.analysis.rollout import Overall, even_overall, overall_attention
 from core.figures.heatmap import heatmap_figure
 from core.screens.patterns.found import THRESHOLD_KEYS
 from core.screens.patterns.wording import (
-    CLASS_NAMES,
     nearest_pattern,
     number,
     say_evidence,
 )
 from core.ui import address, cache
+from core.ui.pattern_words import CLASS_NAMES
 
 if TYPE_CHECKING:
     from core.figures.palette import Palette
@@ -152,7 +157,7 @@ def _verdict(found: Found, whole: str, trace: Trace, weights: Array, even: Array
     named = str(kinds.names[0, 0])
     if named == NONE:
         return f"**{name}** follows no pattern above its threshold."
-    score = SCORE_OF[named]
+    score = NAMING[named].score
     return (
         f"**{name}: {CLASS_NAMES[named]}**, {number(float(scores.means[score][0, 0]))} where"
         f" uniform attention would give {number(float(scores.uniform[score][0, 0]))}."
@@ -192,7 +197,7 @@ def _pick_sentence(found: Found, pattern: str) -> Trace:
 
 def _sentence_shares(found: Found, pattern: str) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
     """How much the chosen head follows the pattern on each sentence; nan where it has no pair."""
-    score = SCORE_OF.get(pattern)
+    score = NAMING[pattern].score if pattern else ""
     if score not in MEASURED:
         return np.full(len(found.measured), np.nan)
     at = (MEASURED.index(score), found.layer, found.head)

@@ -7,16 +7,17 @@ from typing import TYPE_CHECKING
 import numpy as np
 import streamlit as st
 
-from core.analysis.head_patterns.classes import CLASSES, NONE, PATTERNS, SCORE_OF
+from core.analysis.head_patterns.classes import CLASSES, NAMING, NONE
 from core.analysis.head_patterns.measure import MEASURED
 from core.analysis.head_patterns.minimum_evidence import MIN_TOKENS
 from core.analysis.head_patterns.table import RESAMPLES, SCORES
 from core.figures.head_map import head_map
 from core.figures.patterns import Bar, class_colours, class_map, ring, score_bars
 from core.screens.patterns.found import THRESHOLD_KEYS
-from core.screens.patterns.wording import CLASS_NAMES, MISSING, SCORE_NAMES, SHORT_NAMES, number
+from core.screens.patterns.wording import number
 from core.ui import address
 from core.ui.downloads import csv_later
+from core.ui.pattern_words import CLASS_NAMES, SCORE_NAMES, SCORE_WORDS
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     from core.screens.patterns.found import Found
 
 COLOURINGS = ("class", *SCORES)
-_CLASS_OF = {score: kind for kind, score in SCORE_OF.items()}
+_CLASS_OF = {pattern.score: kind for kind, pattern in NAMING.items()}
 _ABOUT = {
     "above threshold": "How far above its threshold the score is: 0 at it, 1 at all attention"
 }
@@ -117,7 +118,7 @@ def _say_scarce(found: Found) -> None:
     tokens = found.query_tokens_of(found.number)
     scarce = [
         f"{CLASS_NAMES[kind]} ({tokens[kind]:.0f} of {pattern.min_query_tokens})"
-        for kind, pattern in PATTERNS.items()
+        for kind, pattern in NAMING.items()
         if 0 < tokens[kind] < pattern.min_query_tokens
     ]
     if scarce:
@@ -164,7 +165,7 @@ def _read_map(found: Found, score: str) -> str:
         )
     baseline = found.table[f"{score}_uniform"]
     if baseline.isna().all():
-        return f"Not defined here. {MISSING.get(score, '')}"
+        return f"Not defined here. {SCORE_WORDS[score].missing}"
     low, high = float(baseline.min()), float(baseline.max())
     uniform = number(low) if high - low < 0.005 else f"{number(low)} to {number(high)}"
     if score == "entropy":
@@ -183,7 +184,7 @@ def _bars(found: Found) -> list[Bar]:
         kind = _CLASS_OF.get(name, "")
         value = float(row[name])  # type: ignore[arg-type]
         threshold = limits.get(kind, float("nan"))
-        enough = bool(kind) and tokens[kind] >= PATTERNS[kind].min_query_tokens
+        enough = bool(kind) and tokens[kind] >= NAMING[kind].min_query_tokens
         bars.append(
             Bar(
                 SCORE_NAMES[name],
@@ -249,7 +250,8 @@ def _columns(shown: pd.DataFrame) -> dict[str, ColumnConfig]:
     columns: dict[str, ColumnConfig] = {}
     for name in shown.columns:
         score = name.removesuffix("_uniform")
-        label = "uniform" if name != score else SHORT_NAMES.get(name, name)
+        words = SCORE_WORDS.get(name)
+        label = "uniform" if name != score else words.short if words else name
         about = f"Uniform baseline of: {SCORE_NAMES[score]}" if name != score else _ABOUT.get(name)
         if name not in {"head", "pattern"}:
             columns[name] = st.column_config.NumberColumn(

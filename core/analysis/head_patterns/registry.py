@@ -1,0 +1,240 @@
+"""Every head pattern, one record each: the pairs it is made of, and where heads are told of it.
+
+A new pattern is a record here and its words in :mod:`core.ui.pattern_words`; the table, the model
+view, the head view and the patterns page take it from there.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+from core.analysis.head_patterns.minimum_evidence import MIN_QUERY_TOKENS
+from core.analysis.head_patterns.pairs import (
+    at_offset,
+    induction_pairs,
+    is_mark,
+    on_keys,
+    other_sentence_pairs,
+    same_token_pairs,
+    word_pairs,
+)
+from core.analysis.related_words.heads import LEVEL
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from core.model.trace import Token
+
+    Pairs = NDArray[np.bool_]
+
+Measure = Literal["pairs", "distance", "entropy", "repeated", "related"]
+Chance = Literal["uniform", "permutation", "none"]
+
+CLARK = "Clark et al. 2019"
+OURS = "this project"
+
+
+@dataclass(frozen=True)
+class Naming:
+    """How a pattern names heads.
+
+    Attributes
+    ----------
+    rank : its place from the most specific pattern: the first that a head clearly follows names it.
+    letter : of these heads on maps.
+    category : their colour there, as one of the palette's categories; None for a hue.
+    hue : their colour in degrees (CIE LCh), `light` and `dark` being its lightness in either theme.
+    """
+
+    rank: int
+    letter: str
+    category: int | None = None
+    hue: float = 0.0
+    light: float = 52.0
+    dark: float = 70.0
+
+
+@dataclass(frozen=True)
+class Pattern:
+    """One head pattern.
+
+    Attributes
+    ----------
+    name : as links and the table's column ``class`` have it.
+    measures : what its score is; a share of attention unless it says otherwise.
+    pairs : the (query, key) pairs of a text, boolean (token, token); None for all pairs.
+    naming : how it names heads; None where it names none.
+    measured : by attention on the `pairs`; by how many tokens away heads attend; by entropy; by
+        attention on the pairs of sequences that stand twice (:mod:`.induction`); or by words that
+        are related in the model's own embeddings (:mod:`core.analysis.related_words`).
+    score : its column of the table, where that is not the `name`.
+    threshold : the score must exceed it; for "permutation", the share of random arrangements.
+    source : whose threshold that is.
+    chance : what the score must exceed besides: that of a head with uniform attention, or that of
+        words in random places. "none" for entropy, of which a uniform head has the most there is.
+    min_query_tokens : how many query tokens must have such a pair before the score says anything.
+    highlight : its place among those that the model view looks for. None where it is not one.
+    link : what the model view's links call it, where that is not the `name`.
+    in_table, in_head_view : whether it has a column of the table, a number in the head view.
+    """
+
+    name: str
+    measures: str
+    pairs: Callable[[tuple[Token, ...]], Pairs] | None = None
+    naming: Naming | None = None
+    measured: Measure = "pairs"
+    score: str = ""
+    threshold: float = 0.5
+    source: str = OURS
+    chance: Chance = "uniform"
+    min_query_tokens: int = MIN_QUERY_TOKENS
+    highlight: int | None = None
+    link: str = ""
+    in_table: bool = True
+    in_head_view: bool = False
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "score", self.score or self.name)
+        object.__setattr__(self, "link", self.link or self.name)
+
+
+# In the order of the table's columns. Clark et al. look at the previous and the next token with
+# more than half of the attention, and test [CLS], [SEP] and punctuation each against 0.6 (their
+# code), so that no head is named by the sum of these. None is named by [CLS] alone: it is the first
+# token, which 0.5 is asked of here. Their broad heads have an entropy above 3.8 nats on 128 tokens,
+# 0.78 of ln 128; ours have 0.78 of the largest entropy that a text of any length allows.
+PATTERNS = (
+    Pattern(
+        "previous",
+        "on the token before",
+        at_offset(-1),
+        Naming(1, "P", category=1),
+        source=CLARK,
+        highlight=2,
+        in_head_view=True,
+    ),
+    Pattern(
+        "next",
+        "on the token after",
+        at_offset(1),
+        Naming(2, "N", category=2),
+        source=CLARK,
+        highlight=1,
+        in_head_view=True,
+    ),
+    Pattern(
+        "self",
+        "on the token itself",
+        at_offset(0),
+        Naming(5, "S", hue=95, dark=74),
+        in_head_view=True,
+    ),
+    Pattern(
+        "first",
+        "on position 0, whatever stands there",
+        on_keys(lambda token: token.position == 0),
+        Naming(6, "1", category=0),
+        in_head_view=True,
+    ),
+    Pattern(
+        "cls",
+        "on a special token at position 0",
+        on_keys(lambda token: token.special and token.position == 0),
+    ),
+    Pattern(
+        "sep",
+        "on other special tokens",
+        on_keys(lambda token: token.special and token.position > 0),
+        Naming(7, "|", hue=75, light=36, dark=84),
+        threshold=0.6,
+        source=CLARK,
+    ),
+    Pattern(
+        "punctuation",
+        'on "." and ","',
+        on_keys(lambda token: is_mark(token) and not token.special),
+        Naming(8, ".", hue=15, light=34),
+        threshold=0.6,
+        source=CLARK,
+    ),
+    Pattern(
+        "delimiter",
+        "the sum of cls, sep and punctuation",
+        on_keys(lambda token: is_mark(token) or token.special),
+        threshold=0.6,
+        source=CLARK,
+        highlight=3,
+        link="delimiters",
+        in_head_view=True,
+    ),
+    Pattern(
+        "same_token",
+        "on other positions that hold the same token",
+        same_token_pairs,
+        Naming(4, "=", category=3),  # before "self": there it rests when nothing is repeated
+    ),
+    Pattern(
+        "same_word",
+        "on other occurrences of the token's word, all pieces of them",
+        lambda tokens: word_pairs(tokens)[0],
+        in_table=False,
+    ),
+    Pattern(
+        "related_word",
+        "on other occurrences of the token's word and of forms of it (`pairs.SAME_START`)",
+        lambda tokens: word_pairs(tokens)[1],
+        highlight=4,
+        link="words",
+        in_table=False,
+    ),
+    Pattern(
+        "related",
+        "on words that are related in the model's own embeddings",
+        measured="related",
+        threshold=1 - LEVEL,
+        chance="permutation",
+        highlight=5,
+        in_table=False,
+    ),
+    Pattern(
+        "other_sentence",
+        "on the other sentence of a pair, special tokens left out on both sides",
+        other_sentence_pairs,
+        Naming(9, "O", hue=40),
+        highlight=6,
+        link="sentence",
+    ),
+    Pattern(
+        "related_other",
+        "on related words of the other sentence",
+        measured="related",
+        threshold=1 - LEVEL,
+        chance="permutation",
+        highlight=7,
+        in_table=False,
+    ),
+    Pattern("distance", "how many tokens away, on average; not a share", measured="distance"),
+    Pattern(
+        "broad",
+        "H(row) / ln(permitted keys) of the rows that have a choice; not a share",
+        naming=Naming(100, "B", category=4),
+        measured="entropy",
+        score="entropy",
+        threshold=0.78,
+        source=CLARK,
+        chance="none",
+        highlight=100,
+        in_head_view=True,
+    ),
+    Pattern(
+        "induction",
+        "on a random sequence repeated twice, on the token after the earlier copy",
+        induction_pairs,
+        Naming(3, "I", hue=205),
+        measured="repeated",
+    ),
+)

@@ -1,0 +1,50 @@
+"""Print what the app says of the pattern "two_before"; see test_new_pattern."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+from streamlit.testing.v1 import AppTest
+
+from core.analysis.head_patterns import pattern_table
+from tests.analysis.traces import trace_with_attention
+
+
+def open_page(page: str, **parameters: str) -> AppTest:
+    app = AppTest.from_file(str(Path.cwd() / "app.py"), default_timeout=120)
+    app.switch_page(f"pages/{page}.py")
+    for key, value in parameters.items():
+        app.query_params[key] = value
+    app.run()
+    assert not app.exception, app.exception
+    return app
+
+
+def table_of_a_planted_head() -> dict[str, object]:
+    weights = np.full((10, 10), 0.1 / 9, dtype=np.float32)
+    weights[np.arange(10), np.arange(10) - 2] = 0.9
+    row = pattern_table(trace_with_attention(weights[None, None])).iloc[0]
+    return {"class": row["class"], "score": float(row["two_before"])}
+
+
+def show() -> dict[str, object]:
+    looked = open_page("model_view", pattern="two_before")
+    page = open_page("patterns", min_two_before="0.05", min_broad="1")
+    one = open_page("patterns", part="one", beside="two_before")
+    head_view = open_page("head_view", what="1")
+    return {
+        **table_of_a_planted_head(),
+        "highlights": [group.options for group in looked.button_group],
+        "found": [each.value for each in looked.markdown],
+        "thresholds": [each.label for each in page.number_input],
+        "legend": [each.proto.spec for each in page.get("plotly_chart")],
+        "beside": [each.options for each in one.selectbox],
+        "evidence": [each.value for each in one.markdown],
+        "told": str(head_view.get("bidi_component")[0].proto),
+    }
+
+
+if __name__ == "__main__":
+    print(json.dumps(show()))

@@ -1,0 +1,95 @@
+"""A new head pattern is one record and its words: two files, and every view has it."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+REGISTRY = "core/analysis/head_patterns/registry.py"
+WORDS = "core/ui/pattern_words.py"
+RECORD = """
+PATTERNS += (
+    Pattern(
+        "two_before",
+        "on the token before the one before",
+        at_offset(-2),
+        Naming(50, "2", hue=330),
+        highlight=50,
+        in_head_view=True,
+    ),
+)
+"""
+ENTRY = '\n    "two_before": Words("two before", where="the token two places before"),'
+OPENING = "WORDS: Mapping[str, Words] = {"
+
+
+@pytest.fixture(scope="module")
+def seen(tmp_path_factory: pytest.TempPathFactory) -> dict[str, object]:
+    """What a copy of the app shows, in a process of its own, that differs in those two files."""
+    root = tmp_path_factory.mktemp("app")
+    changed = {
+        REGISTRY: (ROOT / REGISTRY).read_text("utf-8") + RECORD,
+        WORDS: (ROOT / WORDS).read_text("utf-8").replace(OPENING, OPENING + ENTRY),
+    }
+    for name in ("app.py", "pages", "core", "tests", ".streamlit"):
+        _mirror(ROOT / name, root / name, [root / path for path in changed])
+    for path, source in changed.items():
+        (root / path).write_text(source, "utf-8")
+    shown = subprocess.run(
+        [sys.executable, "-m", "tests.pages.show_new_pattern"],
+        cwd=root,
+        env=os.environ | {"PYTHONPATH": str(root), "OMP_NUM_THREADS": "1"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert shown.returncode == 0, shown.stderr[-2000:]
+    lines: dict[str, object] = json.loads(shown.stdout.splitlines()[-1])
+    return lines
+
+
+def _mirror(source: Path, target: Path, changed: list[Path]) -> None:
+    """Links to everything, and folders of their own on the way to what will be changed."""
+    if target.name == "app.py" or any(target in each.parents for each in changed):
+        if source.is_file():
+            target.write_bytes(source.read_bytes())
+            return
+        target.mkdir()
+        for child in source.iterdir():
+            if child.name != "__pycache__":
+                _mirror(child, target / child.name, changed)
+    elif target not in changed:
+        target.symlink_to(source)
+
+
+def test_it_has_a_column_of_the_table_and_names_the_head_that_follows_it(
+    seen: dict[str, object],
+) -> None:
+    assert seen["class"] == "two_before"
+    assert seen["score"] == pytest.approx(0.9, abs=1e-5)
+
+
+def test_the_model_view_looks_for_it(seen: dict[str, object]) -> None:
+    assert "two before" in str(seen["highlights"])
+    assert "with more than 0.5 of attention on the token two places before" in str(seen["found"])
+
+
+def test_the_patterns_page_has_its_words_its_threshold_and_its_square(
+    seen: dict[str, object],
+) -> None:
+    assert "Two before" in str(seen["thresholds"])
+    assert "two before (" in str(seen["legend"])
+    assert "two before" in str(seen["beside"])
+    assert "gives **" in str(seen["evidence"])
+    assert "to the token two places before" in str(seen["evidence"])
+
+
+def test_the_head_view_tells_its_number(seen: dict[str, object]) -> None:
+    assert "two_before" in str(seen["told"])
+    assert "Mean attention to the token two places before" in str(seen["told"])
