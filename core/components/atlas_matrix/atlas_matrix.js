@@ -2,6 +2,17 @@
 // State and structure are here; points in matrix_points.js, what stands over them in matrix_labels.js,
 // places in viewport.js, pointers in gestures.js. Texts are text nodes or pixels, never HTML.
 
+import { listenGestures } from "../shared/gestures.js"
+import { cutAround, drawOver } from "../shared/matrix_labels.js"
+import { matrixColours, paintPoints, pointAt } from "../shared/matrix_points.js"
+import { TURN, makeSolid, turnSolid } from "../shared/matrix_solid.js"
+import { mount } from "../shared/mount.js"
+import { makeRaster } from "../shared/raster.js"
+import { firstRotation, turnedBy } from "../shared/rotation.js"
+import { legendEntries } from "../shared/shades.js"
+import { makeTip } from "../shared/tooltip.js"
+import { ZOOM, clampView, gridFor, mainTile, panBy, seenPart, tileAt, tileSpot, viewOfTile, wholeView, zoomAt } from "../shared/viewport.js"
+
 const GUTTER = { left: 34, top: 20 } // pixels, for the names of rows and columns
 const HEIGHT = { most: 620, narrow: 460, least: 240, wide: 700 } // of the window; narrow below that width
 const MOST_RATIO = 2 // device pixels a pixel: more cost time and show nothing

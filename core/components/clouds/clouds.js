@@ -1,6 +1,12 @@
 // Panels of queries (circles) and keys (diamonds), each query joined to keys by lines. A hovered or
 // pinned point shows its lines alone, in every panel. Texts are text nodes, never HTML.
 
+import { mount } from "../shared/mount.js"
+import { parseColour } from "../shared/scales.js"
+import { fitFrame, nearestPoint, placeTexts, toScreen } from "../shared/scatter.js"
+import { legendEntries, shadeIndex, shadesOf } from "../shared/shades.js"
+import { sizeClass, sizeEntries, sizeFactor } from "../shared/sizes.js"
+
 const PANEL = { least: 250, small: 212, most: 620, gap: 14, margin: { x: 40, y: 24 } } // pixels
 const RADIUS = { few: 5, many: 3, manyFrom: 150 } // of a point; from that many tokens on the small
 const REACH = 14 // pixels from a point to the pointer

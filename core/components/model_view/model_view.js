@@ -1,6 +1,12 @@
 // The model view: every head of a model as a tile, layers down, heads across. State and structure are
 // here, pixels in tiles.js, places in tile_grid.js, the enlargement in enlargement.js.
 
+import { createPanel, written } from "../shared/enlargement.js"
+import { mount } from "../shared/mount.js"
+import { SEQUENTIAL, luminance, paletteOf, parseColour } from "../shared/scales.js"
+import { TILE, hiddenAfter, shownHeads, stepTo, tileSize } from "../shared/tile_grid.js"
+import { OPACITY, drawHeat, drawLines, fillImage, hueOf, pickLines, pictureOf, rampOf } from "../shared/tiles.js"
+
 const MOST_PIXELS = 16e6 // of one canvas: phones refuse larger ones
 const DIMMED = 0.2 // how much is left of a head that is not among those highlighted
 const SCALE = [0, 0.01, 0.1, 0.25, 0.5, 1] // weights marked on the legend
@@ -201,10 +207,6 @@ function pairsOf(data, index) {
   })
 }
 
-function written(weight) {
-  return weight >= 0.01 ? weight.toFixed(3) : weight.toPrecision(2)
-}
-
 function tileOf(data, index) {
   const cells = data.shape.rows * data.shape.columns
   return data.tiles.subarray(index * cells, (index + 1) * cells)
@@ -240,11 +242,6 @@ function drawTiles({ sheet }, state) {
     fillImage(image, picture, rampFor(state, at, dimmed))
     pen.putImageData(image, Math.round(column * step.x * ratio), Math.round(row * step.y * ratio))
   }))
-}
-
-function pictureOf(wide, high) {
-  const [width, height] = [Math.max(1, Math.round(wide)), Math.max(1, Math.round(high))]
-  return { levels: new Float32Array(width * height), width, height }
 }
 
 function drawHead(picture, data, tile, most, thick) {

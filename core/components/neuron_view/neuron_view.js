@@ -2,6 +2,15 @@
 // products with the query as colour cells, then dot product, score and attention. State and events are
 // here; rows outside the view are not in the page.
 
+import { mount } from "../shared/mount.js"
+import { colourLimits, sameVectors } from "../shared/neuron.js"
+import { drawRows, readColours, sizeCanvas } from "../shared/neuron_cells.js"
+import { viewOf } from "../shared/neuron_choice.js"
+import { TOKENS, WIDTH, columnAt, columnCount, columnKind, measure, spanOf, weightLeast } from "../shared/neuron_layout.js"
+import { WORK_MS, drawQueries } from "../shared/neuron_lines.js"
+import { drawBar, drawHeads, drawRow, drawStripRow, made, makeParts } from "../shared/neuron_table.js"
+import { cellWords, pairWords } from "../shared/neuron_words.js"
+
 const OVERSCAN = 4 // rows drawn beyond the edge
 const LINES = [[800, 2], [560, 3], [0, 4]] // of the sentence, from so many pixels of width on
 const LINE_HEIGHT = 21 // pixels

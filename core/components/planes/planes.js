@@ -1,5 +1,7 @@
 // Small planes with arrows from the origin, as SVG. Labels are text nodes, never HTML.
 
+import { mount } from "../shared/mount.js"
+
 const SVG = "http://www.w3.org/2000/svg"
 const TILE = { least: 210, height: 212, gap: 12 } // pixels, without the title
 const MARGIN = { x: 46, y: 20 } // room for labels beyond the longest arrow

@@ -1,5 +1,14 @@
 // What stands around a cloud: its buttons, its legend, and the note beside the pointer.
 
+import { inContext } from "./cloud_labels.js"
+import { endsOf } from "./cloud_lines.js"
+import { made } from "./controls.js"
+import { makeRaster } from "./raster.js"
+import { css } from "./scales.js"
+import { legendEntries, legendEntry, shadesOf } from "./shades.js"
+import { sizeEntries } from "./sizes.js"
+import { makeTip } from "./tooltip.js"
+
 const CONTEXT = 42 // letters on either side of a token in the note
 const HINTS = {
   lasso: "Draw around points to choose them (Shift adds to the choice). Faded points are left out.",
@@ -7,7 +16,7 @@ const HINTS = {
   3: "Drag to turn, Shift and drag (or two fingers) to move, the wheel to zoom (click or tap the cloud first). Keys: + − 0 and arrows; Escape clears.",
 }
 
-function buildCloud(parentElement) {
+export function buildCloud(parentElement) {
   const root = made(parentElement, "div", "root")
   const bar = made(root, "div", "bar")
   const title = made(bar, "strong", "title")
@@ -43,7 +52,7 @@ function buildCloud(parentElement) {
   return { root, title, buttons, legend, stage, points, words, hint, reading, tip: makeTip(root), raster: makeRaster(points) }
 }
 
-function drawControls({ ui, mode, data }) {
+export function drawControls({ ui, mode, data }) {
   ui.buttons.move.textContent = data.dims === 3 ? "Turn" : "Move"
   for (const each of ["move", "lasso"]) ui.buttons[each].setAttribute("aria-pressed", String(mode === each))
   ui.words.classList.toggle("lassoing", mode === "lasso")
@@ -51,13 +60,13 @@ function drawControls({ ui, mode, data }) {
 }
 
 // Shape and lightness tell queries from keys; a category's name is a button that fades all others.
-function drawLegend(ui, data, theme, only, onOnly) {
+export function drawLegend(ui, data, theme, only, onOnly) {
   const entries = legendEntries(data, shadesOf(data, theme), only, onOnly)
   if (data.lines.length) entries.push(legendEntry([], "lines: the two most attended keys of each query"))
   ui.legend.replaceChildren(...entries, ...sizeEntries(data))
 }
 
-function showTip({ data, ui, theme }, index, event) {
+export function showTip({ data, ui, theme }, index, event) {
   const count = data.labels.length
   const token = index % count
   const [kind, colour] = index < count ? ["query", theme.query] : ["key", theme.key]

@@ -1,11 +1,13 @@
 // Which points of a cloud get their words written beside them, and where. Pure, except for the arrays
 // that are filled again at every frame.
 
-const LABEL = { high: 15, gap: 3, cell: 4, letters: 18, tries: 3000, plain: 150, marked: 160 }
+import { MARK } from "./cloud_marks.js"
+
+export const LABEL = { high: 15, gap: 3, cell: 4, letters: 18, tries: 3000, plain: 150, marked: 160 }
 const MARGIN = { x: 9, y: 5 } // pixels free around a label, except in the picked sentence
 
 // Every number below `count` once, in an order that has no meaning and is always the same.
-function shuffled(count) {
+export function shuffled(count) {
   const order = Uint32Array.from({ length: count }, (_, i) => i)
   let seed = 12345
   for (let i = count - 1; i > 0; i--) {
@@ -19,20 +21,20 @@ function shuffled(count) {
 }
 
 // Points (queries, then keys) from the rarest label to the commonest; ties in the order of `first`.
-function rarestFirst(labels, first) {
+export function rarestFirst(labels, first) {
   const times = new Map()
   for (const label of labels) times.set(label, (times.get(label) ?? 0) + 1)
   const count = Uint32Array.from(labels, (label) => times.get(label))
   return Uint32Array.from(first).sort((a, b) => count[a % labels.length] - count[b % labels.length])
 }
 
-function shortened(text) {
+export function shortened(text) {
   const letters = [...text]
   return letters.length > LABEL.letters ? `${letters.slice(0, LABEL.letters - 1).join("")}…` : text
 }
 
 // A screen in cells of 4 pixels, each taken or free.
-function makeRoom(width, height) {
+export function makeRoom(width, height) {
   const across = Math.ceil(width / LABEL.cell) + 1
   const cells = new Uint8Array(across * (Math.ceil(height / LABEL.cell) + 1))
   const range = (start, size) => [Math.floor(start / LABEL.cell), Math.floor((start + size) / LABEL.cell)]
@@ -52,17 +54,17 @@ function makeRoom(width, height) {
 }
 
 // How many labels of unmarked points a screen bears: few over the whole cloud, more as one goes in.
-function mostLabels(width, height, zoom) {
+export function mostLabels(width, height, zoom) {
   return Math.min(LABEL.plain, Math.round((width * height) / 26000 * Math.max(1, zoom) ** 0.7))
 }
 
-function makeLabels() {
+export function makeLabels() {
   const size = LABEL.plain + LABEL.marked
   return { count: 0, point: new Int32Array(size), x: new Float32Array(size), y: new Float32Array(size) }
 }
 
 // Fills `labels`: marked points first, the most important mark before the others, then the rest by rank.
-function placeLabels(labels, room, screen, scene, widthOf, most) {
+export function placeLabels(labels, room, screen, scene, widthOf, most) {
   labels.count = 0
   room.clear()
   keepFree(room, scene)
@@ -109,7 +111,7 @@ function placeOne(labels, room, screen, point, x, y, radius, wide, loose) {
 
 // A sentence around one of its tokens, which stands in brackets. `before` are the labels of the tokens
 // up to it; each is looked for after the one before it, so that a repeated word is the right one.
-function inContext(text, before, label, room) {
+export function inContext(text, before, label, room) {
   const lower = text.toLowerCase().length === text.length ? text.toLowerCase() : text
   const bare = (token) => (token.startsWith("##") ? token.slice(2) : token).trim().toLowerCase()
   let from = 0

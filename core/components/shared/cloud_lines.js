@@ -1,10 +1,12 @@
 // Attention of one sentence in its head's cloud: lines from queries to keys. `data.lines` has three
 // numbers a line: the token of the query, that of the key, and the attention, the strongest last.
 
+import { css } from "./scales.js"
+
 const LINE = { thin: 0.8, weight: 5, plain: 0.35, strong: 0.95 } // pixels at attention 0, and more at 1; opacity
 
 // Lines to draw, as [query, key, attention]: those of the picked sentence, or of a point of it alone.
-function linesShown(data, picked, hovered) {
+export function linesShown(data, picked, hovered) {
   const half = data.labels.length
   const all = Array.from({ length: data.lines.length / 3 }, (_, i) => data.lines.subarray(3 * i, 3 * i + 3))
   if (!all.length || picked < 0 || data.sentence[all[0][0]] !== data.sentence[picked]) return []
@@ -18,14 +20,14 @@ function linesOfPoint({ labels }, lines, point) {
 }
 
 // What a point attends to, or who attends to it, with the weights, the strongest first.
-function endsOf(data, point) {
+export function endsOf(data, point) {
   const lines = linesShown(data, point % data.labels.length, point)
   const isKey = point >= data.labels.length
   return lines.reverse().map(([query, key, weight]) => `${data.labels[isKey ? query : key]} ${weight.toFixed(3)}`)
 }
 
 // Those of the point in focus (the picked token's query, if none is pointed at) stand out.
-function paintLines(pen, { x, y, half }, lines, focus, theme) {
+export function paintLines(pen, { x, y, half }, lines, focus, theme) {
   Object.assign(pen, { strokeStyle: css(theme.ink), lineCap: "round" })
   pen.setLineDash([])
   for (const [query, key, weight] of lines) {

@@ -1,10 +1,12 @@
 // What sets a point of a cloud apart from the others, and the words about it. Pure.
 
-const MARK = { none: 0, faded: 1, match: 2, chosen: 3, sentence: 4, picked: 5 } // by importance
+import { endsOf } from "./cloud_lines.js"
+
+export const MARK = { none: 0, faded: 1, match: 2, chosen: 3, sentence: 4, picked: 5 } // by importance
 
 // Fills `marks` (queries, then keys) and returns how much of their colour faded points keep.
 // `chosen` is a Set of points or empty; `only` a category, or -1 for all.
-function markPoints(marks, data, { picked, chosen, only }) {
+export function markPoints(marks, data, { picked, chosen, only }) {
   const count = data.labels.length
   const text = picked >= 0 ? data.sentence[picked] : -1
   for (let i = 0; i < marks.length; i++) {
@@ -35,7 +37,7 @@ function commonest(points, labels, most) {
 }
 
 // What is chosen, picked or found, in one line.
-function readCloud(data, { picked, chosen }, standalone) {
+export function readCloud(data, { picked, chosen }, standalone) {
   const count = data.labels.length
   if (chosen.size) return readChosen(data, [...chosen], standalone)
   if (picked >= 0) return readPicked(data, picked)
@@ -58,6 +60,6 @@ function readChosen(data, points, standalone) {
   return `${written(points.length)} ${name} chosen${cut}: ${written(queries)} queries, ${written(points.length - queries)} keys. Most often ${words.join(", ")}.`
 }
 
-function written(number) {
+export function written(number) {
   return number.toLocaleString("en")
 }

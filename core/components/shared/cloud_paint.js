@@ -1,14 +1,21 @@
 // Draws a cloud: its points as pixels of one canvas, its words, lines and the lasso on a second above.
 // What is drawn comes in `scene` (places in CSS pixels, marks, order) and `theme`; nothing is kept.
 
+import { LABEL } from "./cloud_labels.js"
+import { MARK } from "./cloud_marks.js"
+import { mixed, packedColour, shapeOf } from "./raster.js"
+import { css, parseColour } from "./scales.js"
+import { shadeIndex, shadesOf } from "./shades.js"
+import { SIZE, sizeFactor } from "./sizes.js"
+
 const FOG = 16 // steps from the paper (far) to a point's own colour (near)
-const FARTHEST = { type: 0.3, category: 0.75, sequential: 0.75 } // of its colour that the farthest point keeps
+export const FARTHEST = { type: 0.3, category: 0.75, sequential: 0.75 } // of its colour that the farthest point keeps
 const RINGS = 500 // points that get a dark ring; where more stand out, the paper parts them as it does others
 const FITS = new Map() // "radius:rim" -> the shapes of points
 const GROWS = [0, 0, 1, 1, 1.5, 3] // pixels that a mark adds to a radius
 
 // Colours of the page.
-function cloudTheme(element) {
+export function cloudTheme(element) {
   const style = getComputedStyle(element)
   const value = (name) => style.getPropertyValue(name).trim()
   const series = value("--st-chart-categorical-colors").split(",").map((each) => parseColour(each.trim()))
@@ -20,18 +27,18 @@ function cloudTheme(element) {
 }
 
 // The colours that points take, in the order of the numbers that `tintsOf` gives: queries, then keys.
-function cloudTints(data, theme) {
+export function cloudTints(data, theme) {
   return shadesOf(data, theme).flat()
 }
 
-function tintsOf(data, count) {
+export function tintsOf(data, count) {
   const kinds = { type: 1, category: data.legend.length }[data.colouring] ?? data.shades.light[0].length
   const full = data.colouring === "sequential" ? 255 : 1
   return Uint16Array.from(data.tones, (tone, i) => (i < count ? 0 : kinds) + shadeIndex(data.colouring, tone / full, kinds))
 }
 
 // Colours as they stand in the canvas: [faded or not][fog][tint], then the rings by fog.
-function cloudInks(tints, { paper, ink }, faded, farthest) {
+export function cloudInks(tints, { paper, ink }, faded, farthest) {
   const size = tints.length
   const inks = new Uint32Array(2 * FOG * size)
   const shareAt = (fog) => farthest + ((1 - farthest) * fog) / (FOG - 1)
@@ -46,12 +53,12 @@ function cloudInks(tints, { paper, ink }, faded, farthest) {
 }
 
 // Pixels of a point's radius: larger where there is room for each.
-function radiusOf(count, width, height, zoom) {
+export function radiusOf(count, width, height, zoom) {
   const room = Math.min(width, height) / Math.sqrt(Math.max(count, 1))
   return Math.min(6, Math.max(1.5, 0.36 * room) * Math.max(1, zoom) ** 0.3)
 }
 
-function paintPoints(raster, scene, colours, ratio, box) {
+export function paintPoints(raster, scene, colours, ratio, box) {
   raster.begin(colours.edges)
   const fits = sizedShapes(scene, scene.radius, ratio, Math.max(1, Math.round(ratio)))
   paintPlain(raster, scene, colours, ratio, box, fits, MARK.faded)
@@ -120,11 +127,7 @@ function paintRinged(raster, { order, fog, marks, tint, x, y, half, size }, colo
   }
 }
 
-function css(colour) {
-  return `rgb(${colour})`
-}
-
-function paintWords(pen, labels, texts, half, theme, widthOf) {
+export function paintWords(pen, labels, texts, half, theme, widthOf) {
   Object.assign(pen, { font: fontOf(theme), textBaseline: "middle", textAlign: "left", lineWidth: 3, lineJoin: "round", strokeStyle: css(theme.paper) })
   for (let at = 0; at < labels.count; at++) {
     const i = labels.point[at]
@@ -139,12 +142,12 @@ function paintWords(pen, labels, texts, half, theme, widthOf) {
   }
 }
 
-function fontOf(theme) {
+export function fontOf(theme) {
   return `600 12px ${theme.font}`
 }
 
 // A circle around each of the picked token's two points, and a line between them.
-function paintPicked(pen, { x, y, half, radius }, token, theme) {
+export function paintPicked(pen, { x, y, half, radius }, token, theme) {
   const [from, to] = [token, token + half]
   const away = radius + 8
   const long = Math.hypot(x[to] - x[from], y[to] - y[from])
@@ -167,7 +170,7 @@ function paintPicked(pen, { x, y, half, radius }, token, theme) {
 }
 
 // The point under the pointer and the same token's other one, joined.
-function paintPair(pen, { x, y, half, radius }, point, theme) {
+export function paintPair(pen, { x, y, half, radius }, point, theme) {
   const other = point < half ? point + half : point - half
   Object.assign(pen, { strokeStyle: css(theme.ink), lineWidth: 1 })
   pen.setLineDash([])
@@ -187,7 +190,7 @@ function paintPair(pen, { x, y, half, radius }, point, theme) {
   }
 }
 
-function paintLasso(pen, path, theme) {
+export function paintLasso(pen, path, theme) {
   pen.beginPath()
   for (let at = 0; at < path.length; at += 2) pen.lineTo(path[at], path[at + 1])
   pen.closePath()
@@ -201,7 +204,7 @@ function paintLasso(pen, path, theme) {
 }
 
 // The three axes as seen, small, in the corner; those that point away are drawn first and fainter.
-function paintAxes(pen, rotation, { height }, theme) {
+export function paintAxes(pen, rotation, { height }, theme) {
   const [x, y, long] = [38, height - 38, 22]
   const axes = [0, 1, 2].map((axis) => ({ name: String(axis + 1), right: rotation[axis], up: rotation[3 + axis], near: rotation[6 + axis] }))
   axes.sort((a, b) => a.near - b.near)

@@ -1,11 +1,16 @@
 // The arrays behind a cloud: made once for its points, filled again at every frame.
 
-function sameNumbers(a, b) {
+import { rarestFirst, shortened, shuffled } from "./cloud_labels.js"
+import { tintsOf } from "./cloud_paint.js"
+import { DEPTHS, rotateInto, sortByDepth } from "./rotation.js"
+import { sizeClass } from "./sizes.js"
+
+export function sameNumbers(a, b) {
   return a.length === b.length && a.every((value, i) => value === b[i])
 }
 
 // Every array that frames fill; those of the same points are kept.
-function makeScene(data, kept) {
+export function makeScene(data, kept) {
   const half = data.labels.length
   const count = 2 * half
   const first = kept?.first ?? shuffled(count)
@@ -45,7 +50,7 @@ function extentOf(points, dims) {
 }
 
 // Where every point lies on the screen, and in space how deep.
-function place({ data, scene, view, rotation, screen }) {
+export function place({ data, scene, view, rotation, screen }) {
   const { points, across, up, x, y } = scene
   if (data.dims === 3) {
     rotateInto(rotation, points, across, up, scene.depth)

@@ -1,7 +1,9 @@
 // The two columns of tokens of the head view: text in the page, one of them in the tab order.
 
+import { made } from "./controls.js"
+
 // `on` has point(side, position | null), pin(side, position), away(position), release().
-function makeColumns(world, on) {
+export function makeColumns(world, on) {
   const columns = { queries: made(world, "div", "column queries"), keys: made(world, "div", "column keys") }
   columns.queries.setAttribute("role", "group")
   columns.keys.setAttribute("role", "group")

@@ -1,6 +1,6 @@
 // Controls that look like the app's own: segments, switches, sliders. Each is {node, sync}.
 
-function made(parent, tag, className, text) {
+export function made(parent, tag, className, text) {
   const node = document.createElement(tag)
   if (className) node.className = className
   if (text !== undefined) node.textContent = text
@@ -8,14 +8,14 @@ function made(parent, tag, className, text) {
   return node
 }
 
-function labelled(label) {
+export function labelled(label) {
   const node = made(null, "div", "control")
   made(node, "span", "control-label", label)
   return node
 }
 
 // One of several: options are {value, label, title, disabled}.
-function makeSegments(label, options, onPick) {
+export function makeSegments(label, options, onPick) {
   const node = labelled(label)
   const group = made(node, "div", "segments")
   group.setAttribute("role", "radiogroup")
@@ -32,7 +32,7 @@ function makeSegments(label, options, onPick) {
   return { node, sync: (value) => { for (const input of inputs) input.checked = input.value === value } }
 }
 
-function makeSwitch(label, title, onChange) {
+export function makeSwitch(label, title, onChange) {
   const node = made(null, "label", "switch")
   node.title = title
   const input = made(node, "input")
@@ -49,7 +49,7 @@ function makeSwitch(label, title, onChange) {
 }
 
 // A whole number from 0 to `last`, with the words that say what it stands for.
-function makeSlider(label, last, onInput) {
+export function makeSlider(label, last, onInput) {
   const node = labelled(label)
   const line = made(node, "div", "slider")
   const input = made(line, "input")

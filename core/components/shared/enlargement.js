@@ -2,11 +2,14 @@
 // pointer has rested it stays where it is and can be entered; pointing at a token there leaves only
 // that token's attention.
 
+import { besidePoint } from "./tile_grid.js"
+import { fillImage, pictureOf } from "./tiles.js"
+
 const ENLARGED = { side: 236, most: 92, row: 12.5, rows: 26, gap: 6, pad: 7 } // pixels; `rows` get labels, more do not
 const WAITING = "Rest here, then point at its tokens."
 const READY = "Point at a token: its attention alone."
 
-function createPanel(parent) {
+export function createPanel(parent) {
   const part = (tag, className) => {
     const node = document.createElement(tag)
     node.className = className
@@ -239,4 +242,8 @@ function shortened(pen, text, width) {
   const letters = [...text]
   while (letters.length > 1 && pen.measureText(`${letters.join("")}…`).width > width) letters.pop()
   return `${letters.join("")}…`
+}
+
+export function written(weight) {
+  return weight >= 0.01 ? weight.toFixed(3) : weight.toPrecision(2)
 }

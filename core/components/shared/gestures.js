@@ -7,7 +7,7 @@ const WHEEL = { notch: 0.0016, pinch: 0.01 } // of the logarithm of the zoom, a 
 
 // `act` has pan(dx, dy, event), with the event of a single pointer, zoom(factor, x, y), press(x, y, touch), twice(x, y), point(event or null),
 // start(), stop(), and mayWheel(event): whether a plain wheel zooms. Returns the clean-up.
-function listenGestures(node, act) {
+export function listenGestures(node, act) {
   const listen = new AbortController()
   const state = { fingers: new Map(), moved: false, timer: 0, last: null }
   const on = (type, run, options = {}) => node.addEventListener(type, run, { ...options, signal: listen.signal })

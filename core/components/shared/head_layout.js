@@ -2,10 +2,10 @@
 
 const ROW = { roomy: 30, close: 25, dense: 22 } // height in pixels: up to 16, 64, and more tokens
 const PORTS = { step: 1.7, most: 0.62 } // between the ends of neighbouring heads; share of a row
-const GAP = 8 // between a token and its lines, and between a token and its bars
+export const GAP = 8 // between a token and its lines, and between a token and its bars
 
 // Columns from left to right: bars, tokens that attend, lines, tokens attended to, bars.
-function layOut(width, widestLabel, shown, heads) {
+export function layOut(width, widestLabel, shown, heads) {
   const count = Math.max(shown.queries.length, shown.keys.length)
   const row = count <= 16 ? ROW.roomy : count <= 64 ? ROW.close : ROW.dense
   const phone = width < 560
@@ -34,7 +34,7 @@ function portsOf(heads, row) {
 }
 
 // What is at a point of the picture (y from the top of the first row): the part and the row.
-function hitAt(layout, shown, x, y) {
+export function hitAt(layout, shown, x, y) {
   const row = Math.floor(y / layout.row)
   const { linesLeft, linesRight, token } = layout
   const part = x < linesLeft - token ? "queryBar"
@@ -47,7 +47,7 @@ function hitAt(layout, shown, x, y) {
 }
 
 // The first and one past the last row that can be seen.
-function rowsInView(layout, scrollTop, viewHeight) {
+export function rowsInView(layout, scrollTop, viewHeight) {
   return [Math.floor(scrollTop / layout.row), Math.ceil((scrollTop + viewHeight) / layout.row)]
 }
 
@@ -55,13 +55,13 @@ function rowsInView(layout, scrollTop, viewHeight) {
 const NUMBER_WIDTH = 40
 
 // Ends of a stacked bar's segments, in pixels from its start: one a head, then scaled to fit.
-function segmentEnds(profile, i, scale) {
+export function segmentEnds(profile, i, scale) {
   let sum = 0
   return profile.map((row) => (sum += row[i]) * scale)
 }
 
 // The largest sum over heads, and pixels a unit of weight so that it fills the bar.
-function barScale(profile, layout) {
+export function barScale(profile, layout) {
   let largest = 0
   for (let i = 0; i < (profile[0]?.length ?? 0); i++) {
     largest = Math.max(largest, profile.reduce((sum, row) => sum + row[i], 0))
@@ -71,6 +71,6 @@ function barScale(profile, layout) {
 }
 
 // Which head's segment is at `distance` pixels from the bar's start; -1 beyond its end.
-function segmentAt(ends, distance) {
+export function segmentAt(ends, distance) {
   return ends.findIndex((end) => distance <= end)
 }

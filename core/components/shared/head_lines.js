@@ -1,5 +1,7 @@
 // Draws the head view on canvas: lines, bars, the small map. What to draw is decided elsewhere.
 
+import { GAP, barScale, rowsInView, segmentEnds } from "./head_layout.js"
+
 const STROKE = { thin: 0.7, thick: 2.6 } // pixels at weight 0, and more at weight 1
 const FADE = 0.65 // exponent: weak lines stay visible
 const CURVED_MOST = 3000 // lines; more are drawn straight, which is three times as fast
@@ -10,7 +12,7 @@ const UNSEEN = 0.012 // opacity of a line that only passes; below it even black 
 const CHECK_EVERY = 128 // lines between looks at the clock
 
 // A canvas that fills its box, sharp on dense screens; the pen speaks in CSS pixels.
-function penOf(canvas, width, height) {
+export function penOf(canvas, width, height) {
   const ratio = window.devicePixelRatio || 1
   const size = [Math.round(width * ratio), Math.round(height * ratio)]
   if (canvas.width !== size[0] || canvas.height !== size[1]) [canvas.width, canvas.height] = size
@@ -30,7 +32,7 @@ const STYLES = Array.from({ length: 256 }, (_, step) => ({
 
 // Draws `lines` (of nearestFirst) from `start` on until `deadline`, each under what is there already: strong lines come
 // first and stay on top. Returns the number of the first line that is not drawn.
-function drawCells(pen, picture, start, deadline) {
+export function drawCells(pen, picture, start, deadline) {
   const { lines, steps, size, layout, scrollTop, colours } = picture
   const { cells, ends } = lines
   const { linesLeft, linesRight, rowOf, ports, row } = layout
@@ -69,7 +71,7 @@ function drawCells(pen, picture, start, deadline) {
 }
 
 // Bars beside the tokens on the other side of `side`: stacked by head, with the mean over heads.
-function drawBars(pen, { profile, heads, side, layout, scrollTop, viewHeight, colours, ink, font, tint, format }) {
+export function drawBars(pen, { profile, heads, side, layout, scrollTop, viewHeight, colours, ink, font, tint, format }) {
   const count = profile[0]?.length ?? 0
   const { scale, largest } = barScale(profile, layout)
   const [first, last] = rowsInView(layout, scrollTop, viewHeight)
@@ -111,7 +113,7 @@ function drawTint(pen, layout, toRight, top, share, colour) {
 }
 
 // The whole text in a narrow strip: each query's strongest line, and the part that is in view.
-function drawMap(canvas, { cells, size, layout, shown, colours, ink, scrollTop, viewHeight, width }) {
+export function drawMap(canvas, { cells, size, layout, shown, colours, ink, scrollTop, viewHeight, width }) {
   const pen = penOf(canvas, width, viewHeight)
   const scale = viewHeight / Math.max(layout.height, 1)
   const seen = new Set()

@@ -1,5 +1,10 @@
 // The head view's controls: layer, sentences, weights, threshold, tokens, heads, and what a head does.
 
+import { made, makeSegments, makeSlider, makeSwitch } from "./controls.js"
+import { roundText } from "./head_words.js"
+import { makeSwatches } from "./swatches.js"
+import { LEAST, headsOn, headsWritten } from "./view_filters.js"
+
 const SENTENCE_OPTIONS = [["all", "All"], ["aa", "A→A"], ["ab", "A→B"], ["ba", "B→A"], ["bb", "B→B"]]
 const SENTENCE_TITLES = { all: "Every token to every token", aa: "Within the first sentence", ab: "From the first sentence to the second", ba: "From the second sentence to the first", bb: "Within the second sentence" }
 
@@ -10,7 +15,7 @@ const SCORE_TITLES = {
 }
 
 // `act` has change(changes of the view) and preview(head | null).
-function makePanel(root, foot, act) {
+export function makePanel(root, foot, act) {
   const node = made(root, "div", "panel")
   const least = makeSlider("Lines from", LEAST.length, (value) => act.change({ least: value ? String(LEAST[value - 1]) : "auto" }))
   foot.append(least.node)

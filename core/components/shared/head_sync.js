@@ -1,10 +1,12 @@
 // The head view and its server: which layers are here, which are asked for, and when the link is told.
 
+import { readLayer } from "./view_weights.js"
+
 const REPORT_AFTER_MS = 250 // of quiet, so that the server is not asked at every click
 const LAYERS_KEPT = 12 // in the browser, of those sent one or three at a time
 
 // Layers that came before stay, so that coming back to one asks nobody.
-function takeData(state, data) {
+export function takeData(state, data) {
   if (state.data?.stamp !== data.stamp) state.layers.clear()
   state.data = data
   const sent = Object.keys(data.sent).map(Number)
@@ -22,7 +24,7 @@ function takeData(state, data) {
 
 // The view goes to the link: at once when something must be fetched, else when it is quiet; then it
 // asks for the layers beside its own, so that a step to one of them need not wait.
-function report(state) {
+export function report(state) {
   clearTimeout(state.timer)
   const { data, view, layers } = state
   const here = layers.has(wanted(view)) && (!view.what || data.scoreNames.length > 0)
@@ -40,10 +42,10 @@ function missingNear({ standalone, data, view, layers }) {
   return [here - 1, here + 1].filter((layer) => layer >= 1 && layer <= data.layerCount && !layers.has(wanted({ ...view, layer })))
 }
 
-function askForNear(state) {
+export function askForNear(state) {
   const { data, view, layers, asked } = state
   const known = asked === `${data.stamp} ${wanted(view)}` || !layers.has(wanted(view))
   if (!known && missingNear(state).length) report(state)
 }
 
-const wanted = (view) => `${view.weigh} ${Number(view.layer) - 1}`
+export const wanted = (view) => `${view.weigh} ${Number(view.layer) - 1}`

@@ -1,16 +1,19 @@
 // What the head view says: about a token, about a pair, about how much is drawn.
 
+import { shownWeight, strongestOf } from "./view_filters.js"
+import { isPermitted } from "./view_weights.js"
+
 const STRONGEST = 3 // pairs a sentence names
 const NOTED = 6 // heads a note beside the mouse names
 
 // Three digits after the point; fewer where weights are large.
-function weightText(weight, top) {
+export function weightText(weight, top) {
   if (top >= 10) return weight.toFixed(top >= 100 ? 1 : 2)
   return weight > 0 && weight < 0.0005 ? "<0.001" : weight.toFixed(3)
 }
 
 // The sentence for a token: whom it attends to, or who attends to it, most; as [text, class] parts.
-function tokenSentence({ side, position }, { tokens, profile, on, shown, top, pinned }) {
+export function tokenSentence({ side, position }, { tokens, profile, on, shown, top, pinned }) {
   const others = side === "queries" ? shown.keys : shown.queries
   const self = [tokens[position].label, side === "queries" ? "query" : "key"]
   const best = strongestOf(profile, on, others, STRONGEST).filter(({ weight }) => weight > 0)
@@ -29,7 +32,7 @@ function tokenSentence({ side, position }, { tokens, profile, on, shown, top, pi
 }
 
 // A pair's weights, one line a head, strongest first; the head pointed at comes first of all.
-function pairNote(query, key, { tokens, layer, on, sums, top, colours, causal }, pointed) {
+export function pairNote(query, key, { tokens, layer, on, sums, top, colours, causal }, pointed) {
   const title = `${tokens[query].label} → ${tokens[key].label}`
   if (!isPermitted(layer, query, key)) {
     return [title, [[causal && key > query ? "no attention to later tokens" : "the model does not permit this pair", null]]]
@@ -50,12 +53,12 @@ function exactText(weight, top) {
 }
 
 // A threshold: three digits, and no more than it needs.
-function roundText(weight) {
+export function roundText(weight) {
   return String(Number(weight.toPrecision(3)))
 }
 
 // How many of the lines there could be are drawn.
-function countSentence({ cells, layer, on, shown }) {
+export function countSentence({ cells, layer, on, shown }) {
   let pairs = 0
   for (const query of shown.queries) for (const key of shown.keys) pairs += isPermitted(layer, query, key)
   return `${cells.length.toLocaleString("en")} of ${(pairs * on.length).toLocaleString("en")} lines`

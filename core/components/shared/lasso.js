@@ -3,7 +3,7 @@
 const LASSO_STEP = 3 // pixels between two corners
 
 // The path with one more corner, unless that is hardly away from the last one.
-function lassoWith(path, x, y) {
+export function lassoWith(path, x, y) {
   const [lastX, lastY] = path.slice(-2)
   const near = path.length > 0 && Math.hypot(x - lastX, y - lastY) < LASSO_STEP
   return near ? path : [...path, x, y]
@@ -31,7 +31,7 @@ function insideLasso(path, x, y) {
 }
 
 // Indices of the places inside, in order; those marked 1 have faded and are left out.
-function placesInside(path, xs, ys, marks) {
+export function placesInside(path, xs, ys, marks) {
   const found = []
   if (path.length < 6) return found
   const [left, top, right, bottom] = lassoBox(path)
@@ -43,7 +43,7 @@ function placesInside(path, xs, ys, marks) {
 }
 
 // At most `most` of a list, evenly spread over it.
-function thinned(list, most) {
+export function thinned(list, most) {
   if (list.length <= most) return list
   return Array.from({ length: most }, (_, at) => list[Math.floor((at * list.length) / most)])
 }

@@ -1,9 +1,13 @@
 // What stands over the points of a matrix of heads: frames, names of rows and columns, the token under
 // the pointer in every head, and the tokens' own texts where a tile is large.
 
+import { eachTile, placement, radiusFor } from "./matrix_points.js"
+import { placeTexts } from "./scatter.js"
+import { seenPart, tileSpot, tilesInView } from "./viewport.js"
+
 const NAMED = { least: 300, cell: { x: 74, y: 30 }, most: 160, apart: 27 } // pixels; labels of a tile; between row names
 
-function drawOver(pen, scene) {
+export function drawOver(pen, scene) {
   const { grid, ratio, width, height } = scene
   const { box } = grid
   pen.setTransform(ratio, 0, 0, ratio, 0, 0)
@@ -156,7 +160,7 @@ function shortened(text) {
 
 // A sentence cut around a token, whose place is known by its position: of the places where its letters
 // stand, the one with about as many words before it.
-function cutAround(text, label, position, reach = 42) {
+export function cutAround(text, label, position, reach = 42) {
   const wanted = label.replace(/^##|^[ĠĊ▁]+/, "").toLowerCase()
   const lower = text.toLowerCase()
   let [best, found] = [Infinity, -1]

@@ -1,6 +1,11 @@
 // The points of a matrix of heads: in which colours, how large, where in their tile, which is at a place.
 
-const STEPS = 65535 // of a frame's side, as the coordinates were sent
+import { STEPS, paintSolid, slicedTints } from "./matrix_solid.js"
+import { mixed, packedColour, shapeOf } from "./raster.js"
+import { luminance, parseColour } from "./scales.js"
+import { shadeIndex, shadesOf } from "./shades.js"
+import { seenPart, tileSpot, tilesInView } from "./viewport.js"
+
 const FADED = { light: 0.22, dark: 0.3 } // how much is left of a point that a search did not find
 const SMALL = 60 // a tile's side below which rings are thin
 const TOGETHER = 32 // queries drawn before as many keys, so that neither covers the other
@@ -8,7 +13,7 @@ const RADII = [[800, 4], [400, 3], [160, 2], [0, 1]] // a tile's side, and the r
 const RINGED = 3 // from that radius on points stand apart
 const CROWDED = 1.2 // points together at most that many times as large as their tile
 
-function radiusFor(side) {
+export function radiusFor(side) {
   return RADII.find(([from]) => side >= from)[1]
 }
 
@@ -20,7 +25,7 @@ function paintedRadius(side, ratio, points) {
 }
 
 // Colours of the theme as lists of packed pixels, one a tone, for queries and keys, full and faded.
-function matrixColours(element, data) {
+export function matrixColours(element, data) {
   const style = getComputedStyle(element)
   const value = (name) => style.getPropertyValue(name).trim()
   const series = value("--st-chart-categorical-colors").split(",").map((each) => each.trim())
@@ -43,7 +48,7 @@ function matrixColours(element, data) {
 }
 
 // Where a head's points lie in its tile: {left, bottom, scale} in pixels a step; null without points.
-function placement(data, head, { left, top, side }) {
+export function placement(data, head, { left, top, side }) {
   const half = data.frames[3 * head + 2]
   if (half < 0) return null
   const room = side - 2 * Math.max(2, side * 0.05)
@@ -52,7 +57,7 @@ function placement(data, head, { left, top, side }) {
 }
 
 // Every head in view, with its spot, in order: `draw(head, spot, row, column)`.
-function eachTile({ data, view, grid }, draw) {
+export function eachTile({ data, view, grid }, draw) {
   const { rows, columns } = tilesInView(view, grid)
   for (let row = rows.first; row < rows.end; row++) {
     for (let column = columns.first; column < columns.end; column++) {
@@ -61,7 +66,7 @@ function eachTile({ data, view, grid }, draw) {
   }
 }
 
-function paintPoints(raster, scene) {
+export function paintPoints(raster, scene) {
   raster.begin(scene.colours.paper)
   eachTile(scene, (head, spot) => paintTile(raster, scene, head, spot))
   raster.present()
@@ -116,7 +121,7 @@ function paintFound(raster, run, found, queries, count, radius, tints) {
 
 // The point of a head nearest to a place within `reach` pixels, queries first; -1 for none. Where a
 // search is on, only what it found is looked at, unless it found nothing there.
-function pointAt({ data }, head, spot, x, y, reach) {
+export function pointAt({ data }, head, spot, x, y, reach) {
   const at = placement(data, head, spot)
   if (!at) return -1
   const count = data.labels.length

@@ -1,13 +1,16 @@
 // A matrix of heads in space: all clouds turn together, each about its own middle. Turning works out
 // where points lie in their tiles, in the same steps as in the plane, and which of them are in front.
 
-const SLICES = 6 // of depth: within one, points are drawn in no order of depth
+import { shapeOf } from "./raster.js"
+
+export const STEPS = 65535 // of a frame's side, as the coordinates were sent
+export const SLICES = 6 // of depth: within one, points are drawn in no order of depth
 const FARTHEST_SHARE = 0.75 // of its colour that the farthest slice keeps: a query stays darker than a key
-const TURN = { pixel: 0.0075, key: 0.12 } // radians
+export const TURN = { pixel: 0.0075, key: 0.12 } // radians
 
 // Clouds about their means, and the arrays that turning fills. `frames` get half a side that holds 99
 // points in 100 however they are turned.
-function makeSolid(data) {
+export function makeSolid(data) {
   const count = 2 * data.labels.length
   const heads = data.layers * data.heads
   const frames = Float32Array.from(data.frames)
@@ -37,7 +40,7 @@ function centreHead(places, points, head, count) {
 }
 
 // Fills places, and for each head the order of its points from far to near, queries before keys in a slice.
-function turnSolid(solid, [a, b, c, d, e, f, g, h, k]) {
+export function turnSolid(solid, [a, b, c, d, e, f, g, h, k]) {
   const { points, places, count, heads, order, starts, bins } = solid
   const half = STEPS / 2
   for (let head = 0; head < heads; head++) {
@@ -58,13 +61,13 @@ function turnSolid(solid, [a, b, c, d, e, f, g, h, k]) {
 }
 
 // Colours of each slice, far to near, for queries and keys, from those of the near ones.
-function slicedTints(shadeTints) {
+export function slicedTints(shadeTints) {
   return Array.from({ length: SLICES }, (_, slice) => (
     [0, 1].map((kind) => shadeTints(kind, FARTHEST_SHARE + ((1 - FARTHEST_SHARE) * slice) / (SLICES - 1)))
   ))
 }
 
-function paintSolid(raster, run, { order, starts, count }, head, radius, tints, gap) {
+export function paintSolid(raster, run, { order, starts, count }, head, radius, tints, gap) {
   const shapes = [shapeOf(false, radius), shapeOf(true, radius)]
   const rings = [shapeOf(false, radius + 1), shapeOf(true, radius + 1)]
   for (let bin = 0; bin < 2 * SLICES; bin++) {

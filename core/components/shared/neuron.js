@@ -2,7 +2,7 @@
 // core/analysis/neuron.py. Pure functions: nothing here draws or keeps state.
 // A head is {q, k: Float32Array, tokens, dim, scaling, softcap, causal, mask, allowed}.
 
-const TOLERANCE = 0.1 // of a dot product: how near a sum of some contributions must come to it
+export const TOLERANCE = 0.1 // of a dot product: how near a sum of some contributions must come to it
 const ROUNDING = 1e-6 // of the contributions' sizes together: a sum below it is float32's own noise
 const SAMPLED = 50000 // products at most that the colour scale is measured on
 
@@ -13,12 +13,12 @@ function maskOf(head, query, key) {
   return head.causal && key > query ? -Infinity : 0
 }
 
-function productOf(head, query, key, dim) {
+export function productOf(head, query, key, dim) {
   return head.q[query * head.dim + dim] * head.k[key * head.dim + dim]
 }
 
 // For one query, each a number a key: dot products, scores (-Infinity where not permitted), weights.
-function scoreRow(head, query) {
+export function scoreRow(head, query) {
   const dots = new Float64Array(head.tokens)
   const scores = new Float64Array(head.tokens)
   let largest = -Infinity
@@ -36,7 +36,7 @@ function scoreRow(head, query) {
 
 // What the dimensions contribute to one pair's dot product. `order` has the largest first; `enough`
 // is how many of them come within 10 % of the sum and stay there, null where they cancel.
-function contributionsOf(head, query, key) {
+export function contributionsOf(head, query, key) {
   const values = Float64Array.from({ length: head.dim }, (_, dim) => productOf(head, query, key, dim))
   const order = Array.from(values.keys()).sort((a, b) => Math.abs(values[b]) - Math.abs(values[a]) || a - b)
   const add = (keep) => values.reduce((sum, value) => sum + (keep(value) ? value : 0), 0)
@@ -52,14 +52,14 @@ function contributionsOf(head, query, key) {
   return { values, order, running, total, positive, negative, enough }
 }
 
-function runningSums(values, order) {
+export function runningSums(values, order) {
   let sum = 0
   return order.map((dim) => (sum += values[dim]))
 }
 
 // Where the colours of q and k, and those of their products, end: the 99th percentile of the sizes,
 // so that one outlying dimension does not pale all others; and the largest size there is.
-function colourLimits(head) {
+export function colourLimits(head) {
   const step = Math.max(1, Math.ceil((head.tokens * head.tokens * head.dim) / SAMPLED))
   const sizes = []
   for (let at = 0; at < head.tokens * head.tokens; at += step) {
@@ -72,7 +72,7 @@ function colourLimits(head) {
   }
 }
 
-function sameVectors(one, other) {
+export function sameVectors(one, other) {
   return one.q.length === other.q.length && one.q.every((value, i) => value === other.q[i]) && one.k.every((value, i) => value === other.k[i])
 }
 
@@ -82,18 +82,18 @@ function limitOf(sizes) {
 }
 
 // The shortest decimal number that is this float32, with a true minus sign.
-function exactly(value) {
+export function exactly(value) {
   const digits = [6, 7, 8, 9].find((count) => Math.fround(Number(value.toPrecision(count))) === Math.fround(value))
   return String(Number(value.toPrecision(digits))).replace("-", "−")
 }
 
 // Rounded, with a true minus sign, none at a number that is rounded to zero.
-function rounded(value, digits) {
+export function rounded(value, digits) {
   return value.toFixed(digits).replace(/^-(?=0\.?0*$)/, "").replace("-", "−")
 }
 
 // "÷ √32" where that is the scaling, else the factor.
-function scalingText(head) {
+export function scalingText(head) {
   const root = Math.abs(head.scaling * Math.sqrt(head.dim) - 1) < 1e-6
   return root ? `÷ √${head.dim}` : `× ${Number(head.scaling.toPrecision(4))}`
 }

@@ -1,8 +1,12 @@
 // Drawing the neuron view's canvases: rows of colour cells, and the running sum of a pair.
 // Pure in what they are given: a pen, numbers, a layout {cell, gap, width, row}, colours.
 
+import { TOLERANCE, productOf, runningSums } from "./neuron.js"
+import { isPermitted } from "./neuron_choice.js"
+import { DIVERGING, SEQUENTIAL, colourSteps, paletteOf } from "./scales.js"
+
 // A canvas of that many CSS pixels, sharp on this screen; returns its pen, in CSS pixels.
-function sizeCanvas(canvas, width, height) {
+export function sizeCanvas(canvas, width, height) {
   const ratio = window.devicePixelRatio || 1
   const [wide, high] = [Math.max(1, Math.round(width * ratio)), Math.max(1, Math.round(height * ratio))]
   if (canvas.width !== wide) canvas.width = wide
@@ -22,7 +26,7 @@ function signedColour(steps, value, limit) {
 }
 
 // One row of cells in the order given; valueOf(dim) is what a cell shows.
-function drawStrip(pen, { left, top, height }, order, valueOf, limit, layout, steps) {
+export function drawStrip(pen, { left, top, height }, order, valueOf, limit, layout, steps) {
   const width = layout.cell - (layout.cell >= 5 ? 1 : 0)
   for (let place = 0; place < order.length; place++) {
     pen.fillStyle = signedColour(steps, valueOf(order[place]), limit)
@@ -40,7 +44,7 @@ function drawDash(pen, left, middle, width, colours) {
 
 // The rows from `first` to `last` (exclusive), keys on the left, products on the right where there is
 // a query.
-function drawRows(pen, head, view, { first, last }, layout, colours) {
+export function drawRows(pen, head, view, { first, last }, layout, colours) {
   const right = layout.block + layout.gap
   for (let row = first; row < Math.min(last, view.keys.length); row++) {
     const key = view.keys[row]
@@ -61,7 +65,7 @@ function drawRows(pen, head, view, { first, last }, layout, colours) {
 }
 
 // The running sum over the dimensions as they stand, with the band of 10 % around the whole.
-function drawRunningSum(pen, values, view, box, layout, colours) {
+export function drawRunningSum(pen, values, view, box, layout, colours) {
   const { pair } = view
   const sums = [0, ...runningSums(values, view.order)]
   const [low, high] = [Math.min(...sums), Math.max(...sums)]
@@ -102,7 +106,7 @@ function drawEnough(pen, x, y, box, colours) {
 }
 
 // The theme's colours; those that the style sheet needs too are set as variables on the root.
-function readColours(root) {
+export function readColours(root) {
   const style = getComputedStyle(root)
   const value = (name) => style.getPropertyValue(name).trim()
   const [query, key] = value("--st-chart-categorical-colors").split(",").map((each) => each.trim())

@@ -1,5 +1,7 @@
 // What the neuron view shows of what was chosen. Pure.
 
+import { contributionsOf, scoreRow } from "./neuron.js"
+
 const SENTENCES = { all: [null, null], aa: [0, 0], ab: [0, 1], ba: [1, 0], bb: [1, 1] }
 
 // Positions of the tokens that ask and of those that are asked.
@@ -12,7 +14,7 @@ function shownTokens({ segments }, pairs) {
 // The query that is pointed at, else the one that is kept, else none; and for it scores, attention, the
 // pair that is taken apart and the order of the dimensions. `chosen` is {query, pairKey,
 // byContribution, folded, pairs}; a query that is not shown is none.
-function viewOf(head, chosen, pointed) {
+export function viewOf(head, chosen, pointed) {
   const [queries, keys] = shownTokens(head, chosen.pairs)
   const kept = queries.includes(chosen.query) ? chosen.query : null
   const query = queries.includes(pointed) ? pointed : kept
@@ -31,6 +33,6 @@ function strongestKey({ weights }, keys) {
 }
 
 // Without a query nothing is forbidden.
-function isPermitted({ row }, key) {
+export function isPermitted({ row }, key) {
   return row === null || row.scores[key] !== -Infinity
 }

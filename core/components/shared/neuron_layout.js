@@ -7,15 +7,15 @@ const ROW = { few: 24, many: 20, manyFrom: 48 } // pixels, and from how many tok
 const CELL = { least: 4, crowded: 3, crowdedFrom: 96, most: 18 } // pixels; dimensions
 const [SCROLLBAR, BORDERS, ABOVE] = [16, 2, 110] // pixels; above the rows, at most
 const PHONE = 560 // pixels; what is narrower
-const WIDTH = { label: [60, 78, 140], lines: 104, linesPhone: 44, linesFolded: 260, dot: 58, score: 74, weight: 150, weightFolded: 108, weightMost: 420, gap: 12 } // pixels; label: least, most on phones, most
-const TOKENS = 2 // columns of tokens, before those of numbers
+export const WIDTH = { label: [60, 78, 140], lines: 104, linesPhone: 44, linesFolded: 260, dot: 58, score: 74, weight: 150, weightFolded: 108, weightMost: 420, gap: 12 } // pixels; label: least, most on phones, most
+export const TOKENS = 2 // columns of tokens, before those of numbers
 
-function columnCount(head, folded) {
+export function columnCount(head, folded) {
   return TOKENS + 3 + (folded ? 0 : 2 * head.dim)
 }
 
 // What a column shows: its kind, and for vectors and products the place among the dimensions.
-function columnKind(head, folded, column) {
+export function columnKind(head, folded, column) {
   if (column < TOKENS) return { kind: ["asking", "token"][column] }
   const rest = column - TOKENS - (folded ? 0 : 2 * head.dim)
   if (rest >= 0) return { kind: ["dot", "score", "weight"][rest] }
@@ -23,12 +23,12 @@ function columnKind(head, folded, column) {
   return { kind: column - TOKENS < head.dim ? "vector" : "product", place }
 }
 
-function weightLeast(folded) {
+export function weightLeast(folded) {
   return folded ? WIDTH.weightFolded : WIDTH.weight
 }
 
 // Sizes in pixels that fit the width of the page, for so many rows.
-function measure({ root, scroller }, head, folded, rows) {
+export function measure({ root, scroller }, head, folded, rows) {
   const pen = document.createElement("canvas").getContext("2d")
   const style = getComputedStyle(root)
   pen.font = `600 ${style.fontSize} ${style.fontFamily}`
@@ -49,7 +49,7 @@ function measure({ root, scroller }, head, folded, rows) {
 }
 
 // Left edge and width of a column, in pixels of the whole table.
-function spanOf(layout, head, folded, column) {
+export function spanOf(layout, head, folded, column) {
   const { asking, key, label, start, gap, block, cell } = layout
   const { kind, place } = columnKind(head, folded, column)
   if (kind === "asking") return [0, asking]
@@ -63,7 +63,7 @@ function spanOf(layout, head, folded, column) {
 }
 
 // The column at x, in pixels of the whole table; -1 between the dimensions' blocks and on the lines.
-function columnAt(layout, head, folded, x) {
+export function columnAt(layout, head, folded, x) {
   const { asking, key, start, gap, block, cell } = layout
   if (x < asking) return 0
   if (x < start) return x < key ? -1 : 1
@@ -78,7 +78,7 @@ function columnAt(layout, head, folded, x) {
 }
 
 // Dimensions, from 1, whose numbers have room above their cells: the first, and every so many.
-function tickedDimensions(count, cell) {
+export function tickedDimensions(count, cell) {
   const step = [1, 2, 4, 8, 16, 32, 64].find((each) => each * cell >= 24) ?? 64
   const regular = Array.from({ length: Math.floor(count / step) }, (_, i) => (i + 1) * step)
   return step === 1 ? regular : [1, ...regular.filter((dim) => (dim - 1) * cell >= 16)]

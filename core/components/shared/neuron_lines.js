@@ -1,9 +1,11 @@
 // The neuron view's lines from the queries to the keys: of one query, or of all at once. The weights
 // of all are worked out once a head, between frames, as they are tokens x tokens x dimensions.
 
+import { scoreRow } from "./neuron.js"
+
 const LEAST_WEIGHT = 0.01 // lines that are drawn: fainter ones do not show
 const LINE = { fade: 0.65, thin: 0.7, thick: 2.2 } // exponent of the opacity; pixels at weight 0, and more at 1
-const WORK_MS = 10 // of a frame, that may go into weights
+export const WORK_MS = 10 // of a frame, that may go into weights
 
 // Softmax of one query over all keys, remembered with the head.
 function weightsOf(head, query) {
@@ -14,7 +16,7 @@ function weightsOf(head, query) {
 
 // Draws until `deadline`, from the query in this row on; returns the row it did not come to. Lines with
 // no end between the rows `first` and `last` are left out.
-function drawQueries(pen, head, view, from, { first, last }, layout, colours, deadline) {
+export function drawQueries(pen, head, view, from, { first, last }, layout, colours, deadline) {
   const rows = new Map(view.keys.map((key, row) => [key, row]))
   let at = from
   for (; at < view.queries.length; at++) {

@@ -1,10 +1,15 @@
 // The neuron view's table as elements of the page: its bar, its head, the query's row, the rows of
 // tokens. Texts are text nodes.
 
+import { rounded, scalingText } from "./neuron.js"
+import { drawRunningSum, drawStrip, sizeCanvas } from "./neuron_cells.js"
+import { isPermitted } from "./neuron_choice.js"
+import { tickedDimensions } from "./neuron_layout.js"
+
 const STRIP = { top: 16, height: 40 } // pixels, of the query's cells and the running sum
 const PAIRS = [["all", "All"], ["aa", "A→A"], ["ab", "A→B"], ["ba", "B→A"], ["bb", "B→B"]]
 
-function made(parent, tag, className = "", text) {
+export function made(parent, tag, className = "", text) {
   const node = document.createElement(tag)
   if (className) node.className = className
   if (text !== undefined) {
@@ -15,7 +20,7 @@ function made(parent, tag, className = "", text) {
   return node
 }
 
-function makeParts(parentElement) {
+export function makeParts(parentElement) {
   const root = made(parentElement, "div", "root")
   const bar = made(root, "div", "bar")
   const fold = made(made(bar, "span", "buttons"), "button", "fold")
@@ -46,7 +51,7 @@ function makeParts(parentElement) {
   return ui
 }
 
-function drawBar({ ui, head, view, colours }) {
+export function drawBar({ ui, head, view, colours }) {
   ui.fold.textContent = view.folded ? "Unfold q, k and q × k" : "Fold q, k and q × k"
   ui.fold.setAttribute("aria-expanded", String(!view.folded))
   ui.order.style.display = view.folded ? "none" : ""
@@ -67,7 +72,7 @@ function drawBar({ ui, head, view, colours }) {
   }
 }
 
-function drawHeads({ ui, head, view }) {
+export function drawHeads({ ui, head, view }) {
   ui.heads.replaceChildren()
   const [from, to] = head.sharers
   const shared = to > from ? `key head ${head.keyHead}, serves query heads ${from}–${to}` : `${head.dim} dimensions`
@@ -92,7 +97,7 @@ function drawHeads({ ui, head, view }) {
   title("weight", "Attention aᵢⱼ", "exp zᵢⱼ ÷ Σ exp zᵢⱼ, over all j")
 }
 
-function drawStripRow(state) {
+export function drawStripRow(state) {
   const { ui, head, view, layout, colours } = state
   ui.strip.replaceChildren()
   ui.strip.style.height = view.folded ? "34px" : ""
@@ -129,7 +134,7 @@ function drawTicks({ ui, head, view, layout }) {
 
 // One row: a token that asks, one that is asked, and the numbers of that one. Sentences may differ in
 // length, so that a row has one of the two tokens only.
-function drawRow({ ui, head, view, layout }, row) {
+export function drawRow({ ui, head, view, layout }, row) {
   const node = made(ui.body, "div", "line row")
   node.style.top = `${row * layout.row}px`
   node.style.height = node.style.lineHeight = `${layout.row}px`

@@ -1,7 +1,11 @@
 // What the neuron view says, as texts. Pure; cells are {row, column} as neuron_layout.js counts them.
 
+import { exactly, productOf, rounded, runningSums } from "./neuron.js"
+import { isPermitted } from "./neuron_choice.js"
+import { columnKind } from "./neuron_layout.js"
+
 // A cell in words, in lines. The numbers of q and k are the model's own float32.
-function cellWords(head, view, { row, column }) {
+export function cellWords(head, view, { row, column }) {
   const { kind, place } = columnKind(head, view.folded, column)
   if (kind === "asking") return askingWords(head, view, row)
   if (row >= 0 && kind === "token") return [`${head.labels[view.keys[row]]}, position ${view.keys[row] + 1} of ${head.tokens}`]
@@ -44,7 +48,7 @@ function digits(value) {
 }
 
 // The chosen pair, as [class, text]: its numbers, and how few dimensions come near its dot product.
-function pairWords(head, view) {
+export function pairWords(head, view) {
   const { query, key, row, pair } = view
   if (query === null) {
     return [["", "All queries at once: a line is the attention of a token on the left to one on the right; the stronger, the more. Point at a token on the left to take its attention apart."]]
@@ -58,7 +62,7 @@ function pairWords(head, view) {
 
 // Products of both signs do not "make" a share of their sum: a part may exceed the whole. What is true
 // for any signs is that the sum of the largest comes near the whole and stays there.
-function enoughWords(head, { enough, total, running }) {
+export function enoughWords(head, { enough, total, running }) {
   if (enough === null) {
     const nothing = running.every((sum) => sum === 0)
     return nothing ? "Every product is zero." : "The products cancel: no number of them comes near a sum of nothing."

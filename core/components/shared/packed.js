@@ -1,6 +1,6 @@
 // Reads what core/components/packing.py writes: settings, and arrays of floats, bytes or uint16 by name.
 
-function unpack(bytes) {
+export function unpack(bytes) {
   const buffer = bytes.slice().buffer // a copy of its own, so that offsets are aligned
   const length = new DataView(buffer).getUint32(0, true)
   const settings = JSON.parse(new TextDecoder().decode(new Uint8Array(buffer, 4, length)))

@@ -4,7 +4,7 @@
 const SHAPES = new Map() // "kind:radius" -> Int16Array of dx, dy
 
 // Pixels of a point around its centre: queries are discs, keys diamonds. `radius` in whole pixels.
-function shapeOf(isKey, radius) {
+export function shapeOf(isKey, radius) {
   const name = `${isKey}:${radius}`
   if (SHAPES.has(name)) return SHAPES.get(name)
   const reach = isKey ? Math.round(radius * 1.35) : radius
@@ -21,7 +21,7 @@ function shapeOf(isKey, radius) {
 }
 
 // A raster as large as the canvas' own pixels. `paper` is [red, green, blue].
-function makeRaster(canvas) {
+export function makeRaster(canvas) {
   const pen = canvas.getContext("2d", { willReadFrequently: true, alpha: false })
   let image = null
   let pixels = null
@@ -85,11 +85,11 @@ function offsetsOf(shape, width) {
 }
 
 // [red, green, blue] as one number in the order of a canvas' bytes.
-function packedColour([red, green, blue]) {
+export function packedColour([red, green, blue]) {
   return (255 << 24 | blue << 16 | green << 8 | red) >>> 0
 }
 
 // `share` of a colour over another: what a faded point looks like without blending.
-function mixed(colour, paper, share) {
+export function mixed(colour, paper, share) {
   return colour.map((value, i) => Math.round(paper[i] + share * (value - paper[i])))
 }

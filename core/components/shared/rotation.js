@@ -1,15 +1,15 @@
 // Turning a cloud: a rotation is a 3 x 3 matrix, row by row; its rows are the screen's right, up and
 // towards the viewer. Pure, except for the arrays that a caller gives to be filled.
 
-const DEPTHS = 256 // steps of depth that points are told apart by
+export const DEPTHS = 256 // steps of depth that points are told apart by
 
 // A first look from slightly above and beside, so that depth is seen at once.
-function firstRotation() {
+export function firstRotation() {
   return turnedBy([1, 0, 0, 0, 1, 0, 0, 0, 1], -0.5, 0.35)
 }
 
 // Turned further about the screen's own axes: `across` radians about its height, `down` about its width.
-function turnedBy(rotation, across, down) {
+export function turnedBy(rotation, across, down) {
   return upright(multiplied(turnOf(across, down), rotation))
 }
 
@@ -37,14 +37,14 @@ function upright([a, b, c, d, e, f]) {
 }
 
 // A place of the screen {x, y, z} after a further turn about the middle of the cloud.
-function turnedPlace(view, across, down) {
+export function turnedPlace(view, across, down) {
   const [a, b, c, d, e, f, g, h, i] = turnOf(across, down)
   const { x, y, z } = view
   return { ...view, x: a * x + b * y + c * z, y: d * x + e * y + f * z, z: g * x + h * y + i * z }
 }
 
 // Points (x, y, z one after the other) as seen: fills across, up and depth.
-function rotateInto(rotation, points, across, up, depth) {
+export function rotateInto(rotation, points, across, up, depth) {
   const [a, b, c, d, e, f, g, h, k] = rotation
   for (let i = 0, at = 0; i < across.length; i++, at += 3) {
     const x = points[at], y = points[at + 1], z = points[at + 2]
@@ -56,7 +56,7 @@ function rotateInto(rotation, points, across, up, depth) {
 
 // Fills `order` with `first` sorted from far to near, and `steps` with each point's step of depth
 // from 0 (far) to 255: a counting sort, which keeps the order of points in one step.
-function sortByDepth(depth, reach, first, order, steps, counts) {
+export function sortByDepth(depth, reach, first, order, steps, counts) {
   counts.fill(0)
   const scale = (DEPTHS - 1) / (2 * Math.max(reach, 1e-9))
   for (let i = 0; i < depth.length; i++) {

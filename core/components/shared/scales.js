@@ -1,14 +1,14 @@
 // Colours of the theme, as functions of a number. Palettes come from Streamlit's CSS variables.
 
-const SEQUENTIAL = "--st-chart-sequential-colors"
-const DIVERGING = "--st-chart-diverging-colors"
+export const SEQUENTIAL = "--st-chart-sequential-colors"
+export const DIVERGING = "--st-chart-diverging-colors"
 
-function paletteOf(element, variable) {
+export function paletteOf(element, variable) {
   const text = getComputedStyle(element).getPropertyValue(variable).trim()
   return text ? text.split(",").map((colour) => parseColour(colour.trim())) : [[255, 255, 255], [40, 40, 120]]
 }
 
-function parseColour(text) {
+export function parseColour(text) {
   const hex = text.replace("#", "")
   if (/^[0-9a-f]{6}$/i.test(hex)) {
     return [0, 2, 4].map((start) => parseInt(hex.slice(start, start + 2), 16))
@@ -18,7 +18,7 @@ function parseColour(text) {
 }
 
 // 256 steps of a palette as {css, ink}: ink is the text colour that reads on it.
-function colourSteps(palette) {
+export function colourSteps(palette) {
   const last = palette.length - 1
   return Array.from({ length: 256 }, (_, step) => {
     const place = (step / 255) * last
@@ -30,10 +30,14 @@ function colourSteps(palette) {
 }
 
 // Relative luminance, WCAG 2.
-function luminance(rgb) {
+export function luminance(rgb) {
   const [r, g, b] = rgb.map((value) => {
     const share = value / 255
     return share <= 0.03928 ? share / 12.92 : ((share + 0.055) / 1.055) ** 2.4
   })
   return 0.2126 * r + 0.7152 * g + 0.0722 * b
+}
+
+export function css(colour) {
+  return `rgb(${colour})`
 }

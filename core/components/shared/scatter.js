@@ -2,7 +2,7 @@
 // Pure functions: nothing here draws or keeps state.
 
 // A frame with equal axes: pixels a unit, and the data point in the middle of the panel.
-function fitFrame(points, indices, width, height, margin, shared) {
+export function fitFrame(points, indices, width, height, margin, shared) {
   const box = bounds(points, indices)
   const own = Math.min((width - 2 * margin.x) / box.width, (height - 2 * margin.y) / box.height)
   return { scale: shared ?? own, own, x: box.x, y: box.y, width, height }
@@ -21,12 +21,12 @@ function bounds(points, indices) {
 }
 
 // y grows upwards in the data and downwards on the screen.
-function toScreen(frame, x, y) {
+export function toScreen(frame, x, y) {
   return [frame.width / 2 + (x - frame.x) * frame.scale, frame.height / 2 - (y - frame.y) * frame.scale]
 }
 
 // Index of the nearest place within reach, or -1. `places` holds [x, y], or null where nothing is.
-function nearestPoint(places, x, y, reach) {
+export function nearestPoint(places, x, y, reach) {
   let [best, found] = [reach * reach, -1]
   places.forEach((place, i) => {
     if (!place) return
@@ -37,7 +37,7 @@ function nearestPoint(places, x, y, reach) {
 }
 
 // Boxes for labels beside their points, first come first served; those without room are left out.
-function placeTexts(wanted, width, height, most) {
+export function placeTexts(wanted, width, height, most) {
   const taken = wanted.map(({ x, y, radius }) => ({ x: x - radius, y: y - radius, width: 2 * radius, height: 2 * radius, point: true }))
   const placed = []
   for (const label of wanted) {

@@ -1,17 +1,19 @@
 // Colours that keep queries and keys apart whatever they stand for, and the legend that says so. They
 // come from the server, for both themes: `data.shades` has {light, dark}, each [queries, keys].
 
+import { luminance, parseColour } from "./scales.js"
+
 const DARK_PAPER = 0.3 // relative luminance below which paper is dark
 
 // [queries, keys] as lists of [red, green, blue]; a page without shades has the theme's two colours.
-function shadesOf(data, { query, key, paper }) {
+export function shadesOf(data, { query, key, paper }) {
   if (data.colouring === "type") return [[query], [key]]
   const theme = luminance(paper) < DARK_PAPER ? "dark" : "light"
   return data.shades[theme].map((kind) => kind.map(parseColour))
 }
 
 // The number of a shade for what a colour stands for: a share of a scale, or a category.
-function shadeIndex(colouring, tone, count) {
+export function shadeIndex(colouring, tone, count) {
   if (colouring === "type") return 0
   const at = colouring === "sequential" ? Math.round(tone * (count - 1)) : tone
   return Math.min(count - 1, Math.max(0, at))
@@ -19,7 +21,7 @@ function shadeIndex(colouring, tone, count) {
 
 // Entries of a legend: what the shapes are, then the scale (darker queries above lighter keys) or the
 // categories, each with both marks. With `onOnly` a category is a button; `only` is the pressed one.
-function legendEntries(data, shades, only = -1, onOnly = null) {
+export function legendEntries(data, shades, only = -1, onOnly = null) {
   const plain = data.colouring === "type"
   const middle = data.colouring === "sequential" ? Math.floor(shades[0].length / 2) : 0
   const entries = ["queries", "keys"].map((name, kind) => (
@@ -41,20 +43,20 @@ function legendEntries(data, shades, only = -1, onOnly = null) {
   return entries
 }
 
-function legendEntry(marks, text, tag = "span") {
+export function legendEntry(marks, text, tag = "span") {
   const entry = document.createElement(tag)
   entry.className = "entry"
   entry.append(...marks, legendWords(text))
   return entry
 }
 
-function legendWords(text) {
+export function legendWords(text) {
   const node = document.createElement("span")
   Object.assign(node, { textContent: text, dir: "auto" })
   return node
 }
 
-function kindMark(kind, colour) {
+export function kindMark(kind, colour) {
   const node = document.createElement("i")
   node.className = kind ? "diamond" : "disc"
   node.style.background = `rgb(${colour})`

@@ -1,20 +1,22 @@
 // Points as large as their vectors are long: `data.sizes` has a byte a point, from the shortest to the
 // longest; `data.sizeEnds` the norms of both. Without them every point is as large as the others.
 
-const SIZE = { least: 0.6, most: 2, classes: 5, sample: 4.5 } // times the usual radius; of a legend's discs, pixels
+import { kindMark, legendEntry, legendWords } from "./shades.js"
+
+export const SIZE = { least: 0.6, most: 2, classes: 5, sample: 4.5 } // times the usual radius; of a legend's discs, pixels
 
 // Which of the classes of size a byte is in.
-function sizeClass(byte) {
+export function sizeClass(byte) {
   return Math.round((byte / 255) * (SIZE.classes - 1))
 }
 
 // Times the usual radius.
-function sizeFactor(kind) {
+export function sizeFactor(kind) {
   return SIZE.least + ((SIZE.most - SIZE.least) * kind) / (SIZE.classes - 1)
 }
 
 // An entry of three discs with the norms that they stand for; none where points have one size.
-function sizeEntries({ sizes, sizeEnds }) {
+export function sizeEntries({ sizes, sizeEnds }) {
   if (!sizes.length) return []
   const entry = legendEntry([], "norm")
   const middle = (SIZE.classes - 1) / 2

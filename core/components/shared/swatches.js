@@ -1,7 +1,9 @@
 // A row of heads: click toggles one, double click (or Shift) isolates it, and all, none, invert.
 
+import { labelled, made } from "./controls.js"
+
 // `onHeads` gets the heads that are on, from 0; `onPoint` the head pointed at, or null.
-function makeSwatches(onHeads, onPoint) {
+export function makeSwatches(onHeads, onPoint) {
   const node = labelled("Heads")
   node.classList.add("heads")
   const line = made(node, "div", "swatches")

@@ -1,9 +1,9 @@
 // Where the tiles of all heads stand, which are hidden, and how one moves between them. Pure.
 
-const TILE = { gap: 3, label: 34, head: 22, least: 40, most: 132, tallest: 490 } // pixels
+export const TILE = { gap: 3, label: 34, head: 22, least: 40, most: 132, tallest: 490 } // pixels
 
 // Layers shown, each with its heads from left to right: `order` holds (layer, head) row by row.
-function shownHeads({ layers, heads, order }, hidden) {
+export function shownHeads({ layers, heads, order }, hidden) {
   const rows = []
   for (let layer = 0; layer < layers; layer++) {
     if (hidden.layers.includes(layer)) continue
@@ -15,7 +15,7 @@ function shownHeads({ layers, heads, order }, hidden) {
 
 // Pixels of a tile: as wide as the heads leave room for, square unless many layers would then reach
 // far below the screen. On a narrow screen tiles stay readable, and the grid is wider than it.
-function tileSize(width, rows) {
+export function tileSize(width, rows) {
   const across = Math.max(1, rows[0]?.heads.length ?? 1)
   const free = (width - TILE.label) / across - TILE.gap
   const wide = Math.floor(Math.max(TILE.least, Math.min(TILE.most, free)))
@@ -25,7 +25,7 @@ function tileSize(width, rows) {
 
 // The hidden after one label is clicked: it goes, or with `alone` all others of its kind do (and come
 // back when it was alone already). The last one that is shown stays.
-function hiddenAfter(hidden, kind, index, count, alone) {
+export function hiddenAfter(hidden, kind, index, count, alone) {
   const all = Array.from({ length: count }, (_, each) => each)
   const others = all.filter((each) => each !== index)
   const isAlone = others.every((each) => hidden[kind].includes(each))
@@ -35,7 +35,7 @@ function hiddenAfter(hidden, kind, index, count, alone) {
 }
 
 // The tile (or label: -1) that an arrow key leads to from {row, column}; null for other keys.
-function stepTo(key, at, rows) {
+export function stepTo(key, at, rows) {
   const last = { row: rows.length - 1, column: (rows[0]?.heads.length ?? 0) - 1 }
   const steps = {
     ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1],
@@ -51,7 +51,7 @@ function stepTo(key, at, rows) {
 }
 
 // Left and top of a box beside a point (or a tile), inside the window: to the right if it fits.
-function besidePoint(point, box, screen) {
+export function besidePoint(point, box, screen) {
   const margin = 8
   const right = point.right + 14
   const left = right + box.width + margin <= screen.width ? right : point.left - 14 - box.width

@@ -4,11 +4,11 @@
 const FADE = 0.8 // exponent of a weight's opacity as a line: weak lines stay visible
 
 // Opacity of a line by its byte, which is the root of its weight in 255 steps.
-const OPACITY = Float32Array.from({ length: 256 }, (_, byte) => (byte / 255) ** (2 * FADE))
+export const OPACITY = Float32Array.from({ length: 256 }, (_, byte) => (byte / 255) ** (2 * FADE))
 
 // The cells of a tile that are drawn as lines: the strongest `most`. Of those that are equally strong
 // and do not all fit, an even choice. Cells of byte 0 are no lines.
-function pickLines(tile, most) {
+export function pickLines(tile, most) {
   const counts = new Uint32Array(256)
   for (let cell = 0; cell < tile.length; cell++) counts[tile[cell]]++
   let level = 255
@@ -32,7 +32,7 @@ function pickLines(tile, most) {
 
 // Lines from rows on the left to columns on the right, `thick` pixels, each over those before it.
 // `picture` is {levels, width, height}; `shape` is {rows, columns}.
-function drawLines({ levels, width, height }, tile, cells, { rows, columns }, thick) {
+export function drawLines({ levels, width, height }, tile, cells, { rows, columns }, thick) {
   levels.fill(0)
   for (const cell of cells) {
     const row = Math.floor(cell / columns)
@@ -55,7 +55,7 @@ function drawLines({ levels, width, height }, tile, cells, { rows, columns }, th
 }
 
 // Heat: each pixel shows its cell; where cells are smaller than pixels, the largest of them.
-function drawHeat({ levels, width, height }, tile, { rows, columns }) {
+export function drawHeat({ levels, width, height }, tile, { rows, columns }) {
   const across = spansOf(width, columns)
   const down = spansOf(height, rows)
   for (let y = 0; y < height; y++) {
@@ -81,13 +81,13 @@ function spansOf(pixels, cells) {
 }
 
 // Levels as pixels of a ramp, into an ImageData of the same size.
-function fillImage(image, { levels }, ramp) {
+export function fillImage(image, { levels }, ramp) {
   const pixels = new Uint32Array(image.data.buffer)
   for (let at = 0; at < pixels.length; at++) pixels[at] = ramp[(levels[at] * 255 + 0.5) | 0]
 }
 
 // 256 opaque pixels along a palette of [r, g, b]; `share` below 1 fades them into the first colour.
-function rampOf(palette, share = 1) {
+export function rampOf(palette, share = 1) {
   const last = palette.length - 1
   const bytes = new Uint8ClampedArray(4 * 256)
   for (let step = 0; step < 256; step++) {
@@ -105,7 +105,7 @@ function rampOf(palette, share = 1) {
 
 // One of `count` colours, [r, g, b]. Layers follow each other round the circle of hues; heads, which
 // have no order, are a golden angle apart. Lighter on dark paper.
-function hueOf(index, count, ordered, dark) {
+export function hueOf(index, count, ordered, dark) {
   const hue = ordered ? 285 - (index / Math.max(count, 2)) * 300 : 25 + index * 137.508
   const levels = dark ? [72, 62, 82] : [46, 56, 36]
   return fromLch(ordered ? levels[0] : levels[index % 3], 56, hue)
@@ -120,4 +120,10 @@ function fromLch(lightness, chroma, degrees) {
   return [3.2406 * x - 1.5372 * y - 0.4986 * z, -0.9689 * x + 1.8758 * y + 0.0415 * z, 0.0557 * x - 0.204 * y + 1.057 * z]
     .map((value) => Math.max(0, Math.min(1, value)))
     .map((value) => Math.round(255 * (value <= 0.0031308 ? 12.92 * value : 1.055 * value ** (1 / 2.4) - 0.055)))
+}
+
+// An empty picture of at least one pixel, as large as given in pixels of the screen.
+export function pictureOf(wide, high) {
+  const [width, height] = [Math.max(1, Math.round(wide)), Math.max(1, Math.round(high))]
+  return { levels: new Float32Array(width * height), width, height }
 }

@@ -1,6 +1,6 @@
 // A note beside the mouse. Lines are [text, colour], set as text.
 
-function makeTip(parent) {
+export function makeTip(parent) {
   const tip = document.createElement("div")
   tip.className = "tip"
   tip.hidden = true

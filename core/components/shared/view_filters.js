@@ -1,10 +1,12 @@
 // Which tokens, heads and lines of a view are on the screen. Pure functions of the view's state.
 
+import { exactWeight } from "./view_weights.js"
+
 const SENTENCES = { all: [null, null], aa: [0, 0], ab: [0, 1], ba: [1, 0], bb: [1, 1] }
 
 // Positions of the tokens in the two columns. `view` as links write it: {pairs, hide, without}, the
 // last with positions from 1.
-function shownTokens(tokens, view) {
+export function shownTokens(tokens, view) {
   const [from, to] = SENTENCES[view.pairs]
   const away = new Set(view.without)
   const kept = tokens.map((_, position) => position).filter(
@@ -15,25 +17,25 @@ function shownTokens(tokens, view) {
 }
 
 // Heads that are on, from 0. In links an empty list is all of them and [0] is none.
-function headsOn(numbers, count) {
+export function headsOn(numbers, count) {
   if (numbers.length === 0) return Array.from({ length: count }, (_, head) => head)
   return numbers.filter((number) => number > 0).map((number) => number - 1)
 }
 
-function headsWritten(on, count) {
+export function headsWritten(on, count) {
   if (on.length === 0) return [0]
   return on.length === count ? [] : on.map((head) => head + 1).sort((a, b) => a - b)
 }
 
 // Thresholds, as shares of the scale's top. "auto" is the first from AUTO_FIRST on that leaves no more
 // lines than can be told apart: AUTO_MOST on a screen, and in a long text AUTO_ROW a token.
-const LEAST = [0, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 0.9]
+export const LEAST = [0, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 0.9]
 const AUTO_FIRST = 0.02
 const AUTO_MOST = 4000
 const AUTO_ROW = 32
 
 // The threshold that a link's `least` stands for, for these heads and tokens.
-function leastOf(least, steps, size, heads, shown) {
+export function leastOf(least, steps, size, heads, shown) {
   if (least !== "auto") return Number(least)
   const counts = countSteps(steps, size, heads, shown)
   const most = Math.max(AUTO_MOST, AUTO_ROW * Math.max(shown.queries.length, shown.keys.length))
@@ -59,7 +61,7 @@ function eachCell(size, heads, shown, visit) {
 
 // Cells of at least `least` steps (1 to 255) between the tokens shown, strongest first. A cell is
 // (head * size + query) * size + key.
-function strongestFirst(steps, size, heads, shown, least) {
+export function strongestFirst(steps, size, heads, shown, least) {
   const places = new Uint32Array(256) // where the next cell of each step goes
   let total = 0
   const counts = countSteps(steps, size, heads, shown)
@@ -73,14 +75,14 @@ function strongestFirst(steps, size, heads, shown, least) {
 }
 
 // The cells with one token on one side ("queries" or "keys"), in the order they have.
-function cellsOf(cells, size, side, position) {
+export function cellsOf(cells, size, side, position) {
   const at = side === "keys" ? (cell) => cell % size : (cell) => Math.floor(cell / size) % size
   return cells.filter((cell) => at(cell) === position)
 }
 
 // The cells whose line crosses the rows from `first` to `last`: those with both ends there, then with
 // one, then those that only pass; each part keeps its order. `ends` are the counts up to each part.
-function nearestFirst(cells, size, rowOf, first, last) {
+export function nearestFirst(cells, size, rowOf, first, last) {
   const parts = [[], [], []]
   for (const cell of cells) {
     const from = rowOf.queries.get(Math.floor(cell / size) % size)
@@ -94,7 +96,7 @@ function nearestFirst(cells, size, rowOf, first, last) {
 }
 
 // Exact weights of one token with every token on the other side: a row of Float64 a head that is on.
-function profileOf(layer, heads, shown, side, position, sums) {
+export function profileOf(layer, heads, shown, side, position, sums) {
   const others = side === "queries" ? shown.keys : shown.queries
   return heads.map((head) => Float64Array.from(others, (other) => {
     const [query, key] = side === "queries" ? [position, other] : [other, position]
@@ -103,7 +105,7 @@ function profileOf(layer, heads, shown, side, position, sums) {
 }
 
 // One exact weight as it is shown: divided by its row's sum where rows are renormalised.
-function shownWeight(layer, head, query, key, sums) {
+export function shownWeight(layer, head, query, key, sums) {
   const weight = exactWeight(layer, head, query, key)
   if (!sums) return weight
   const sum = sums[head * layer.size + query]
@@ -111,7 +113,7 @@ function shownWeight(layer, head, query, key, sums) {
 }
 
 // The strongest pairs of a profile: {head, other, weight}, at most `count`, strongest first.
-function strongestOf(profile, heads, others, count) {
+export function strongestOf(profile, heads, others, count) {
   const best = []
   profile.forEach((row, at) => row.forEach((weight, i) => {
     if (best.length === count && weight <= best[count - 1].weight) return

@@ -2,7 +2,7 @@
 // makes the number on hover exact. A cell is one (head, query, key), in this order.
 
 // `data` is what core/components/head_view packs; `layer` counts from 0.
-function readLayer(data, layer) {
+export function readLayer(data, layer) {
   const named = (name) => data[`${name}${layer}`]
   return {
     ...data.sent[layer], // top, and with logits: scaling, softcap, dim, keyHeads
@@ -19,7 +19,7 @@ function readLayer(data, layer) {
 }
 
 // The weight as the model computed it, times the factor (a norm) where there is one.
-function exactWeight(layer, head, query, key) {
+export function exactWeight(layer, head, query, key) {
   const factor = layer.factor ? layer.factor[head * layer.size + key] : 1
   return factor * exactAttention(layer, head, query, key)
 }
@@ -40,7 +40,7 @@ function exactAttention(layer, head, query, key) {
   return Math.exp(logit - layer.logSums[row] - layer.logSums[layer.heads * size + row])
 }
 
-function isPermitted(layer, query, key) {
+export function isPermitted(layer, query, key) {
   if (!layer.permitted) return true
   const bit = query * layer.size + key
   return ((layer.permitted[bit >> 3] >> (7 - (bit & 7))) & 1) === 1
@@ -48,7 +48,7 @@ function isPermitted(layer, query, key) {
 
 // Rows over the keys shown, each divided by its sum: bytes as in layer.steps, where 255 stands for 1,
 // and the sums, (head, query), by which a single exact weight is divided.
-function renormalise(layer, shown) {
+export function renormalise(layer, shown) {
   const { heads, size } = layer
   const steps = new Uint8Array(heads * size * size)
   const sums = new Float64Array(heads * size)

@@ -2,21 +2,21 @@
 // view moves. Pure. `grid` is {rows, columns, pitch, box}: a tile's side at zoom 1, and the window
 // {left, top, width, height}, in pixels. `view` is {zoom, x, y}: what lies left of the window and above.
 
-const ZOOM = { step: 1.6, windows: 4 } // a click's factor; the largest tile, in windows
+export const ZOOM = { step: 1.6, windows: 4 } // a click's factor; the largest tile, in windows
 
 // The largest tiles with which all rows and columns fit; a window no taller than they need.
-function gridFor(rows, columns, box, least) {
+export function gridFor(rows, columns, box, least) {
   const pitch = Math.min(box.width / columns, box.height / rows)
   const height = Math.max(Math.min(box.height, least), Math.round(pitch * rows))
   return { rows, columns, pitch, box: { ...box, height } }
 }
 
-function wholeView(grid) {
+export function wholeView(grid) {
   return clampView({ zoom: 1, x: 0, y: 0 }, grid)
 }
 
 // Within the grid's edges; a grid smaller than the window stands at its top, in its middle.
-function clampView({ zoom, x, y }, { rows, columns, pitch, box }) {
+export function clampView({ zoom, x, y }, { rows, columns, pitch, box }) {
   const largest = Math.max(1, (ZOOM.windows * Math.min(box.width, box.height)) / pitch)
   const near = Math.min(largest, Math.max(1, zoom))
   const side = pitch * near
@@ -27,12 +27,12 @@ function clampEdge(from, extent, room, share) {
   return extent <= room ? (extent - room) * share : Math.min(extent - room, Math.max(0, from))
 }
 
-function panBy(view, grid, dx, dy) {
+export function panBy(view, grid, dx, dy) {
   return clampView({ ...view, x: view.x - dx, y: view.y - dy }, grid)
 }
 
 // Larger by a factor; what is at (x, y) stays there.
-function zoomAt(view, grid, factor, x, y) {
+export function zoomAt(view, grid, factor, x, y) {
   const { zoom } = clampView({ ...view, zoom: view.zoom * factor }, grid)
   const share = zoom / view.zoom
   const [across, down] = [x - grid.box.left, y - grid.box.top]
@@ -40,7 +40,7 @@ function zoomAt(view, grid, factor, x, y) {
 }
 
 // One tile as large as the window lets it be, in its middle.
-function viewOfTile(grid, { row, column }) {
+export function viewOfTile(grid, { row, column }) {
   const { pitch, box } = grid
   const side = Math.min(box.width, box.height)
   const zoom = Math.max(1, side / pitch)
@@ -53,14 +53,14 @@ function gapOf(side) {
 }
 
 // A tile's left, top and side, without the gap to the next.
-function tileSpot({ zoom, x, y }, { pitch, box }, row, column) {
+export function tileSpot({ zoom, x, y }, { pitch, box }, row, column) {
   const side = pitch * zoom
   const gap = gapOf(side)
   return { left: box.left + column * side - x + gap / 2, top: box.top + row * side - y + gap / 2, side: side - gap }
 }
 
 // Rows and columns of which something is seen: from `first` up to `end`.
-function tilesInView({ zoom, x, y }, { rows, columns, pitch, box }) {
+export function tilesInView({ zoom, x, y }, { rows, columns, pitch, box }) {
   const side = pitch * zoom
   const span = (from, room, count) => ({
     first: Math.max(0, Math.floor(from / side)), end: Math.min(count, Math.ceil((from + room) / side)),
@@ -69,7 +69,7 @@ function tilesInView({ zoom, x, y }, { rows, columns, pitch, box }) {
 }
 
 // {row, column} of the tile at a place, or null.
-function tileAt(view, grid, x, y) {
+export function tileAt(view, grid, x, y) {
   const { box, pitch } = grid
   if (x < box.left || y < box.top || x >= box.left + box.width || y >= box.top + box.height) return null
   const side = pitch * view.zoom
@@ -78,7 +78,7 @@ function tileAt(view, grid, x, y) {
 }
 
 // What of a tile's spot lies in the window: {left, top, right, bottom}.
-function seenPart({ left, top, side }, { box }) {
+export function seenPart({ left, top, side }, { box }) {
   return {
     left: Math.max(left, box.left), top: Math.max(top, box.top),
     right: Math.min(left + side, box.left + box.width), bottom: Math.min(top + side, box.top + box.height),
@@ -86,7 +86,7 @@ function seenPart({ left, top, side }, { box }) {
 }
 
 // The tile in the middle if it fills most of the window, or as much as a tile can; else null.
-function mainTile(view, grid) {
+export function mainTile(view, grid) {
   const { box } = grid
   const place = tileAt(view, grid, box.left + box.width / 2, box.top + box.height / 2)
   if (!place || view.zoom <= 1) return null

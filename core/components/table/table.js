@@ -1,5 +1,8 @@
 // The heatmap table. Only the cells in view are in the page; tokens are set as text, never as HTML.
 
+import { mount } from "../shared/mount.js"
+import { DIVERGING, SEQUENTIAL, colourSteps, paletteOf } from "../shared/scales.js"
+
 const CELL = { height: 27, least: 50, most: 92 } // pixels
 const SUM_WIDTH = 62
 const OVERSCAN = 3 // rows and columns drawn beyond the edge
