@@ -15,11 +15,11 @@ if TYPE_CHECKING:
     from playwright.sync_api import Browser
 
 SCRIPTS = (
-    "shared/plane_view",
-    "shared/rotation",
-    "shared/lasso",
-    "shared/cloud_marks",
-    "shared/cloud_labels",
+    "atlas_cloud/plane_view",
+    "points/rotation",
+    "atlas_cloud/lasso",
+    "atlas_cloud/marks",
+    "atlas_cloud/labels",
 )
 
 

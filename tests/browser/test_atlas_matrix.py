@@ -30,7 +30,7 @@ CENTRES = np.array([[0.0, 0.0], [10.0, 0.0], [0.0, 10.0], [10.0, 10.0], [5.0, 5.
 def run(browser: Browser) -> Iterator[Callable[..., Any]]:
     """Evaluate an expression with the scripts that have no state."""
     page = browser.new_page()
-    page.add_script_tag(content=as_globals("shared/viewport", "shared/matrix_labels"))
+    page.add_script_tag(content=as_globals("atlas_matrix/viewport", "atlas_matrix/labels"))
 
     def evaluate(expression: str, **values: object) -> Any:
         names = f"{{{', '.join(values)}}}"

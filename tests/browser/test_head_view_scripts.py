@@ -31,10 +31,10 @@ if TYPE_CHECKING:
 
 SCRIPTS = (
     "shared/packed",
-    "shared/view_weights",
-    "shared/view_filters",
-    "shared/head_layout",
-    "shared/head_words",
+    "head_view/weights",
+    "head_view/filters",
+    "head_view/layout",
+    "head_view/words",
 )
 VIEW = {"pairs": "all", "hide": False, "without": []}
 

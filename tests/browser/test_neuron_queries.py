@@ -128,7 +128,7 @@ def test_lines_are_the_attention_of_all_queries_or_of_the_chosen_one(
     given = {"head": head, "view": {"queries": every, "keys": every, "query": chosen}}
     found = evaluate(
         browser,
-        ("shared/neuron", "shared/neuron_lines"),
+        ("neuron_view/numbers", "neuron_view/lines"),
         given,
         """
         const lines = []
@@ -161,7 +161,7 @@ def test_a_long_text_draws_the_lines_that_end_in_view(browser: Browser) -> None:
     every = list(range(tokens))
     count = evaluate(
         browser,
-        ("shared/neuron", "shared/neuron_lines"),
+        ("neuron_view/numbers", "neuron_view/lines"),
         {"head": head, "view": {"queries": every, "keys": every, "query": None}},
         """
         let count = 0
@@ -220,7 +220,7 @@ def test_the_sum_the_sentence_states_is_within_the_share_that_it_states(browser:
     draws = np.random.default_rng(3).normal(0.3, 1, size=(200, 12)).round(3).tolist()
     sentences = evaluate(
         browser,
-        ("shared/neuron", "shared/neuron_words"),
+        ("neuron_view/numbers", "neuron_view/words"),
         draws,
         """
         return given.map((products) => {

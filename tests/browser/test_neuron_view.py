@@ -114,7 +114,7 @@ def run_script(browser: Browser, head: dict[str, Any], expression: str) -> Any:
     page = browser.new_page()
     try:
         setup = "for (const name of ['q', 'k']) head[name] = Float32Array.from(head[name]);"
-        script = as_globals("shared/neuron")
+        script = as_globals("neuron_view/numbers")
         return page.evaluate(f"(head) => {{ {script}\n{setup}\nreturn {expression} }}", head)
     finally:
         page.close()

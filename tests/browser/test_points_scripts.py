@@ -17,13 +17,13 @@ if TYPE_CHECKING:
 
 SCRIPTS = (
     "shared/scales",
-    "shared/raster",
-    "shared/rotation",
-    "shared/shades",
-    "shared/sizes",
-    "shared/cloud_lines",
-    "shared/matrix_points",
-    "shared/matrix_solid",
+    "points/raster",
+    "points/rotation",
+    "points/shades",
+    "points/sizes",
+    "atlas_cloud/lines",
+    "atlas_matrix/points",
+    "atlas_matrix/solid",
 )
 THEME = {"query": [1, 2, 3], "key": [4, 5, 6], "paper": [255, 255, 255]}
 # "a b" and "c": b attends to a and to itself, a to itself alone.

@@ -1,17 +1,17 @@
 // The atlas' matrix: every head as a tile, layers down, heads across, on one canvas that pans and zooms.
-// State and structure are here; points in matrix_points.js, what stands over them in matrix_labels.js,
+// State and structure are here; points in points.js, what stands over them in labels.js,
 // places in viewport.js, pointers in gestures.js. Texts are text nodes or pixels, never HTML.
 
-import { listenGestures } from "../shared/gestures.js"
-import { cutAround, drawOver } from "../shared/matrix_labels.js"
-import { matrixColours, paintPoints, pointAt } from "../shared/matrix_points.js"
-import { TURN, makeSolid, turnSolid } from "../shared/matrix_solid.js"
+import { listenGestures } from "./gestures.js"
+import { cutAround, drawOver } from "./labels.js"
+import { matrixColours, paintPoints, pointAt } from "./points.js"
+import { TURN, makeSolid, turnSolid } from "./solid.js"
 import { mount } from "../shared/mount.js"
-import { makeRaster } from "../shared/raster.js"
-import { firstRotation, turnedBy } from "../shared/rotation.js"
-import { legendEntries } from "../shared/shades.js"
+import { makeRaster } from "../points/raster.js"
+import { firstRotation, turnedBy } from "../points/rotation.js"
+import { legendEntries } from "../points/shades.js"
 import { makeTip } from "../shared/tooltip.js"
-import { ZOOM, clampView, gridFor, mainTile, panBy, seenPart, tileAt, tileSpot, viewOfTile, wholeView, zoomAt } from "../shared/viewport.js"
+import { ZOOM, clampView, gridFor, mainTile, panBy, seenPart, tileAt, tileSpot, viewOfTile, wholeView, zoomAt } from "./viewport.js"
 
 const GUTTER = { left: 34, top: 20 } // pixels, for the names of rows and columns
 const HEIGHT = { most: 620, narrow: 460, least: 240, wide: 700 } // of the window; narrow below that width

@@ -3,9 +3,9 @@
 
 import { mount } from "../shared/mount.js"
 import { parseColour } from "../shared/scales.js"
-import { fitFrame, nearestPoint, placeTexts, toScreen } from "../shared/scatter.js"
-import { legendEntries, shadeIndex, shadesOf } from "../shared/shades.js"
-import { sizeClass, sizeEntries, sizeFactor } from "../shared/sizes.js"
+import { fitFrame, nearestPoint, placeTexts, toScreen } from "../points/scatter.js"
+import { legendEntries, shadeIndex, shadesOf } from "../points/shades.js"
+import { sizeClass, sizeEntries, sizeFactor } from "../points/sizes.js"
 
 const PANEL = { least: 250, small: 212, most: 620, gap: 14, margin: { x: 40, y: 24 } } // pixels
 const RADIUS = { few: 5, many: 3, manyFrom: 150 } // of a point; from that many tokens on the small

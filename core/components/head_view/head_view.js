@@ -1,19 +1,19 @@
 // The head view: one layer's heads as lines between two columns of tokens. State is here, pictures in
-// head_lines.js, places in head_layout.js, tokens in columns.js, controls in head_panel.js,
-// words in head_words.js, talk with the server in head_sync.js.
+// lines.js, places in layout.js, tokens in columns.js, controls in panel.js,
+// words in words.js, talk with the server in sync.js.
 
-import { makeColumns } from "../shared/columns.js"
-import { made } from "../shared/controls.js"
-import { GAP, barScale, hitAt, layOut, rowsInView, segmentAt, segmentEnds } from "../shared/head_layout.js"
-import { drawBars, drawCells, drawMap, penOf } from "../shared/head_lines.js"
-import { makePanel } from "../shared/head_panel.js"
-import { askForNear, report, takeData, wanted } from "../shared/head_sync.js"
-import { countSentence, pairNote, tokenSentence, weightText } from "../shared/head_words.js"
+import { makeColumns } from "./columns.js"
+import { made } from "./controls.js"
+import { GAP, barScale, hitAt, layOut, rowsInView, segmentAt, segmentEnds } from "./layout.js"
+import { drawBars, drawCells, drawMap, penOf } from "./lines.js"
+import { makePanel } from "./panel.js"
+import { askForNear, report, takeData, wanted } from "./sync.js"
+import { countSentence, pairNote, tokenSentence, weightText } from "./words.js"
 import { mount } from "../shared/mount.js"
 import { luminance, parseColour } from "../shared/scales.js"
 import { makeTip } from "../shared/tooltip.js"
-import { cellsOf, headsOn, leastOf, nearestFirst, profileOf, shownTokens, strongestFirst } from "../shared/view_filters.js"
-import { renormalise } from "../shared/view_weights.js"
+import { cellsOf, headsOn, leastOf, nearestFirst, profileOf, shownTokens, strongestFirst } from "./filters.js"
+import { renormalise } from "./weights.js"
 
 const FRAME_MS = 14 // of drawing before the screen gets its turn
 const MAP_WIDTH = { wide: 60, phone: 30 } // pixels

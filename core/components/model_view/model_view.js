@@ -1,11 +1,11 @@
 // The model view: every head of a model as a tile, layers down, heads across. State and structure are
 // here, pixels in tiles.js, places in tile_grid.js, the enlargement in enlargement.js.
 
-import { createPanel, written } from "../shared/enlargement.js"
+import { createPanel, written } from "./enlargement.js"
 import { mount } from "../shared/mount.js"
 import { SEQUENTIAL, luminance, paletteOf, parseColour } from "../shared/scales.js"
-import { TILE, hiddenAfter, shownHeads, stepTo, tileSize } from "../shared/tile_grid.js"
-import { OPACITY, drawHeat, drawLines, fillImage, hueOf, pickLines, pictureOf, rampOf } from "../shared/tiles.js"
+import { TILE, hiddenAfter, shownHeads, stepTo, tileSize } from "./tile_grid.js"
+import { OPACITY, drawHeat, drawLines, fillImage, hueOf, pickLines, pictureOf, rampOf } from "./tiles.js"
 
 const MOST_PIXELS = 16e6 // of one canvas: phones refuse larger ones
 const DIMMED = 0.2 // how much is left of a head that is not among those highlighted

@@ -3,13 +3,13 @@
 // here; rows outside the view are not in the page.
 
 import { mount } from "../shared/mount.js"
-import { colourLimits, sameVectors } from "../shared/neuron.js"
-import { drawRows, readColours, sizeCanvas } from "../shared/neuron_cells.js"
-import { viewOf } from "../shared/neuron_choice.js"
-import { TOKENS, WIDTH, columnAt, columnCount, columnKind, measure, spanOf, weightLeast } from "../shared/neuron_layout.js"
-import { WORK_MS, drawQueries } from "../shared/neuron_lines.js"
-import { drawBar, drawHeads, drawRow, drawStripRow, made, makeParts } from "../shared/neuron_table.js"
-import { cellWords, pairWords } from "../shared/neuron_words.js"
+import { colourLimits, sameVectors } from "./numbers.js"
+import { drawRows, readColours, sizeCanvas } from "./cells.js"
+import { viewOf } from "./choice.js"
+import { TOKENS, WIDTH, columnAt, columnCount, columnKind, measure, spanOf, weightLeast } from "./layout.js"
+import { WORK_MS, drawQueries } from "./lines.js"
+import { drawBar, drawHeads, drawRow, drawStripRow, made, makeParts } from "./table.js"
+import { cellWords, pairWords } from "./words.js"
 
 const OVERSCAN = 4 // rows drawn beyond the edge
 const LINES = [[800, 2], [560, 3], [0, 4]] // of the sentence, from so many pixels of width on

@@ -1,7 +1,7 @@
 // What the head view says: about a token, about a pair, about how much is drawn.
 
-import { shownWeight, strongestOf } from "./view_filters.js"
-import { isPermitted } from "./view_weights.js"
+import { shownWeight, strongestOf } from "./filters.js"
+import { isPermitted } from "./weights.js"
 
 const STRONGEST = 3 // pairs a sentence names
 const NOTED = 6 // heads a note beside the mouse names

@@ -1,7 +1,7 @@
 // Which points of a cloud get their words written beside them, and where. Pure, except for the arrays
 // that are filled again at every frame.
 
-import { MARK } from "./cloud_marks.js"
+import { MARK } from "./marks.js"
 
 export const LABEL = { high: 15, gap: 3, cell: 4, letters: 18, tries: 3000, plain: 150, marked: 160 }
 const MARGIN = { x: 9, y: 5 } // pixels free around a label, except in the picked sentence

@@ -1,6 +1,6 @@
 // Which tokens, heads and lines of a view are on the screen. Pure functions of the view's state.
 
-import { exactWeight } from "./view_weights.js"
+import { exactWeight } from "./weights.js"
 
 const SENTENCES = { all: [null, null], aa: [0, 0], ab: [0, 1], ba: [1, 0], bb: [1, 1] }
 

@@ -1,10 +1,10 @@
 // The neuron view's table as elements of the page: its bar, its head, the query's row, the rows of
 // tokens. Texts are text nodes.
 
-import { rounded, scalingText } from "./neuron.js"
-import { drawRunningSum, drawStrip, sizeCanvas } from "./neuron_cells.js"
-import { isPermitted } from "./neuron_choice.js"
-import { tickedDimensions } from "./neuron_layout.js"
+import { rounded, scalingText } from "./numbers.js"
+import { drawRunningSum, drawStrip, sizeCanvas } from "./cells.js"
+import { isPermitted } from "./choice.js"
+import { tickedDimensions } from "./layout.js"
 
 const STRIP = { top: 16, height: 40 } // pixels, of the query's cells and the running sum
 const PAIRS = [["all", "All"], ["aa", "A→A"], ["ab", "A→B"], ["ba", "B→A"], ["bb", "B→B"]]

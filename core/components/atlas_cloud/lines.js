@@ -1,7 +1,7 @@
 // Attention of one sentence in its head's cloud: lines from queries to keys. `data.lines` has three
 // numbers a line: the token of the query, that of the key, and the attention, the strongest last.
 
-import { css } from "./scales.js"
+import { css } from "../shared/scales.js"
 
 const LINE = { thin: 0.8, weight: 5, plain: 0.35, strong: 0.95 } // pixels at attention 0, and more at 1; opacity
 

@@ -1,6 +1,6 @@
 // What sets a point of a cloud apart from the others, and the words about it. Pure.
 
-import { endsOf } from "./cloud_lines.js"
+import { endsOf } from "./lines.js"
 
 export const MARK = { none: 0, faded: 1, match: 2, chosen: 3, sentence: 4, picked: 5 } // by importance
 

@@ -1,9 +1,9 @@
 // The head view's controls: layer, sentences, weights, threshold, tokens, heads, and what a head does.
 
 import { made, makeSegments, makeSlider, makeSwitch } from "./controls.js"
-import { roundText } from "./head_words.js"
+import { roundText } from "./words.js"
 import { makeSwatches } from "./swatches.js"
-import { LEAST, headsOn, headsWritten } from "./view_filters.js"
+import { LEAST, headsOn, headsWritten } from "./filters.js"
 
 const SENTENCE_OPTIONS = [["all", "All"], ["aa", "A→A"], ["ab", "A→B"], ["ba", "B→A"], ["bb", "B→B"]]
 const SENTENCE_TITLES = { all: "Every token to every token", aa: "Within the first sentence", ab: "From the first sentence to the second", ba: "From the second sentence to the first", bb: "Within the second sentence" }

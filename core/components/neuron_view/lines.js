@@ -1,7 +1,7 @@
 // The neuron view's lines from the queries to the keys: of one query, or of all at once. The weights
 // of all are worked out once a head, between frames, as they are tokens x tokens x dimensions.
 
-import { scoreRow } from "./neuron.js"
+import { scoreRow } from "./numbers.js"
 
 const LEAST_WEIGHT = 0.01 // lines that are drawn: fainter ones do not show
 const LINE = { fade: 0.65, thin: 0.7, thick: 2.2 } // exponent of the opacity; pixels at weight 0, and more at 1

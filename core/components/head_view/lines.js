@@ -1,6 +1,6 @@
 // Draws the head view on canvas: lines, bars, the small map. What to draw is decided elsewhere.
 
-import { GAP, barScale, rowsInView, segmentEnds } from "./head_layout.js"
+import { GAP, barScale, rowsInView, segmentEnds } from "./layout.js"
 
 const STROKE = { thin: 0.7, thick: 2.6 } // pixels at weight 0, and more at weight 1
 const FADE = 0.65 // exponent: weak lines stay visible

@@ -1,13 +1,13 @@
 // What stands around a cloud: its buttons, its legend, and the note beside the pointer.
 
-import { inContext } from "./cloud_labels.js"
-import { endsOf } from "./cloud_lines.js"
-import { made } from "./controls.js"
-import { makeRaster } from "./raster.js"
-import { css } from "./scales.js"
-import { legendEntries, legendEntry, shadesOf } from "./shades.js"
-import { sizeEntries } from "./sizes.js"
-import { makeTip } from "./tooltip.js"
+import { inContext } from "./labels.js"
+import { endsOf } from "./lines.js"
+import { made } from "../head_view/controls.js"
+import { makeRaster } from "../points/raster.js"
+import { css } from "../shared/scales.js"
+import { legendEntries, legendEntry, shadesOf } from "../points/shades.js"
+import { sizeEntries } from "../points/sizes.js"
+import { makeTip } from "../shared/tooltip.js"
 
 const CONTEXT = 42 // letters on either side of a token in the note
 const HINTS = {

@@ -1,6 +1,6 @@
 // What the neuron view shows of what was chosen. Pure.
 
-import { contributionsOf, scoreRow } from "./neuron.js"
+import { contributionsOf, scoreRow } from "./numbers.js"
 
 const SENTENCES = { all: [null, null], aa: [0, 0], ab: [0, 1], ba: [1, 0], bb: [1, 1] }
 

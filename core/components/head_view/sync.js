@@ -1,6 +1,6 @@
 // The head view and its server: which layers are here, which are asked for, and when the link is told.
 
-import { readLayer } from "./view_weights.js"
+import { readLayer } from "./weights.js"
 
 const REPORT_AFTER_MS = 250 // of quiet, so that the server is not asked at every click
 const LAYERS_KEPT = 12 // in the browser, of those sent one or three at a time

@@ -1,7 +1,7 @@
 // Colours that keep queries and keys apart whatever they stand for, and the legend that says so. They
 // come from the server, for both themes: `data.shades` has {light, dark}, each [queries, keys].
 
-import { luminance, parseColour } from "./scales.js"
+import { luminance, parseColour } from "../shared/scales.js"
 
 const DARK_PAPER = 0.3 // relative luminance below which paper is dark
 

@@ -1,8 +1,8 @@
 // What stands over the points of a matrix of heads: frames, names of rows and columns, the token under
 // the pointer in every head, and the tokens' own texts where a tile is large.
 
-import { eachTile, placement, radiusFor } from "./matrix_points.js"
-import { placeTexts } from "./scatter.js"
+import { eachTile, placement, radiusFor } from "./points.js"
+import { placeTexts } from "../points/scatter.js"
 import { seenPart, tileSpot, tilesInView } from "./viewport.js"
 
 const NAMED = { least: 300, cell: { x: 74, y: 30 }, most: 160, apart: 27 } // pixels; labels of a tile; between row names

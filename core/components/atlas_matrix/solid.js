@@ -1,7 +1,7 @@
 // A matrix of heads in space: all clouds turn together, each about its own middle. Turning works out
 // where points lie in their tiles, in the same steps as in the plane, and which of them are in front.
 
-import { shapeOf } from "./raster.js"
+import { shapeOf } from "../points/raster.js"
 
 export const STEPS = 65535 // of a frame's side, as the coordinates were sent
 export const SLICES = 6 // of depth: within one, points are drawn in no order of depth
