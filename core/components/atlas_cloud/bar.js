@@ -1,13 +1,13 @@
 // What stands around a cloud: its buttons, its legend, and the note beside the pointer.
 
-import { inContext } from "./labels.js"
-import { endsOf } from "./lines.js"
-import { made } from "../head_view/controls.js"
 import { makeRaster } from "../points/raster.js"
-import { css } from "../shared/scales.js"
 import { legendEntries, legendEntry, shadesOf } from "../points/shades.js"
 import { sizeEntries } from "../points/sizes.js"
+import { make } from "../shared/dom.js"
+import { css } from "../shared/scales.js"
 import { makeTip } from "../shared/tooltip.js"
+import { inContext } from "./labels.js"
+import { endsOf } from "./lines.js"
 
 const CONTEXT = 42 // letters on either side of a token in the note
 const HINTS = {
@@ -17,18 +17,17 @@ const HINTS = {
 }
 
 export function buildCloud(parentElement) {
-  const root = made(parentElement, "div", "root")
-  const bar = made(root, "div", "bar")
-  const title = made(bar, "strong", "title")
+  const root = make(parentElement, "div", "root")
+  const bar = make(root, "div", "bar")
+  const title = make(bar, "strong", "title")
   const group = (name) => {
-    const node = made(bar, "span", "group")
+    const node = make(bar, "span", "group")
     node.setAttribute("role", "group")
     node.setAttribute("aria-label", name)
     return node
   }
   const button = (parent, text, name) => {
-    const node = made(parent, "button", "plain", text)
-    node.type = "button"
+    const node = make(parent, "button", "plain", text)
     if (name) node.setAttribute("aria-label", name)
     return node
   }
@@ -39,15 +38,15 @@ export function buildCloud(parentElement) {
     further: button(zooms, "−", "Zoom out"), nearer: button(zooms, "+", "Zoom in"), whole: button(zooms, "Whole cloud"),
     clear: button(bar, "Clear the choice"),
   }
-  const legend = made(root, "div", "legend")
-  const stage = made(root, "div", "stage")
-  const points = made(stage, "canvas", "points")
-  const words = made(stage, "canvas", "words")
+  const legend = make(root, "div", "legend")
+  const stage = make(root, "div", "stage")
+  const points = make(stage, "canvas", "points")
+  const words = make(stage, "canvas", "words")
   words.tabIndex = 0
   words.setAttribute("role", "img")
   points.setAttribute("aria-hidden", "true")
-  const hint = made(root, "p", "hint")
-  const reading = made(root, "p", "reading")
+  const hint = make(root, "p", "hint")
+  const reading = make(root, "p", "reading")
   reading.setAttribute("aria-live", "polite")
   return { root, title, buttons, legend, stage, points, words, hint, reading, tip: makeTip(root), raster: makeRaster(points) }
 }

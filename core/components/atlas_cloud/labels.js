@@ -3,7 +3,7 @@
 
 import { MARK } from "./marks.js"
 
-export const LABEL = { high: 15, gap: 3, cell: 4, letters: 18, tries: 3000, plain: 150, marked: 160 }
+export const LABEL = { high: 15, gap: 3, cell: 4, tries: 3000, plain: 150, marked: 160 }
 const MARGIN = { x: 9, y: 5 } // pixels free around a label, except in the picked sentence
 
 // Every number below `count` once, in an order that has no meaning and is always the same.
@@ -26,11 +26,6 @@ export function rarestFirst(labels, first) {
   for (const label of labels) times.set(label, (times.get(label) ?? 0) + 1)
   const count = Uint32Array.from(labels, (label) => times.get(label))
   return Uint32Array.from(first).sort((a, b) => count[a % labels.length] - count[b % labels.length])
-}
-
-export function shortened(text) {
-  const letters = [...text]
-  return letters.length > LABEL.letters ? `${letters.slice(0, LABEL.letters - 1).join("")}…` : text
 }
 
 // A screen in cells of 4 pixels, each taken or free.

@@ -1,12 +1,12 @@
 // Draws a cloud: its points as pixels of one canvas, its words, lines and the lasso on a second above.
 // What is drawn comes in `scene` (places in CSS pixels, marks, order) and `theme`; nothing is kept.
 
-import { LABEL } from "./labels.js"
-import { MARK } from "./marks.js"
 import { mixed, packedColour, shapeOf } from "../points/raster.js"
-import { css, parseColour } from "../shared/scales.js"
 import { shadeIndex, shadesOf } from "../points/shades.js"
 import { SIZE, sizeFactor } from "../points/sizes.js"
+import { css, parseColour } from "../shared/scales.js"
+import { LABEL } from "./labels.js"
+import { MARK } from "./marks.js"
 
 const FOG = 16 // steps from the paper (far) to a point's own colour (near)
 export const FARTHEST = { type: 0.3, category: 0.75, sequential: 0.75 } // of its colour that the farthest point keeps

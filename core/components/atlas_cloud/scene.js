@@ -1,9 +1,10 @@
 // The arrays behind a cloud: made once for its points, filled again at every frame.
 
-import { rarestFirst, shortened, shuffled } from "./labels.js"
-import { tintsOf } from "./paint.js"
 import { DEPTHS, rotateInto, sortByDepth } from "../points/rotation.js"
 import { sizeClass } from "../points/sizes.js"
+import { shortened } from "../points/texts.js"
+import { rarestFirst, shuffled } from "./labels.js"
+import { tintsOf } from "./paint.js"
 
 export function sameNumbers(a, b) {
   return a.length === b.length && a.every((value, i) => value === b[i])

@@ -1,8 +1,9 @@
 // What stands over the points of a matrix of heads: frames, names of rows and columns, the token under
 // the pointer in every head, and the tokens' own texts where a tile is large.
 
-import { eachTile, placement, radiusFor } from "./points.js"
 import { placeTexts } from "../points/scatter.js"
+import { shortened } from "../points/texts.js"
+import { eachTile, placement, radiusFor } from "./points.js"
 import { seenPart, tileSpot, tilesInView } from "./viewport.js"
 
 const NAMED = { least: 300, cell: { x: 74, y: 30 }, most: 160, apart: 27 } // pixels; labels of a tile; between row names
@@ -151,11 +152,6 @@ function pointsToName({ data }, head, spot, part) {
     if (!cells.has(cell)) cells.set(cell, { point, x, y })
   }
   return [...cells.values()]
-}
-
-function shortened(text) {
-  const letters = [...text]
-  return letters.length > 18 ? `${letters.slice(0, 17).join("")}…` : text
 }
 
 // A sentence cut around a token, whose place is known by its position: of the places where its letters

@@ -1,9 +1,9 @@
 // The points of a matrix of heads: in which colours, how large, where in their tile, which is at a place.
 
-import { STEPS, paintSolid, slicedTints } from "./solid.js"
 import { mixed, packedColour, shapeOf } from "../points/raster.js"
-import { luminance, parseColour } from "../shared/scales.js"
 import { shadeIndex, shadesOf } from "../points/shades.js"
+import { luminance, parseColour } from "../shared/scales.js"
+import { STEPS, paintSolid, slicedTints } from "./solid.js"
 import { seenPart, tileSpot, tilesInView } from "./viewport.js"
 
 const FADED = { light: 0.22, dark: 0.3 } // how much is left of a point that a search did not find

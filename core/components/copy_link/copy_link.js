@@ -3,18 +3,15 @@
 // Without a secure context there is no clipboard: then the address is
 // shown, selected, to be copied by hand.
 
+import { make } from "../shared/dom.js"
+
 const SHOWN_MS = 1800
 const timers = new WeakMap()
 const papers = new WeakMap()
 
 export default function (component) {
   const { data, parentElement, setTriggerValue } = component
-  let button = parentElement.querySelector("button")
-  if (!button) {
-    button = document.createElement("button")
-    button.type = "button"
-    parentElement.append(button)
-  }
+  const button = parentElement.querySelector("button") ?? make(parentElement, "button")
   button.textContent = data.label
   button.hidden = !data.offered
   parentElement.querySelector("input")?.remove() // it would show the address of the view before
@@ -42,10 +39,9 @@ async function copyAddress(parentElement, button, label) {
 }
 
 function showAddress(parentElement) {
-  const field = parentElement.querySelector("input") ?? document.createElement("input")
+  const field = parentElement.querySelector("input") ?? make(parentElement, "input")
   field.readOnly = true
   field.setAttribute("aria-label", "Address of this view")
   field.value = window.location.href
-  parentElement.append(field)
   field.select()
 }

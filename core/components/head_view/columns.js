@@ -1,10 +1,10 @@
 // The two columns of tokens of the head view: text in the page, one of them in the tab order.
 
-import { made } from "./controls.js"
+import { make } from "../shared/dom.js"
 
 // `on` has point(side, position | null), pin(side, position), away(position), release().
 export function makeColumns(world, on) {
-  const columns = { queries: made(world, "div", "column queries"), keys: made(world, "div", "column keys") }
+  const columns = { queries: make(world, "div", "column queries"), keys: make(world, "div", "column keys") }
   columns.queries.setAttribute("role", "group")
   columns.keys.setAttribute("role", "group")
   columns.queries.setAttribute("aria-label", "Tokens that attend (queries)")
@@ -85,10 +85,9 @@ export function makeColumns(world, on) {
 }
 
 function drawToken(token, side, row, position, layout) {
-  const node = made(null, "div", token.special ? "token special" : "token", token.display)
+  const node = make(null, "div", token.special ? "token special" : "token", token.display)
   node.dataset.side = side
   node.dataset.row = String(row)
-  node.dir = "auto"
   node.tabIndex = -1
   node.setAttribute("role", "button")
   node.setAttribute("aria-label", `${token.label}, position ${position + 1}, ${side === "queries" ? "attends" : "attended to"}`)

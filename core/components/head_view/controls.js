@@ -1,45 +1,39 @@
 // Controls that look like the app's own: segments, switches, sliders. Each is {node, sync}.
 
-export function made(parent, tag, className, text) {
-  const node = document.createElement(tag)
-  if (className) node.className = className
-  if (text !== undefined) node.textContent = text
-  parent?.append(node)
-  return node
-}
+import { make } from "../shared/dom.js"
 
 export function labelled(label) {
-  const node = made(null, "div", "control")
-  made(node, "span", "control-label", label)
+  const node = make(null, "div", "control")
+  make(node, "span", "control-label", label)
   return node
 }
 
 // One of several: options are {value, label, title, disabled}.
 export function makeSegments(label, options, onPick) {
   const node = labelled(label)
-  const group = made(node, "div", "segments")
+  const group = make(node, "div", "segments")
   group.setAttribute("role", "radiogroup")
   group.setAttribute("aria-label", label)
   const inputs = options.map((option) => {
-    const part = made(group, "label", option.disabled ? "segment disabled" : "segment")
+    const part = make(group, "label", option.disabled ? "segment disabled" : "segment")
     if (option.title) part.title = option.title
-    const input = made(part, "input")
+    const input = make(part, "input")
     Object.assign(input, { type: "radio", name: label, value: option.value, disabled: Boolean(option.disabled) })
     input.onchange = () => onPick(option.value)
-    made(part, "span", "", option.label)
+    make(part, "span", "", option.label)
     return input
   })
   return { node, sync: (value) => { for (const input of inputs) input.checked = input.value === value } }
 }
 
 export function makeSwitch(label, title, onChange) {
-  const node = made(null, "label", "switch")
+  const node = make(null, "label", "switch")
   node.title = title
-  const input = made(node, "input")
+  const input = make(node, "input")
   input.type = "checkbox"
   input.setAttribute("role", "switch")
-  made(node, "span", "knob")
-  made(node, "span", "", label)
+  make(node, "span", "knob")
+  make(node, "span", "", label)
   input.onchange = () => onChange(input.checked)
   return { node, sync: (on, disabled = false) => {
     input.checked = on
@@ -51,12 +45,12 @@ export function makeSwitch(label, title, onChange) {
 // A whole number from 0 to `last`, with the words that say what it stands for.
 export function makeSlider(label, last, onInput) {
   const node = labelled(label)
-  const line = made(node, "div", "slider")
-  const input = made(line, "input")
+  const line = make(node, "div", "slider")
+  const input = make(line, "input")
   Object.assign(input, { type: "range", min: "0", max: String(last), step: "1" })
   input.setAttribute("aria-label", label)
   input.oninput = () => onInput(Number(input.value))
-  const words = made(line, "span", "slider-value")
+  const words = make(line, "span", "slider-value")
   return { node, input, sync: (value, text) => {
     if (input.value !== String(value)) input.value = String(value)
     input.setAttribute("aria-valuetext", text)

@@ -87,7 +87,7 @@ export function nearestFirst(cells, size, rowOf, first, last) {
   for (const cell of cells) {
     const from = rowOf.queries.get(Math.floor(cell / size) % size)
     const to = rowOf.keys.get(cell % size)
-    const inside = (from >= first && from < last) + (to >= first && to < last)
+    const inside = Number(from >= first && from < last) + Number(to >= first && to < last)
     if (inside === 0 && (from < first) === (to < first)) continue
     parts[2 - inside].push(cell)
   }

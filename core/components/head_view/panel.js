@@ -1,9 +1,10 @@
 // The head view's controls: layer, sentences, weights, threshold, tokens, heads, and what a head does.
 
-import { made, makeSegments, makeSlider, makeSwitch } from "./controls.js"
-import { roundText } from "./words.js"
-import { makeSwatches } from "./swatches.js"
+import { make } from "../shared/dom.js"
+import { makeSegments, makeSlider, makeSwitch } from "./controls.js"
 import { LEAST, headsOn, headsWritten } from "./filters.js"
+import { makeSwatches } from "./swatches.js"
+import { roundText } from "./words.js"
 
 const SENTENCE_OPTIONS = [["all", "All"], ["aa", "A→A"], ["ab", "A→B"], ["ba", "B→A"], ["bb", "B→B"]]
 const SENTENCE_TITLES = { all: "Every token to every token", aa: "Within the first sentence", ab: "From the first sentence to the second", ba: "From the second sentence to the first", bb: "Within the second sentence" }
@@ -16,10 +17,10 @@ const SCORE_TITLES = {
 
 // `act` has change(changes of the view) and preview(head | null).
 export function makePanel(root, foot, act) {
-  const node = made(root, "div", "panel")
+  const node = make(root, "div", "panel")
   const least = makeSlider("Lines from", LEAST.length, (value) => act.change({ least: value ? String(LEAST[value - 1]) : "auto" }))
   foot.append(least.node)
-  const state = { built: "", parts: {}, head: null }
+  const state = { built: "", parts: null, head: null }
   return { sync(view, facts) {
     const built = JSON.stringify([facts.data.stamp, facts.data.weigh, facts.data.layerCount, facts.standalone])
     if (built !== state.built) {
@@ -37,8 +38,8 @@ export function makePanel(root, foot, act) {
 }
 
 function buildPanel(node, view, { data, standalone }, { change }, point) {
-  const first = made(node, "div", "line")
-  const second = made(node, "div", "line")
+  const first = make(node, "div", "line")
+  const second = make(node, "div", "line")
   const parts = {}
   const add = (line, name, part) => {
     parts[name] = part
@@ -52,20 +53,20 @@ function buildPanel(node, view, { data, standalone }, { change }, point) {
   }
   const weighs = data.weighs.filter(({ value }) => !standalone || value === data.weigh)
   add(first, "weigh", makeSegments("Weights", weighs, (value) => change({ weigh: value })))
-  const switches = made(first, "div", "control switches")
+  const switches = make(first, "div", "control switches")
   add(switches, "hide", makeSwitch("Hide special tokens", "Tokens the tokenizer added, such as [CLS]", (hide) => change({ hide })))
   add(switches, "renorm", makeSwitch("Renormalise rows", "Divide each row by what is left of it in the tokens shown", (renorm) => change({ renorm })))
   add(second, "heads", makeSwatches((heads) => {
     point(null)
     change({ heads: headsWritten(heads, data.heads) })
   }, point))
-  parts.what = made(parts.heads.few, "button", "plain", "What does this head do?")
+  parts.what = make(parts.heads.few, "button", "plain", "What does this head do?")
   parts.what.onclick = () => change({ what: !view.what })
   parts.what.hidden = standalone && !data.scoreNames.length
-  parts.about = made(node, "div", "about")
+  parts.about = make(node, "div", "about")
   parts.about.id = "about"
   parts.what.setAttribute("aria-controls", "about")
-  parts.away = made(node, "div", "away")
+  parts.away = make(node, "div", "away")
   parts.restore = (without) => change({ without })
   return parts
 }
@@ -88,14 +89,13 @@ function drawAway(parts, view, data) {
   parts.away.hidden = view.without.length === 0
   parts.away.replaceChildren()
   if (!view.without.length) return
-  made(parts.away, "span", "control-label", "Hidden")
+  make(parts.away, "span", "control-label", "Hidden")
   for (const number of view.without) {
-    const button = made(parts.away, "button", "chip", `${data.tokens[number - 1].label} ×`)
-    button.dir = "auto"
+    const button = make(parts.away, "button", "chip", `${data.tokens[number - 1].label} ×`)
     button.title = "Show this token again"
     button.onclick = () => parts.restore(view.without.filter((each) => each !== number))
   }
-  const every = made(parts.away, "button", "plain", "Show all")
+  const every = make(parts.away, "button", "plain", "Show all")
   every.onclick = () => parts.restore([])
 }
 
@@ -108,14 +108,14 @@ function drawAbout({ about }, view, { data, layer }, pointed) {
   about.replaceChildren()
   if (!data.scoreNames.length || head === null) {
     const measured = data.scoreNames.length > 0
-    made(about, "span", "hint", measured ? "Point at a head's number, or double-click one to see it alone." : "Measuring the heads of all layers …")
+    make(about, "span", "hint", measured ? "Point at a head's number, or double-click one to see it alone." : "Measuring the heads of all layers …")
     return
   }
-  made(about, "b", "", `L${layer.number + 1} H${head + 1}`)
+  make(about, "b", "", `L${layer.number + 1} H${head + 1}`)
   data.scoreNames.forEach((name, i) => {
     const value = data.scores[(layer.number * data.heads + head) * data.scoreNames.length + i]
-    const part = made(about, "span", "score", `${name} `)
+    const part = make(about, "span", "score", `${name} `)
     part.title = SCORE_TITLES[name] ?? ""
-    made(part, "b", "", Number.isNaN(value) ? "–" : value.toFixed(2))
+    make(part, "b", "", Number.isNaN(value) ? "–" : value.toFixed(2))
   })
 }

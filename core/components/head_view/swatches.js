@@ -1,12 +1,13 @@
 // A row of heads: click toggles one, double click (or Shift) isolates it, and all, none, invert.
 
-import { labelled, made } from "./controls.js"
+import { make } from "../shared/dom.js"
+import { labelled } from "./controls.js"
 
 // `onHeads` gets the heads that are on, from 0; `onPoint` the head pointed at, or null.
 export function makeSwatches(onHeads, onPoint) {
   const node = labelled("Heads")
   node.classList.add("heads")
-  const line = made(node, "div", "swatches")
+  const line = make(node, "div", "swatches")
   line.setAttribute("role", "group")
   line.setAttribute("aria-label", "Heads")
   const state = { on: [], count: 0, buttons: [] }
@@ -14,15 +15,14 @@ export function makeSwatches(onHeads, onPoint) {
   const others = () => all().filter((head) => !state.on.includes(head))
   const isolate = (head) => onHeads(state.on.length === 1 && state.on[0] === head ? all() : [head])
   const toggle = (head) => onHeads(state.on.includes(head) ? state.on.filter((each) => each !== head) : [...state.on, head])
-  const few = made(null, "span", "few")
-  for (const [name, heads] of [["All", all], ["None", () => []], ["Invert", others]]) {
-    const button = made(few, "button", "plain", name)
-    button.onclick = () => onHeads(heads())
+  const few = make(null, "span", "few")
+  for (const [name, heads] of Object.entries({ All: all, None: () => [], Invert: others })) {
+    make(few, "button", "plain", name).onclick = () => onHeads(heads())
   }
   const build = (count) => {
     state.count = count
     state.buttons = all().map((head) => {
-      const button = made(null, "button", "swatch", String(head + 1))
+      const button = make(null, "button", "swatch", String(head + 1))
       button.title = `Head ${head + 1}: click turns it on or off, double click shows it alone`
       button.onclick = (event) => (event.shiftKey ? isolate(head) : toggle(head))
       button.ondblclick = () => isolate(head)

@@ -39,7 +39,7 @@ export function pairNote(query, key, { tokens, layer, on, sums, top, colours, ca
   }
   const heads = on.map((head) => ({ head, weight: shownWeight(layer, head, query, key, sums) }))
   const mean = heads.reduce((sum, { weight }) => sum + weight, 0) / Math.max(1, heads.length)
-  heads.sort((a, b) => (b.head === pointed) - (a.head === pointed) || b.weight - a.weight)
+  heads.sort((a, b) => Number(b.head === pointed) - Number(a.head === pointed) || b.weight - a.weight)
   const lines = heads.slice(0, NOTED).map(({ head, weight }) => [`H${head + 1}  ${exactText(weight, top)}`, colours[head]])
   if (heads.length > NOTED) lines.push([`and ${heads.length - NOTED} heads with less`, null])
   if (heads.length > 1) lines.push([`mean of ${heads.length} heads  ${exactText(mean, top)}`, null])
@@ -60,6 +60,6 @@ export function roundText(weight) {
 // How many of the lines there could be are drawn.
 export function countSentence({ cells, layer, on, shown }) {
   let pairs = 0
-  for (const query of shown.queries) for (const key of shown.keys) pairs += isPermitted(layer, query, key)
+  for (const query of shown.queries) for (const key of shown.keys) pairs += Number(isPermitted(layer, query, key))
   return `${cells.length.toLocaleString("en")} of ${(pairs * on.length).toLocaleString("en")} lines`
 }

@@ -2,6 +2,7 @@
 // pointer has rested it stays where it is and can be entered; pointing at a token there leaves only
 // that token's attention.
 
+import { make } from "../shared/dom.js"
 import { besidePoint } from "./tile_grid.js"
 import { fillImage, pictureOf } from "./tiles.js"
 
@@ -10,23 +11,15 @@ const WAITING = "Rest here, then point at its tokens."
 const READY = "Point at a token: its attention alone."
 
 export function createPanel(parent) {
-  const part = (tag, className) => {
-    const node = document.createElement(tag)
-    node.className = className
-    return node
-  }
-  const panel = part("div", "panel")
-  const title = part("b", "title")
-  const score = part("span", "about")
-  const canvas = part("canvas", "large")
-  const list = part("ol", "pairs")
-  const note = part("div", "note")
-  const heading = part("div", "heading")
-  heading.append(title, score)
-  panel.append(heading, canvas, list, note)
+  const panel = make(parent, "div", "panel")
+  const heading = make(panel, "div", "heading")
+  const title = make(heading, "b", "title")
+  const score = make(heading, "span", "about")
+  const canvas = make(panel, "canvas", "large")
+  const list = make(panel, "ol", "pairs")
+  const note = make(panel, "div", "note")
   panel.hidden = true
   panel.setAttribute("aria-hidden", "true") // the cell's own label says the same
-  parent.append(panel)
   const state = { head: null, area: null, pointed: "" }
   const place = (point) => {
     const { width, height } = panel.getBoundingClientRect()
@@ -131,13 +124,9 @@ function aloneTile(data, tile, { side, index }) {
 }
 
 function pairLine({ from, to, weight, text }) {
-  const line = document.createElement("li")
+  const line = make(null, "li")
   for (const [className, words] of [["from", from], ["", " → "], ["to", to], ["weight", text ?? written(weight)]]) {
-    const node = document.createElement("span")
-    node.className = className
-    node.textContent = words
-    node.dir = "auto"
-    line.append(node)
+    make(line, "span", className, words)
   }
   return line
 }

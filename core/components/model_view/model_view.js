@@ -1,9 +1,10 @@
 // The model view: every head of a model as a tile, layers down, heads across. State and structure are
 // here, pixels in tiles.js, places in tile_grid.js, the enlargement in enlargement.js.
 
-import { createPanel, written } from "./enlargement.js"
+import { make } from "../shared/dom.js"
 import { mount } from "../shared/mount.js"
 import { SEQUENTIAL, luminance, paletteOf, parseColour } from "../shared/scales.js"
+import { createPanel, written } from "./enlargement.js"
 import { TILE, hiddenAfter, shownHeads, stepTo, tileSize } from "./tile_grid.js"
 import { OPACITY, drawHeat, drawLines, fillImage, hueOf, pickLines, pictureOf, rampOf } from "./tiles.js"
 
@@ -18,25 +19,16 @@ export default function (component) {
   return mount(component, createView, (view, data) => view.update(data, component))
 }
 
-function add(parent, tag, className, text) {
-  const node = document.createElement(tag)
-  node.className = className
-  if (text !== undefined) node.textContent = text
-  parent.append(node)
-  return node
-}
-
 function createView(parentElement, standalone) {
-  const root = add(parentElement, "div", "root")
-  const bar = add(root, "div", "bar")
-  const hint = add(bar, "span", "hint", standalone
+  const root = make(parentElement, "div", "root")
+  const bar = make(root, "div", "bar")
+  const hint = make(bar, "span", "hint", standalone
     ? "Point at a tile to enlarge it, rest to enter it; arrow keys move. Click a label to hide it, Shift-click to keep only it."
     : "Point at a tile to enlarge it, rest to enter it, click to open its head. Click a label to hide it, Shift-click to keep only it.")
-  const restore = add(bar, "button", "restore")
-  restore.type = "button"
-  const legend = add(bar, "span", "legend")
-  const scroller = add(root, "div", "scroller")
-  const world = add(scroller, "div", "world")
+  const restore = make(bar, "button", "restore")
+  const legend = make(bar, "span", "legend")
+  const scroller = make(root, "div", "scroller")
+  const world = make(scroller, "div", "world")
   const panel = createPanel(root)
   const ui = { root, hint, restore, legend, scroller, world, panel, sheet: null }
   const state = { data: null, hidden: null, rows: [], size: null, at: { row: 0, column: 0 }, width: 0, touch: false, rest: { x: 0, y: 0, timer: 0 }, grace: 0, over: null, frame: 0, component: null }
@@ -126,12 +118,12 @@ function buildGrid(ui, state) {
   world.setAttribute("role", "grid")
   world.setAttribute("aria-label", `${rows.length} layers down, ${across} heads across; arrow keys move, Enter opens a head`)
   world.style.width = `${TILE.label + across * (size.wide + TILE.gap)}px` // a gap after the label, none at the end
-  ui.sheet = add(world, "canvas", "sheet")
+  ui.sheet = make(world, "canvas", "sheet")
   ui.sheet.setAttribute("aria-hidden", "true")
   const template = `${TILE.label}px repeat(${across}, ${size.wide}px)`
   const head = addRow(world, template, `${TILE.head}px`)
-  add(head, "span", "corner")
-  if (data.sorted) add(head, "span", "sorted", data.sorted)
+  make(head, "span", "corner")
+  if (data.sorted) make(head, "span", "sorted", data.sorted)
   else rows[0].heads.forEach((each, column) => addLabel(head, "columnheader", `H${each + 1}`, -1, column, `head ${each + 1}`))
   rows.forEach(({ layer, heads }, row) => {
     const line = addRow(world, template, `${size.high}px`)
@@ -144,7 +136,7 @@ function buildGrid(ui, state) {
 }
 
 function addRow(world, template, height) {
-  const row = add(world, "div", "row")
+  const row = make(world, "div", "row")
   row.setAttribute("role", "row")
   row.style.gridTemplateColumns = template
   row.style.height = height
@@ -152,7 +144,7 @@ function addRow(world, template, height) {
 }
 
 function addLabel(parent, role, text, row, column, name) {
-  const node = add(parent, "div", `label ${role}`, text)
+  const node = make(parent, "div", `label ${role}`, text)
   node.setAttribute("role", role)
   node.setAttribute("aria-label", `${name}: Enter hides it, Shift and Enter keep only it`)
   node.title = `Click: hide ${name}. Shift-click: only ${name}.`
@@ -160,17 +152,17 @@ function addLabel(parent, role, text, row, column, name) {
 }
 
 function addCell(parent, { data }, layer, head, row, column) {
-  const node = add(parent, "div", "cell")
+  const node = make(parent, "div", "cell")
   const index = layer * data.heads + head
   const best = pairsOf(data, index)[0]
   node.setAttribute("role", "gridcell")
   node.setAttribute("aria-label", `Layer ${layer + 1}, head ${head + 1}. ${
     best ? `Strongest pair: ${best.from} to ${best.to}, ${written(best.weight)}` : "No pair is shown"}`)
-  if (data.sorted) add(node, "span", "number", String(head + 1))
+  if (data.sorted) make(node, "span", "number", String(head + 1))
   const closest = data.lit.length === 0 && data.closest === index
   if (data.lit[index] || closest) {
     node.classList.add(closest ? "closest" : "lit")
-    add(node, "span", "score", data.score[index].toFixed(2))
+    make(node, "span", "score", data.score[index].toFixed(2))
   }
   return placed(node, row, column)
 }
@@ -213,7 +205,7 @@ function tileOf(data, index) {
 }
 
 // The colours of a head's picture: from the paper to its own colour, or the scale of strengths.
-function rampFor({ data, theme }, { layer, head, index }, dimmed) {
+function rampFor({ data, theme }, { layer, head }, dimmed) {
   const [nth, count] = { layer: [layer, data.layers], head: [head, data.heads], strength: [0, 1] }[data.colour]
   const key = `${nth} ${dimmed}`
   if (!theme.ramps.has(key)) {
@@ -255,15 +247,15 @@ function drawBar({ restore, legend }, state) {
   restore.hidden = counts.length === 0
   restore.textContent = `Show all (${counts.map(([count, name]) => `${count} ${name}${count > 1 ? "s" : ""}`).join(", ")} hidden)`
   legend.replaceChildren()
-  add(legend, "span", "", data.draw === "lines" ? "a line's weight" : "a cell's weight")
-  const ramp = add(legend, "span", "ramp")
+  make(legend, "span", "", data.draw === "lines" ? "a line's weight" : "a cell's weight")
+  const ramp = make(legend, "span", "ramp")
   const colours = data.colour === "strength" ? theme.strength : [theme.paper, parseColour(theme.ink)]
   ramp.style.background = `linear-gradient(to right, ${colours.map((rgb) => `rgb(${rgb})`)})`
   let last = -1
   for (const weight of SCALE) {
     const share = data.draw === "lines" ? OPACITY[Math.round(255 * Math.sqrt(weight))] : Math.sqrt(weight)
     if (share - last < LEAST_APART) continue
-    add(ramp, "i", "", String(weight)).style.left = `${100 * share}%`
+    make(ramp, "i", "", String(weight)).style.left = `${100 * share}%`
     last = share
   }
 }

@@ -1,9 +1,9 @@
 // Drawing the neuron view's canvases: rows of colour cells, and the running sum of a pair.
 // Pure in what they are given: a pen, numbers, a layout {cell, gap, width, row}, colours.
 
-import { TOLERANCE, productOf, runningSums } from "./numbers.js"
-import { isPermitted } from "./choice.js"
 import { DIVERGING, SEQUENTIAL, colourSteps, paletteOf } from "../shared/scales.js"
+import { isPermitted } from "./choice.js"
+import { TOLERANCE, productOf, runningSums } from "./numbers.js"
 
 // A canvas of that many CSS pixels, sharp on this screen; returns its pen, in CSS pixels.
 export function sizeCanvas(canvas, width, height) {

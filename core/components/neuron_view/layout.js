@@ -3,6 +3,8 @@
 // the key and one a dimension of the product; then dot product, score, attention. Between the two
 // tokens are the lines.
 
+import { textWidths } from "../shared/dom.js"
+
 const ROW = { few: 24, many: 20, manyFrom: 48 } // pixels, and from how many tokens on the lower
 const CELL = { least: 4, crowded: 3, crowdedFrom: 96, most: 18 } // pixels; dimensions
 const [SCROLLBAR, BORDERS, ABOVE] = [16, 2, 110] // pixels; above the rows, at most
@@ -29,13 +31,11 @@ export function weightLeast(folded) {
 
 // Sizes in pixels that fit the width of the page, for so many rows.
 export function measure({ root, scroller }, head, folded, rows) {
-  const pen = document.createElement("canvas").getContext("2d")
   const style = getComputedStyle(root)
-  pen.font = `600 ${style.fontSize} ${style.fontFamily}`
   const width = root.clientWidth
   const phone = width < PHONE
   const [least, narrow, most] = WIDTH.label
-  const longest = Math.max(...head.labels.map((text) => pen.measureText(text).width))
+  const longest = Math.max(...head.labels.map(textWidths(`600 ${style.fontSize} ${style.fontFamily}`)))
   const label = Math.max(least, Math.min(phone ? narrow : most, Math.ceil(longest) + 22))
   const lead = label + (phone ? WIDTH.linesPhone : folded ? WIDTH.linesFolded : WIDTH.lines)
   const row = head.tokens >= ROW.manyFrom ? ROW.many : ROW.few
@@ -48,7 +48,10 @@ export function measure({ root, scroller }, head, folded, rows) {
   return { asking: label, lead, label, key: lead + WIDTH.gap, start: lead + label + 2 * WIDTH.gap, cell, edge, block, gap: WIDTH.gap, row }
 }
 
-// Left edge and width of a column, in pixels of the whole table.
+/**
+ * Left edge and width of a column, in pixels of the whole table.
+ * @returns {[number, number]}
+ */
 export function spanOf(layout, head, folded, column) {
   const { asking, key, label, start, gap, block, cell } = layout
   const { kind, place } = columnKind(head, folded, column)

@@ -1,8 +1,8 @@
 // What the neuron view says, as texts. Pure; cells are {row, column} as layout.js counts them.
 
-import { exactly, productOf, rounded, runningSums } from "./numbers.js"
 import { isPermitted } from "./choice.js"
 import { columnKind } from "./layout.js"
+import { exactly, productOf, rounded, runningSums } from "./numbers.js"
 
 // A cell in words, in lines. The numbers of q and k are the model's own float32.
 export function cellWords(head, view, { row, column }) {

@@ -1,5 +1,6 @@
 // Small planes with arrows from the origin, as SVG. Labels are text nodes, never HTML.
 
+import { make, textWidths } from "../shared/dom.js"
 import { mount } from "../shared/mount.js"
 
 const SVG = "http://www.w3.org/2000/svg"
@@ -14,12 +15,9 @@ export default function (component) {
 }
 
 function createView(parentElement) {
-  const root = document.createElement("div")
-  root.className = "grid"
-  const tip = document.createElement("div")
-  tip.className = "tip"
+  const root = make(parentElement, "div", "grid")
+  const tip = make(parentElement, "div", "tip")
   tip.hidden = true
-  parentElement.append(root, tip)
   const state = { data: null, send: null, width: 0 }
   const draw = () => { if (state.data) drawGrid(root, tip, state) }
   const resize = new ResizeObserver(() => {
@@ -52,9 +50,10 @@ function drawGrid(root, tip, state) {
 
 function drawTile(plane, width, tip, state) {
   const { data } = state
-  const tile = document.createElement("figure")
-  const title = document.createElement("figcaption")
-  title.append(textNode("b", data.titles[plane]), textNode("span", data.notes[plane]))
+  const tile = make(null, "figure")
+  const title = make(tile, "figcaption")
+  make(title, "b", "", data.titles[plane])
+  make(title, "span", "", data.notes[plane])
   const half = { x: width / 2, y: Math.min(width, TILE.height) / 2 }
   const viewBox = `${-half.x} ${-half.y} ${2 * half.x} ${2 * half.y}`
   const svg = shape("svg", { width: 2 * half.x, height: 2 * half.y, viewBox, role: "img" })
@@ -64,11 +63,11 @@ function drawTile(plane, width, tip, state) {
     shape("line", { class: "axis", y1: -half.y, y2: half.y, x1: 0, x2: 0 }),
   )
   const points = pointsOf(data, plane, { x: half.x - MARGIN.x, y: half.y - MARGIN.y })
-  const order = data.arrows.map((_, i) => i).sort((a, b) => faded(data, b) - faded(data, a))
+  const order = data.arrows.map((_, i) => i).sort((a, b) => Number(faded(data, b)) - Number(faded(data, a)))
   for (const i of order) svg.append(drawArrow(data, points, i, plane, tip, state))
   if (data.rightAngle) drawFoot(svg, points)
   for (const label of placeLabels(data, points, half)) svg.append(label)
-  tile.append(title, svg)
+  tile.append(svg)
   return tile
 }
 
@@ -149,14 +148,13 @@ function unit(x, y) {
 
 // Labels beside the tips, longest arrows first; one that would overlap another is left out.
 function placeLabels(data, points, half) {
-  const pen = document.createElement("canvas").getContext("2d")
-  pen.font = "12px sans-serif"
+  const widthOf = textWidths("12px sans-serif")
   const order = data.arrows.map((_, i) => i).filter((i) => !faded(data, i))
   order.sort((a, b) => Math.hypot(points[b].x, points[b].y) - Math.hypot(points[a].x, points[a].y))
   const taken = []
   const labels = []
   for (const i of order) {
-    const width = pen.measureText(data.arrows[i].label).width * 1.08 + 2
+    const width = widthOf(data.arrows[i].label) * 1.08 + 2
     const box = freeBox(points[i], width, 14, half, taken, data.arrows.length <= FEW)
     if (!box) continue
     taken.push(box)
@@ -188,18 +186,11 @@ function overlap(a, b) {
 }
 
 function showTip(tip, event, first, second) {
-  tip.replaceChildren(textNode("b", first), textNode("span", second))
+  tip.replaceChildren(make(null, "b", "", first), make(null, "span", "", second))
   tip.hidden = false
   const wide = window.innerWidth
   tip.style.left = `${Math.min(event.clientX + 14, wide - 220)}px`
   tip.style.top = `${event.clientY + 14}px`
-}
-
-function textNode(tag, text) {
-  const node = document.createElement(tag)
-  node.textContent = text
-  node.dir = "auto"
-  return node
 }
 
 function shape(tag, attributes) {

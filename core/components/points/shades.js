@@ -1,6 +1,7 @@
 // Colours that keep queries and keys apart whatever they stand for, and the legend that says so. They
 // come from the server, for both themes: `data.shades` has {light, dark}, each [queries, keys].
 
+import { make } from "../shared/dom.js"
 import { luminance, parseColour } from "../shared/scales.js"
 
 const DARK_PAPER = 0.3 // relative luminance below which paper is dark
@@ -35,7 +36,7 @@ export function legendEntries(data, shades, only = -1, onOnly = null) {
   if (data.colouring === "category") data.legend.forEach((text, i) => {
     const entry = legendEntry([kindMark(0, shades[0][i]), kindMark(1, shades[1][i])], text, onOnly ? "button" : "span")
     if (onOnly) {
-      Object.assign(entry, { type: "button", title: "Click: only these", onclick: () => onOnly(only === i ? -1 : i) })
+      Object.assign(entry, { title: "Click: only these", onclick: () => onOnly(only === i ? -1 : i) })
       entry.setAttribute("aria-pressed", String(only === i))
     }
     entries.push(entry)
@@ -43,29 +44,31 @@ export function legendEntries(data, shades, only = -1, onOnly = null) {
   return entries
 }
 
+/**
+ * Marks and the words that say what they stand for.
+ * @param {HTMLElement[]} marks
+ * @param {string} text
+ * @param {"span" | "button"} [tag]
+ * @returns {HTMLElement}
+ */
 export function legendEntry(marks, text, tag = "span") {
-  const entry = document.createElement(tag)
-  entry.className = "entry"
+  const entry = make(null, tag, "entry")
   entry.append(...marks, legendWords(text))
   return entry
 }
 
 export function legendWords(text) {
-  const node = document.createElement("span")
-  Object.assign(node, { textContent: text, dir: "auto" })
-  return node
+  return make(null, "span", "", text)
 }
 
 export function kindMark(kind, colour) {
-  const node = document.createElement("i")
-  node.className = kind ? "diamond" : "disc"
+  const node = make(null, "i", kind ? "diamond" : "disc")
   node.style.background = `rgb(${colour})`
   return node
 }
 
 function ramps(shades) {
-  const node = document.createElement("i")
-  node.className = "ramp"
+  const node = make(null, "i", "ramp")
   const bands = shades.map((kind) => `linear-gradient(90deg, ${kind.map((each) => `rgb(${each})`)})`)
   node.style.background = `${bands[0]} top / 100% 50% no-repeat, ${bands[1]} bottom / 100% 50% no-repeat`
   return node
