@@ -4,7 +4,8 @@ A Streamlit component takes one script, and a saved file must open without inter
 becomes ``const shared$scales = (function shared$scales() { ...; return { luminance } })()`` and an
 import of it ``const { luminance } = shared$scales``: two modules may use the same name, and stack
 traces still say where they come from. Understood are ``import { a, b as c } from "./file.js"`` and
-``export`` before a function, a constant or a class; anything else is refused.
+``export`` before a function, a constant or a class; anything else is refused. Comments that begin
+with two stars are types for tsc, which tests/run checks; they do not travel.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ _IMPORT = re.compile(r'^import \{([^{}]*)\} from "(\.[^"]*)"$', re.MULTILINE)
 _DECLARATION = r"(?:async )?(?:function|const|class) ([\w$]+)"
 _EXPORT = re.compile(rf"^export (?={_DECLARATION})", re.MULTILINE)
 _DECLARED = re.compile(rf"^(?:export )?{_DECLARATION}", re.MULTILINE)
+_TYPES = re.compile(r"^ */\*\*.*?\*/\n", re.MULTILINE | re.DOTALL)
 _LEFT_OVER = re.compile(r"^(?:import|export(?! default function))\b.*$", re.MULTILINE)
 
 
@@ -77,7 +79,8 @@ def constant(path: Path) -> str:
 def _linked(path: Path) -> str:
     """The text of a script with its imports taken from constants, and no ``export`` but default."""
     _check_names(path)
-    text = _EXPORT.sub("", _IMPORT.sub(lambda found: _taken(path, found), path.read_text("utf-8")))
+    text = _TYPES.sub("", path.read_text("utf-8"))
+    text = _EXPORT.sub("", _IMPORT.sub(lambda found: _taken(path, found), text))
     if left_over := _LEFT_OVER.search(text):
         raise ValueError(f"{_shown(path)}: cannot inline “{left_over[0]}”")
     return text

@@ -83,6 +83,13 @@ def test_a_form_that_is_not_understood_is_refused(tmp_path: Path, line: str) -> 
         inlined(entry)
 
 
+def test_types_do_not_travel(tmp_path: Path) -> None:
+    entry = write(
+        tmp_path, view="/**\n * @param {number} a\n */\nfunction f(a) {\n  /** @type {any} */\n}\n"
+    )
+    assert inlined(entry) == "function f(a) {\n}\n"
+
+
 @pytest.mark.parametrize("view", VIEWS)
 def test_a_view_is_one_script_with_one_export(view: str) -> None:
     script = read_script(view)

@@ -48,6 +48,7 @@ function createView(parentElement, standalone) {
   const reading = make(root, "p", "reading", "")
   reading.setAttribute("aria-live", "polite")
   Object.assign(ui, { stage, points, over, open, reading, tip: makeTip(root), raster: makeRaster(points), pen: over.getContext("2d", { willReadFrequently: true }) })
+  /** @type {any} */
   const state = {
     standalone, data: null, component: null, view: null, grid: null, hover: null, cursor: -1, tapped: -1,
     frame: 0, stale: false, painted: 0, drag: null, width: 0, rotation: firstRotation(),

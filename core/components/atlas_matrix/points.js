@@ -9,12 +9,12 @@ import { seenPart, tileSpot, tilesInView } from "./viewport.js"
 const FADED = { light: 0.22, dark: 0.3 } // how much is left of a point that a search did not find
 const SMALL = 60 // a tile's side below which rings are thin
 const TOGETHER = 32 // queries drawn before as many keys, so that neither covers the other
-const RADII = [[800, 4], [400, 3], [160, 2], [0, 1]] // a tile's side, and the radius of its points from there on
+const RADII = [[800, 4], [400, 3], [160, 2]] // a tile's side, and the radius of its points from there on; 1 below
 const RINGED = 3 // from that radius on points stand apart
 const CROWDED = 1.2 // points together at most that many times as large as their tile
 
 export function radiusFor(side) {
-  return RADII.find(([from]) => side >= from)[1]
+  return RADII.find(([from]) => side >= from)?.[1] ?? 1
 }
 
 // In the canvas' pixels, less where many points would run together: down to 0, a single pixel.

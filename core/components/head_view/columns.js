@@ -9,6 +9,7 @@ export function makeColumns(world, on) {
   columns.keys.setAttribute("role", "group")
   columns.queries.setAttribute("aria-label", "Tokens that attend (queries)")
   columns.keys.setAttribute("aria-label", "Tokens attended to (keys)")
+  /** @type {any} */
   const state = { shown: { queries: [], keys: [] }, nodes: { queries: [], keys: [] }, home: null }
 
   const find = (node) => {

@@ -83,6 +83,7 @@ export function cellsOf(cells, size, side, position) {
 // The cells whose line crosses the rows from `first` to `last`: those with both ends there, then with
 // one, then those that only pass; each part keeps its order. `ends` are the counts up to each part.
 export function nearestFirst(cells, size, rowOf, first, last) {
+  /** @type {number[][]} */
   const parts = [[], [], []]
   for (const cell of cells) {
     const from = rowOf.queries.get(Math.floor(cell / size) % size)

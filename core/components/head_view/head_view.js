@@ -25,12 +25,14 @@ export default function (component) {
 }
 
 function createView(parentElement, standalone) {
+  /** @type {any} */
   const state = {
     standalone, data: null, send: null, view: null, serial: null, layers: new Map(), layer: null, memo: {},
     stamp: "", picture: "", drawnLayer: null, shown: null, on: [], rows: null, least: 0, cells: null, lines: null, top: 1, layout: null, built: "", theme: null,
     pointed: null, preview: null, profile: null, drawn: 0, frame: 0, timer: 0, finished: null, asked: "",
   }
   const root = make(parentElement, "div", "root")
+  /** @type {Record<string, any>} */
   const ui = { root }
   const change = (changes) => {
     Object.assign(state.view, changes)
@@ -92,7 +94,7 @@ function columnActions(ui, state, change) {
   return {
     pin(side, position) {
       const pinned = pinnedOf(state.view)
-      const same = pinned?.side === side && pinned.position === position
+      const same = pinned?.side === side && pinned?.position === position
       change(same ? { from: [], to: [] } : pinTo(side, position))
     },
     away(position) {
@@ -328,7 +330,8 @@ function drawFrame(ui, state) {
 function copyOf(canvas) {
   const copy = document.createElement("canvas")
   Object.assign(copy, { width: canvas.width, height: canvas.height })
-  copy.getContext("2d", { willReadFrequently: true }).drawImage(canvas, 0, 0)
+  const pen = /** @type {CanvasRenderingContext2D} */ (copy.getContext("2d", { willReadFrequently: true }))
+  pen.drawImage(canvas, 0, 0)
   return copy
 }
 

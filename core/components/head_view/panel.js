@@ -20,6 +20,7 @@ export function makePanel(root, foot, act) {
   const node = make(root, "div", "panel")
   const least = makeSlider("Lines from", LEAST.length, (value) => act.change({ least: value ? String(LEAST[value - 1]) : "auto" }))
   foot.append(least.node)
+  /** @type {any} */
   const state = { built: "", parts: null, head: null }
   return { sync(view, facts) {
     const built = JSON.stringify([facts.data.stamp, facts.data.weigh, facts.data.layerCount, facts.standalone])

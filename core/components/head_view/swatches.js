@@ -10,6 +10,7 @@ export function makeSwatches(onHeads, onPoint) {
   const line = make(node, "div", "swatches")
   line.setAttribute("role", "group")
   line.setAttribute("aria-label", "Heads")
+  /** @type {any} */
   const state = { on: [], count: 0, buttons: [] }
   const all = () => Array.from({ length: state.count }, (_, head) => head)
   const others = () => all().filter((head) => !state.on.includes(head))

@@ -20,6 +20,7 @@ export function createPanel(parent) {
   const note = make(panel, "div", "note")
   panel.hidden = true
   panel.setAttribute("aria-hidden", "true") // the cell's own label says the same
+  /** @type {any} */
   const state = { head: null, area: null, pointed: "" }
   const place = (point) => {
     const { width, height } = panel.getBoundingClientRect()

@@ -31,6 +31,7 @@ function createView(parentElement, standalone) {
   const world = make(scroller, "div", "world")
   const panel = createPanel(root)
   const ui = { root, hint, restore, legend, scroller, world, panel, sheet: null }
+  /** @type {any} */
   const state = { data: null, hidden: null, rows: [], size: null, at: { row: 0, column: 0 }, width: 0, touch: false, rest: { x: 0, y: 0, timer: 0 }, grace: 0, over: null, frame: 0, component: null }
   const listen = new AbortController()
   const on = (target, type, run, options = {}) => target.addEventListener(type, run, { ...options, signal: listen.signal })
@@ -184,8 +185,11 @@ function cellAt(world, { row, column }) {
 }
 
 // {layer, head, index} of a tile; null for a label.
-function headAt({ rows, data }, { row, column }) {
-  if (row < 0 || column < 0) return null
+function headAt(state, { row, column }) {
+  return row < 0 || column < 0 ? null : tileAt(state, row, column)
+}
+
+function tileAt({ rows, data }, row, column) {
   const { layer, heads } = rows[row]
   return { layer, head: heads[column], index: layer * data.heads + heads[column] }
 }
@@ -228,7 +232,7 @@ function drawTiles({ sheet }, state) {
   const picture = pictureOf(size.wide * ratio, size.high * ratio)
   const image = pen.createImageData(picture.width, picture.height)
   rows.forEach((line, row) => line.heads.forEach((_, column) => {
-    const at = headAt(state, { row, column })
+    const at = tileAt(state, row, column)
     const dimmed = data.lit.length > 0 && !data.lit[at.index]
     drawHead(picture, data, tileOf(data, at.index), data.lines.tile, Math.max(1, ratio * 1.1))
     fillImage(image, picture, rampFor(state, at, dimmed))
@@ -261,7 +265,7 @@ function drawBar({ restore, legend }, state) {
 }
 
 function enlarge(ui, state, place, pointer) {
-  const at = headAt(state, place)
+  const at = tileAt(state, place.row, place.column)
   const box = cellAt(ui.world, place).getBoundingClientRect()
   const { data } = state
   const score = data.score.length && Number.isFinite(data.score[at.index]) ? `${data.scoreName} ${data.score[at.index].toFixed(2)}` : ""
@@ -285,7 +289,7 @@ function pass(ui, state) {
   clearTimeout(state.grace)
   clearTimeout(state.rest.timer)
   if (panel.isSettled()) {
-    const back = state.over && panel.isShown(nameOf(headAt(state, state.over.place)))
+    const back = state.over && panel.isShown(nameOf(tileAt(state, state.over.place.row, state.over.place.column)))
     if (!back) state.grace = setTimeout(go, GRACE_MS)
   } else go()
 }

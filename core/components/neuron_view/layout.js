@@ -16,11 +16,14 @@ export function columnCount(head, folded) {
   return TOKENS + 3 + (folded ? 0 : 2 * head.dim)
 }
 
-// What a column shows: its kind, and for vectors and products the place among the dimensions.
+/**
+ * What a column shows: its kind, and for vectors and products the place among the dimensions, else -1.
+ * @returns {{kind: string, place: number}}
+ */
 export function columnKind(head, folded, column) {
-  if (column < TOKENS) return { kind: ["asking", "token"][column] }
+  if (column < TOKENS) return { kind: ["asking", "token"][column], place: -1 }
   const rest = column - TOKENS - (folded ? 0 : 2 * head.dim)
-  if (rest >= 0) return { kind: ["dot", "score", "weight"][rest] }
+  if (rest >= 0) return { kind: ["dot", "score", "weight"][rest], place: -1 }
   const place = (column - TOKENS) % head.dim
   return { kind: column - TOKENS < head.dim ? "vector" : "product", place }
 }

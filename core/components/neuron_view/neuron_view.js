@@ -23,6 +23,7 @@ export default function (component) {
 
 function createView(parentElement) {
   const ui = makeParts(parentElement)
+  /** @type {any} */
   const state = { ui, head: null, send: null, chosen: null, pointed: null, view: null, layout: null, at: null, rows: new Map(), window: "", frame: 0, lines: { row: 0, frame: 0 } }
   const removers = []
   const on = (target, type, listener, options) => {
@@ -198,8 +199,9 @@ function hover(state, event) {
   follow(state, at)
   point(state, at)
   const { tip } = state.ui
-  tip.hidden = !at || at.column === 0
-  if (tip.hidden) return
+  tip.hidden = true
+  if (!at || at.column === 0) return
+  tip.hidden = false
   tip.replaceChildren()
   for (const line of cellWords(state.head, state.view, at)) make(tip, "div", "", line)
   const wide = tip.offsetWidth + 14
@@ -287,7 +289,7 @@ function mark(state) {
   ui.scroller.removeAttribute("aria-activedescendant")
   if (!at) return
   const { kind, place } = columnKind(head, view.folded, at.column)
-  if (place !== undefined) {
+  if (place >= 0) {
     const columns = [TOKENS + place, TOKENS + head.dim + place]
     columns.forEach((column, i) => show(bands[i], spanOf(layout, head, view.folded, column)))
     show(state.stripBand, spanOf(layout, head, view.folded, columns[kind === "product" && at.row < 0 ? 1 : 0]))
@@ -319,7 +321,7 @@ function show(band, [left, width]) {
 function say({ ui, head, view, width }) {
   ui.sentence.replaceChildren()
   for (const [className, text] of pairWords(head, view)) make(ui.sentence, "span", className, text)
-  const lines = LINES.find(([least]) => width >= least)[1]
+  const [, lines] = LINES.find(([least]) => width >= least) ?? LINES[LINES.length - 1]
   const known = ui.sentence.dataset.width === String(width) ? parseFloat(ui.sentence.style.minHeight) : 0
   ui.sentence.dataset.width = String(width)
   ui.sentence.style.minHeight = `${Math.max(known, lines * LINE_HEIGHT, ui.sentence.offsetHeight)}px`

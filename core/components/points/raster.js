@@ -1,12 +1,33 @@
 // Many thousand points a frame, drawn as pixels: a canvas' own paths are ten times as slow where
 // there is no graphics card. A raster holds no points; whoever draws goes over them again.
 
-const SHAPES = new Map() // "kind:radius" -> Int16Array of dx, dy
+/** @import { Rgb } from "../shared/scales.js" */
+/**
+ * @typedef {number[]} Box left, top, right and bottom in the canvas' pixels
+ * @typedef {ReturnType<typeof makeRaster>} Raster
+ * @typedef {object} Run
+ * @property {ArrayLike<number>} places
+ * @property {ArrayLike<number>} tones
+ * @property {number} shift
+ * @property {number} left
+ * @property {number} bottom
+ * @property {number} scale
+ * @property {Box} box
+ */
 
-// Pixels of a point around its centre: queries are discs, keys diamonds. `radius` in whole pixels.
+/** @type {Map<string, Int16Array>} */
+const SHAPES = new Map() // "kind:radius" -> dx, dy
+
+/**
+ * Pixels of a point around its centre: queries are discs, keys diamonds. `radius` in whole pixels.
+ * @param {boolean} isKey
+ * @param {number} radius
+ * @returns {Int16Array}
+ */
 export function shapeOf(isKey, radius) {
   const name = `${isKey}:${radius}`
-  if (SHAPES.has(name)) return SHAPES.get(name)
+  const known = SHAPES.get(name)
+  if (known) return known
   const reach = isKey ? Math.round(radius * 1.35) : radius
   const cells = []
   for (let y = -reach; y <= reach; y++) {
@@ -20,26 +41,38 @@ export function shapeOf(isKey, radius) {
   return shape
 }
 
-// A raster as large as the canvas' own pixels. `paper` is [red, green, blue].
+/**
+ * A raster as large as the canvas' own pixels. `paper` is [red, green, blue].
+ * @param {HTMLCanvasElement} canvas
+ */
 export function makeRaster(canvas) {
-  const pen = canvas.getContext("2d", { willReadFrequently: true, alpha: false })
-  let image = null
-  let pixels = null
+  const pen = /** @type {CanvasRenderingContext2D} */ (canvas.getContext("2d", { willReadFrequently: true, alpha: false }))
+  let image = new ImageData(1, 1)
+  let pixels = new Uint32Array(image.data.buffer)
   let runs = new Map() // shape -> {reach, offsets}: its pixels as steps through the image
+  /** @type {(shape: Int16Array) => ReturnType<typeof offsetsOf>} */
   const runOf = (shape) => {
     if (!runs.has(shape)) runs.set(shape, offsetsOf(shape, image.width))
     return runs.get(shape)
   }
   return {
+    /** @param {Rgb} paper */
     begin(paper) {
-      if (!image || image.width !== canvas.width || image.height !== canvas.height) {
+      if (image.width !== canvas.width || image.height !== canvas.height) {
         image = pen.createImageData(canvas.width, canvas.height)
         pixels = new Uint32Array(image.data.buffer)
         runs = new Map()
       }
       pixels.fill(packedColour(paper))
     },
-    // A point at (x, y) in the canvas' pixels, cut at the box [left, top, right, bottom] of its tile.
+    /**
+     * A point at (x, y) in the canvas' pixels, cut at the box of its tile.
+     * @param {number} x
+     * @param {number} y
+     * @param {Int16Array} shape
+     * @param {number} colour
+     * @param {Box} box
+     */
     stamp(x, y, shape, colour, box) {
       const [cx, cy] = [Math.round(x), Math.round(y)]
       const width = image.width
@@ -48,10 +81,19 @@ export function makeRaster(canvas) {
         if (px >= box[0] && py >= box[1] && px < box[2] && py < box[3]) pixels[py * width + px] = colour
       }
     },
-    // Points of one kind, from `first` up to `end`, or with a `list` those whose places in it are from `first` up
-    // to `end`, counted from `base`. `places` holds their x, y, which lie at `left` + x `scale` and `bottom` - y
-    // `scale`; `tints` has a colour for each tone, `shift` leads from a point to its tone. Allocates nothing: all
-    // points of all tiles pass here in every frame.
+    /**
+     * Points of one kind, from `first` up to `end`, or with a `list` those whose places in it are from `first` up
+     * to `end`, counted from `base`. `places` holds their x, y, which lie at `left` + x `scale` and `bottom` - y
+     * `scale`; `tints` has a colour for each tone, `shift` leads from a point to its tone. Allocates nothing: all
+     * points of all tiles pass here in every frame.
+     * @param {Run} run
+     * @param {number} first
+     * @param {number} end
+     * @param {Int16Array} shape
+     * @param {Uint32Array} tints
+     * @param {ArrayLike<number> | null} [list]
+     * @param {number} [base]
+     */
     stampRun({ places, tones, shift, left, bottom, scale, box }, first, end, shape, tints, list = null, base = 0) {
       const width = image.width
       const { reach, offsets } = runOf(shape)
@@ -72,7 +114,11 @@ export function makeRaster(canvas) {
   }
 }
 
-// A shape's pixels as steps through an image of that width, and how far they lie from the middle.
+/**
+ * A shape's pixels as steps through an image of that width, and how far they lie from the middle.
+ * @param {Int16Array} shape
+ * @param {number} width
+ */
 function offsetsOf(shape, width) {
   const offsets = new Int32Array(shape.length / 2)
   let reach = 0
@@ -84,12 +130,21 @@ function offsetsOf(shape, width) {
   return { reach, offsets }
 }
 
-// [red, green, blue] as one number in the order of a canvas' bytes.
+/**
+ * [red, green, blue] as one number in the order of a canvas' bytes.
+ * @param {Rgb} colour
+ */
 export function packedColour([red, green, blue]) {
   return (255 << 24 | blue << 16 | green << 8 | red) >>> 0
 }
 
-// `share` of a colour over another: what a faded point looks like without blending.
+/**
+ * `share` of a colour over another: what a faded point looks like without blending.
+ * @param {Rgb} colour
+ * @param {Rgb} paper
+ * @param {number} share
+ * @returns {Rgb}
+ */
 export function mixed(colour, paper, share) {
   return colour.map((value, i) => Math.round(paper[i] + share * (value - paper[i])))
 }

@@ -24,7 +24,7 @@ export function make(parent, tag, className = "", text) {
  * @returns {(text: string) => number}
  */
 export function textWidths(font) {
-  const pen = document.createElement("canvas").getContext("2d")
+  const pen = /** @type {CanvasRenderingContext2D} */ (document.createElement("canvas").getContext("2d"))
   pen.font = font
   return (text) => pen.measureText(text).width
 }

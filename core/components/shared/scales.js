@@ -1,13 +1,24 @@
 // Colours of the theme, as functions of a number. Palettes come from Streamlit's CSS variables.
 
+/** @typedef {number[]} Rgb red, green and blue from 0 to 255 */
+
 export const SEQUENTIAL = "--st-chart-sequential-colors"
 export const DIVERGING = "--st-chart-diverging-colors"
 
+/**
+ * @param {Element} element
+ * @param {string} variable
+ * @returns {Rgb[]}
+ */
 export function paletteOf(element, variable) {
   const text = getComputedStyle(element).getPropertyValue(variable).trim()
   return text ? text.split(",").map((colour) => parseColour(colour.trim())) : [[255, 255, 255], [40, 40, 120]]
 }
 
+/**
+ * @param {string} text
+ * @returns {Rgb}
+ */
 export function parseColour(text) {
   const hex = text.replace("#", "")
   if (/^[0-9a-f]{6}$/i.test(hex)) {
@@ -17,7 +28,11 @@ export function parseColour(text) {
   return numbers.slice(0, 3).map(Number)
 }
 
-// 256 steps of a palette as {css, ink}: ink is the text colour that reads on it.
+/**
+ * 256 steps of a palette as {css, ink}: ink is the text colour that reads on it.
+ * @param {Rgb[]} palette
+ * @returns {{css: string, ink: string}[]}
+ */
 export function colourSteps(palette) {
   const last = palette.length - 1
   return Array.from({ length: 256 }, (_, step) => {
@@ -29,7 +44,11 @@ export function colourSteps(palette) {
   })
 }
 
-// Relative luminance, WCAG 2.
+/**
+ * Relative luminance, WCAG 2.
+ * @param {Rgb} rgb
+ * @returns {number}
+ */
 export function luminance(rgb) {
   const [r, g, b] = rgb.map((value) => {
     const share = value / 255
@@ -38,6 +57,10 @@ export function luminance(rgb) {
   return 0.2126 * r + 0.7152 * g + 0.0722 * b
 }
 
+/**
+ * @param {Rgb} colour
+ * @returns {string}
+ */
 export function css(colour) {
   return `rgb(${colour})`
 }

@@ -2,13 +2,23 @@
 
 import { make } from "./dom.js"
 
+/**
+ * @typedef {object} Tip
+ * @property {(event: {clientX: number, clientY: number}, title: string, lines: (string | null)[][]) => void} show each line a text and perhaps a colour
+ * @property {() => void} hide
+ */
+
+/**
+ * @param {ParentNode} parent
+ * @returns {Tip}
+ */
 export function makeTip(parent) {
   const tip = make(parent, "div", "tip")
   tip.hidden = true
   return {
     show(event, title, lines) {
       const rows = lines.map(([text, colour]) => {
-        const row = make(null, "span", "", text)
+        const row = make(null, "span", "", text ?? "")
         if (!colour) return row
         const dot = make(null, "i")
         dot.style.background = colour

@@ -29,6 +29,7 @@ function createView(parentElement) {
     ["columnSumTitle", "bottom left corner"], ["columnSums", "bottom"], ["last", "bottom right corner"],
   ]) parts[name] = make(world, "div", classes)
 
+  /** @type {any} */
   const state = { table: null, scale: null, layout: null, at: null, pinned: false, drawn: new Map(), window: "", frame: 0 }
   const ui = { root, sentence, legend, scroller, world, parts }
 
