@@ -1,16 +1,41 @@
 // Pointer, wheel and pinch on an element, told as pan, zoom, press and point. The page scrolls under a
 // wheel that nobody asked to zoom, and under one finger while there is nothing to pan.
 
+/**
+ * @typedef {{x: number, y: number}} Place
+ * @typedef {object} Actions
+ * @property {(dx: number, dy: number, event?: PointerEvent) => void} pan with the event of a single pointer
+ * @property {(factor: number, x: number, y: number) => void} zoom
+ * @property {(x: number, y: number, touch: boolean) => void} press
+ * @property {(x: number, y: number) => void} twice
+ * @property {(event: PointerEvent | null) => void} point
+ * @property {() => void} start
+ * @property {() => void} stop
+ * @property {(event: WheelEvent) => boolean} mayWheel whether a plain wheel zooms
+ * @typedef {object} State
+ * @property {Map<number, Place & {from: Place}>} fingers
+ * @property {boolean} moved
+ * @property {boolean} dragging
+ * @property {number} timer
+ * @property {Place | null} last
+ */
+
 const STILL = 5 // pixels a pointer may move and still press
 const DOUBLE = 260 // milliseconds in which a second press makes it a double one
 const WHEEL = { notch: 0.0016, pinch: 0.01 } // of the logarithm of the zoom, a pixel of the wheel
 
-// `act` has pan(dx, dy, event), with the event of a single pointer, zoom(factor, x, y), press(x, y, touch), twice(x, y), point(event or null),
-// start(), stop(), and mayWheel(event): whether a plain wheel zooms. Returns the clean-up.
+/**
+ * Returns the clean-up.
+ * @param {HTMLElement} node
+ * @param {Actions} act
+ */
 export function listenGestures(node, act) {
   const listen = new AbortController()
-  const state = { fingers: new Map(), moved: false, timer: 0, last: null }
+  /** @type {State} */
+  const state = { fingers: new Map(), moved: false, dragging: false, timer: 0, last: null }
+  /** @type {<T extends keyof HTMLElementEventMap>(type: T, run: (event: HTMLElementEventMap[T]) => void, options?: object) => void} */
   const on = (type, run, options = {}) => node.addEventListener(type, run, { ...options, signal: listen.signal })
+  /** @type {(event: MouseEvent) => Place} */
   const place = (event) => {
     const box = node.getBoundingClientRect()
     return { x: event.clientX - box.left, y: event.clientY - box.top }
@@ -60,20 +85,37 @@ export function listenGestures(node, act) {
   }
 }
 
+/**
+ * @param {State} state
+ * @param {Actions} act
+ */
 function letGo(state, act) {
   if (state.fingers.size) return
   if (state.dragging) act.stop()
   state.dragging = false
 }
 
-// Two fingers: what lies between them grows with their distance and moves with their middle.
+/**
+ * Two fingers: what lies between them grows with their distance and moves with their middle.
+ * @param {Actions} act
+ * @param {Place} before
+ * @param {Place} now
+ * @param {Place} other
+ */
 function pinch(act, before, now, other) {
+  /** @type {(finger: Place) => number} */
   const apart = (finger) => Math.max(20, Math.hypot(finger.x - other.x, finger.y - other.y))
   act.pan((now.x - before.x) / 2, (now.y - before.y) / 2)
   act.zoom(apart(now) / apart(before), (now.x + other.x) / 2, (now.y + other.y) / 2)
 }
 
-// A press waits for a second one, which makes it a double press.
+/**
+ * A press waits for a second one, which makes it a double press.
+ * @param {State} state
+ * @param {Actions} act
+ * @param {Place} place
+ * @param {boolean} touch
+ */
 function press(state, act, { x, y }, touch) {
   clearTimeout(state.timer)
   const near = state.last && Math.hypot(x - state.last.x, y - state.last.y) < 3 * STILL

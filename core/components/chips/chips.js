@@ -2,6 +2,9 @@
 
 import { make } from "../shared/dom.js"
 
+/** @typedef {{display: string, text: string, id: number, special: boolean, segment: number, word: number | null}} Token */
+
+/** @param {{data: {tokens: Token[]}, parentElement: HTMLElement}} component */
 export default function (component) {
   const { data, parentElement } = component
   let list = parentElement.querySelector(".chips")
@@ -13,8 +16,12 @@ export default function (component) {
   return () => list.remove()
 }
 
-// The pieces of a word stay together; a special token is a group of its own.
+/**
+ * The pieces of a word stay together; a special token is a group of its own.
+ * @param {Token[]} tokens
+ */
 function groupWords(tokens) {
+  /** @type {Token[][]} */
   const groups = []
   for (const token of tokens) {
     const last = groups.at(-1)
@@ -24,6 +31,7 @@ function groupWords(tokens) {
   return groups
 }
 
+/** @param {Token[]} pieces */
 function drawWord(pieces) {
   const item = make(null, "li", ["word", pieces[0].special ? "special" : "", pieces[0].segment ? "second" : ""].join(" "))
   for (const piece of pieces) {

@@ -6,9 +6,12 @@
 import { make } from "../shared/dom.js"
 
 const SHOWN_MS = 1800
+/** @type {WeakMap<HTMLElement, number>} */
 const timers = new WeakMap()
+/** @type {WeakMap<HTMLElement, string>} */
 const papers = new WeakMap()
 
+/** @param {{data: {label: string, offered: boolean}, parentElement: HTMLElement, setTriggerValue: (name: string, value: string) => void}} component */
 export default function (component) {
   const { data, parentElement, setTriggerValue } = component
   const button = parentElement.querySelector("button") ?? make(parentElement, "button")
@@ -26,6 +29,11 @@ export default function (component) {
   }
 }
 
+/**
+ * @param {HTMLElement} parentElement
+ * @param {HTMLButtonElement} button
+ * @param {string} label
+ */
 async function copyAddress(parentElement, button, label) {
   try {
     await navigator.clipboard.writeText(window.location.href)
@@ -38,6 +46,7 @@ async function copyAddress(parentElement, button, label) {
   timers.set(parentElement, setTimeout(() => { button.textContent = label }, SHOWN_MS))
 }
 
+/** @param {HTMLElement} parentElement */
 function showAddress(parentElement) {
   const field = parentElement.querySelector("input") ?? make(parentElement, "input")
   field.readOnly = true

@@ -2,13 +2,21 @@
 
 import { make } from "../shared/dom.js"
 
+/** @typedef {{value: string, label: string, title?: string, disabled?: boolean}} Option */
+
+/** @param {string} label */
 export function labelled(label) {
   const node = make(null, "div", "control")
   make(node, "span", "control-label", label)
   return node
 }
 
-// One of several: options are {value, label, title, disabled}.
+/**
+ * One of several: options are {value, label, title, disabled}.
+ * @param {string} label
+ * @param {Option[]} options
+ * @param {(value: string) => void} onPick
+ */
 export function makeSegments(label, options, onPick) {
   const node = labelled(label)
   const group = make(node, "div", "segments")
@@ -23,9 +31,14 @@ export function makeSegments(label, options, onPick) {
     make(part, "span", "", option.label)
     return input
   })
-  return { node, sync: (value) => { for (const input of inputs) input.checked = input.value === value } }
+  return { node, sync: (/** @type {string} */ value) => { for (const input of inputs) input.checked = input.value === value } }
 }
 
+/**
+ * @param {string} label
+ * @param {string} title
+ * @param {(on: boolean) => void} onChange
+ */
 export function makeSwitch(label, title, onChange) {
   const node = make(null, "label", "switch")
   node.title = title
@@ -35,14 +48,19 @@ export function makeSwitch(label, title, onChange) {
   make(node, "span", "knob")
   make(node, "span", "", label)
   input.onchange = () => onChange(input.checked)
-  return { node, sync: (on, disabled = false) => {
+  return { node, sync: (/** @type {boolean} */ on, disabled = false) => {
     input.checked = on
     input.disabled = disabled
     node.classList.toggle("disabled", disabled)
   } }
 }
 
-// A whole number from 0 to `last`, with the words that say what it stands for.
+/**
+ * A whole number from 0 to `last`, with the words that say what it stands for.
+ * @param {string} label
+ * @param {number} last
+ * @param {(value: number) => void} onInput
+ */
 export function makeSlider(label, last, onInput) {
   const node = labelled(label)
   const line = make(node, "div", "slider")
@@ -51,7 +69,7 @@ export function makeSlider(label, last, onInput) {
   input.setAttribute("aria-label", label)
   input.oninput = () => onInput(Number(input.value))
   const words = make(line, "span", "slider-value")
-  return { node, input, sync: (value, text) => {
+  return { node, input, sync: (/** @type {number} */ value, /** @type {string} */ text) => {
     if (input.value !== String(value)) input.value = String(value)
     input.setAttribute("aria-valuetext", text)
     words.textContent = text

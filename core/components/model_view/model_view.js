@@ -324,8 +324,9 @@ function open({ component }, { layer, head }) {
 
 function toggle(ui, state, { row, column }, alone) {
   const { data, rows, hidden } = state
-  const [kind, index, count] = row < 0 ? ["heads", rows[0].heads[column], data.heads] : ["layers", rows[row].layer, data.layers]
-  hide(ui, state, hiddenAfter(hidden, kind, index, count, alone))
+  hide(ui, state, row < 0
+    ? hiddenAfter(hidden, "heads", rows[0].heads[column], data.heads, alone)
+    : hiddenAfter(hidden, "layers", rows[row].layer, data.layers, alone))
 }
 
 function hide(ui, state, hidden) {
