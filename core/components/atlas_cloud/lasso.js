@@ -2,22 +2,16 @@
 
 const LASSO_STEP = 3 // pixels between two corners
 
-/**
- * The path with one more corner, unless that is hardly away from the last one.
- * @param {number[]} path
- * @param {number} x
- * @param {number} y
- */
+// The path with one more corner, unless that is hardly away from the last one.
+/** @param {number[]} path @param {number} x @param {number} y */
 export function lassoWith(path, x, y) {
   const [lastX, lastY] = path.slice(-2)
   const near = path.length > 0 && Math.hypot(x - lastX, y - lastY) < LASSO_STEP
   return near ? path : [...path, x, y]
 }
 
-/**
- * Left, top, right and bottom.
- * @param {number[]} path
- */
+// Left, top, right and bottom.
+/** @param {number[]} path */
 function lassoBox(path) {
   const box = [Infinity, Infinity, -Infinity, -Infinity]
   path.forEach((value, at) => {
@@ -27,12 +21,8 @@ function lassoBox(path) {
   return box
 }
 
-/**
- * Whether a place is inside the closed path; where the path crosses itself, even-odd.
- * @param {number[]} path
- * @param {number} x
- * @param {number} y
- */
+// Whether a place is inside the closed path; where the path crosses itself, even-odd.
+/** @param {number[]} path @param {number} x @param {number} y */
 function insideLasso(path, x, y) {
   let inside = false
   const last = path.length - 2
@@ -43,14 +33,8 @@ function insideLasso(path, x, y) {
   return inside
 }
 
-/**
- * Indices of the places inside, in order; those marked 1 have faded and are left out.
- * @param {number[]} path
- * @param {ArrayLike<number>} xs
- * @param {ArrayLike<number>} ys
- * @param {ArrayLike<number>} marks
- * @returns {number[]}
- */
+// Indices of the places inside, in order; those marked 1 have faded and are left out.
+/** @param {number[]} path @param {ArrayLike<number>} xs @param {ArrayLike<number>} ys @param {ArrayLike<number>} marks @returns {number[]} */
 export function placesInside(path, xs, ys, marks) {
   /** @type {number[]} */
   const found = []
@@ -63,13 +47,8 @@ export function placesInside(path, xs, ys, marks) {
   return found
 }
 
-/**
- * At most `most` of a list, evenly spread over it.
- * @template T
- * @param {T[]} list
- * @param {number} most
- * @returns {T[]}
- */
+// At most `most` of a list, evenly spread over it.
+/** @template T @param {T[]} list @param {number} most @returns {T[]} */
 export function thinned(list, most) {
   if (list.length <= most) return list
   return Array.from({ length: most }, (_, at) => list[Math.floor((at * list.length) / most)])

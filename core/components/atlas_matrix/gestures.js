@@ -24,11 +24,8 @@ const STILL = 5 // pixels a pointer may move and still press
 const DOUBLE = 260 // milliseconds in which a second press makes it a double one
 const WHEEL = { notch: 0.0016, pinch: 0.01 } // of the logarithm of the zoom, a pixel of the wheel
 
-/**
- * Returns the clean-up.
- * @param {HTMLElement} node
- * @param {Actions} act
- */
+// Returns the clean-up.
+/** @param {HTMLElement} node @param {Actions} act */
 export function listenGestures(node, act) {
   const listen = new AbortController()
   /** @type {State} */
@@ -85,23 +82,15 @@ export function listenGestures(node, act) {
   }
 }
 
-/**
- * @param {State} state
- * @param {Actions} act
- */
+/** @param {State} state @param {Actions} act */
 function letGo(state, act) {
   if (state.fingers.size) return
   if (state.dragging) act.stop()
   state.dragging = false
 }
 
-/**
- * Two fingers: what lies between them grows with their distance and moves with their middle.
- * @param {Actions} act
- * @param {Place} before
- * @param {Place} now
- * @param {Place} other
- */
+// Two fingers: what lies between them grows with their distance and moves with their middle.
+/** @param {Actions} act @param {Place} before @param {Place} now @param {Place} other */
 function pinch(act, before, now, other) {
   /** @type {(finger: Place) => number} */
   const apart = (finger) => Math.max(20, Math.hypot(finger.x - other.x, finger.y - other.y))
@@ -109,13 +98,8 @@ function pinch(act, before, now, other) {
   act.zoom(apart(now) / apart(before), (now.x + other.x) / 2, (now.y + other.y) / 2)
 }
 
-/**
- * A press waits for a second one, which makes it a double press.
- * @param {State} state
- * @param {Actions} act
- * @param {Place} place
- * @param {boolean} touch
- */
+// A press waits for a second one, which makes it a double press.
+/** @param {State} state @param {Actions} act @param {Place} place @param {boolean} touch */
 function press(state, act, { x, y }, touch) {
   clearTimeout(state.timer)
   const near = state.last && Math.hypot(x - state.last.x, y - state.last.y) < 3 * STILL

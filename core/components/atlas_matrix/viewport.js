@@ -12,14 +12,8 @@
 
 export const ZOOM = { step: 1.6, windows: 4 } // a click's factor; the largest tile, in windows
 
-/**
- * The largest tiles with which all rows and columns fit; a window no taller than they need.
- * @param {number} rows
- * @param {number} columns
- * @param {Box} box
- * @param {number} least
- * @returns {Grid}
- */
+// The largest tiles with which all rows and columns fit; a window no taller than they need.
+/** @param {number} rows @param {number} columns @param {Box} box @param {number} least @returns {Grid} */
 export function gridFor(rows, columns, box, least) {
   const pitch = Math.min(box.width / columns, box.height / rows)
   const height = Math.max(Math.min(box.height, least), Math.round(pitch * rows))
@@ -31,12 +25,8 @@ export function wholeView(grid) {
   return clampView({ zoom: 1, x: 0, y: 0 }, grid)
 }
 
-/**
- * Within the grid's edges; a grid smaller than the window stands at its top, in its middle.
- * @param {View} view
- * @param {Grid} grid
- * @returns {View}
- */
+// Within the grid's edges; a grid smaller than the window stands at its top, in its middle.
+/** @param {View} view @param {Grid} grid @returns {View} */
 export function clampView({ zoom, x, y }, { rows, columns, pitch, box }) {
   const largest = Math.max(1, (ZOOM.windows * Math.min(box.width, box.height)) / pitch)
   const near = Math.min(largest, Math.max(1, zoom))
@@ -44,34 +34,18 @@ export function clampView({ zoom, x, y }, { rows, columns, pitch, box }) {
   return { zoom: near, x: clampEdge(x, columns * side, box.width, 0.5), y: clampEdge(y, rows * side, box.height, 0) }
 }
 
-/**
- * @param {number} from
- * @param {number} extent
- * @param {number} room
- * @param {number} share
- */
+/** @param {number} from @param {number} extent @param {number} room @param {number} share */
 function clampEdge(from, extent, room, share) {
   return extent <= room ? (extent - room) * share : Math.min(extent - room, Math.max(0, from))
 }
 
-/**
- * @param {View} view
- * @param {Grid} grid
- * @param {number} dx
- * @param {number} dy
- */
+/** @param {View} view @param {Grid} grid @param {number} dx @param {number} dy */
 export function panBy(view, grid, dx, dy) {
   return clampView({ ...view, x: view.x - dx, y: view.y - dy }, grid)
 }
 
-/**
- * Larger by a factor; what is at (x, y) stays there.
- * @param {View} view
- * @param {Grid} grid
- * @param {number} factor
- * @param {number} x
- * @param {number} y
- */
+// Larger by a factor; what is at (x, y) stays there.
+/** @param {View} view @param {Grid} grid @param {number} factor @param {number} x @param {number} y */
 export function zoomAt(view, grid, factor, x, y) {
   const { zoom } = clampView({ ...view, zoom: view.zoom * factor }, grid)
   const share = zoom / view.zoom
@@ -79,11 +53,8 @@ export function zoomAt(view, grid, factor, x, y) {
   return clampView({ zoom, x: (view.x + across) * share - across, y: (view.y + down) * share - down }, grid)
 }
 
-/**
- * One tile as large as the window lets it be, in its middle.
- * @param {Grid} grid
- * @param {Tile} tile
- */
+// One tile as large as the window lets it be, in its middle.
+/** @param {Grid} grid @param {Tile} tile */
 export function viewOfTile(grid, { row, column }) {
   const { pitch, box } = grid
   const side = Math.min(box.width, box.height)
@@ -98,25 +69,16 @@ function gapOf(side) {
   return Math.min(8, Math.max(2, side * 0.04))
 }
 
-/**
- * A tile's left, top and side, without the gap to the next.
- * @param {View} view
- * @param {Grid} grid
- * @param {number} row
- * @param {number} column
- * @returns {Spot}
- */
+// A tile's left, top and side, without the gap to the next.
+/** @param {View} view @param {Grid} grid @param {number} row @param {number} column @returns {Spot} */
 export function tileSpot({ zoom, x, y }, { pitch, box }, row, column) {
   const side = pitch * zoom
   const gap = gapOf(side)
   return { left: box.left + column * side - x + gap / 2, top: box.top + row * side - y + gap / 2, side: side - gap }
 }
 
-/**
- * Rows and columns of which something is seen: from `first` up to `end`.
- * @param {View} view
- * @param {Grid} grid
- */
+// Rows and columns of which something is seen: from `first` up to `end`.
+/** @param {View} view @param {Grid} grid */
 export function tilesInView({ zoom, x, y }, { rows, columns, pitch, box }) {
   const side = pitch * zoom
   /** @type {(from: number, room: number, count: number) => {first: number, end: number}} */
@@ -126,14 +88,8 @@ export function tilesInView({ zoom, x, y }, { rows, columns, pitch, box }) {
   return { rows: span(y, box.height, rows), columns: span(x, box.width, columns) }
 }
 
-/**
- * {row, column} of the tile at a place, or null.
- * @param {View} view
- * @param {Grid} grid
- * @param {number} x
- * @param {number} y
- * @returns {Tile | null}
- */
+// {row, column} of the tile at a place, or null.
+/** @param {View} view @param {Grid} grid @param {number} x @param {number} y @returns {Tile | null} */
 export function tileAt(view, grid, x, y) {
   const { box, pitch } = grid
   if (x < box.left || y < box.top || x >= box.left + box.width || y >= box.top + box.height) return null
@@ -142,11 +98,8 @@ export function tileAt(view, grid, x, y) {
   return row >= 0 && column >= 0 && row < grid.rows && column < grid.columns ? { row, column } : null
 }
 
-/**
- * What of a tile's spot lies in the window: {left, top, right, bottom}.
- * @param {Spot} spot
- * @param {Grid} grid
- */
+// What of a tile's spot lies in the window: {left, top, right, bottom}.
+/** @param {Spot} spot @param {Grid} grid */
 export function seenPart({ left, top, side }, { box }) {
   return {
     left: Math.max(left, box.left), top: Math.max(top, box.top),
@@ -154,11 +107,8 @@ export function seenPart({ left, top, side }, { box }) {
   }
 }
 
-/**
- * The tile in the middle if it fills most of the window, or as much as a tile can; else null.
- * @param {View} view
- * @param {Grid} grid
- */
+// The tile in the middle if it fills most of the window, or as much as a tile can; else null.
+/** @param {View} view @param {Grid} grid */
 export function mainTile(view, grid) {
   const { box } = grid
   const place = tileAt(view, grid, box.left + box.width / 2, box.top + box.height / 2)

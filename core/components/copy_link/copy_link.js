@@ -29,11 +29,7 @@ export default function (component) {
   }
 }
 
-/**
- * @param {HTMLElement} parentElement
- * @param {HTMLButtonElement} button
- * @param {string} label
- */
+/** @param {HTMLElement} parentElement @param {HTMLButtonElement} button @param {string} label */
 async function copyAddress(parentElement, button, label) {
   try {
     await navigator.clipboard.writeText(window.location.href)

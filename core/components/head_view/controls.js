@@ -11,12 +11,8 @@ export function labelled(label) {
   return node
 }
 
-/**
- * One of several: options are {value, label, title, disabled}.
- * @param {string} label
- * @param {Option[]} options
- * @param {(value: string) => void} onPick
- */
+// One of several: options are {value, label, title, disabled}.
+/** @param {string} label @param {Option[]} options @param {(value: string) => void} onPick */
 export function makeSegments(label, options, onPick) {
   const node = labelled(label)
   const group = make(node, "div", "segments")
@@ -34,11 +30,7 @@ export function makeSegments(label, options, onPick) {
   return { node, sync: (/** @type {string} */ value) => { for (const input of inputs) input.checked = input.value === value } }
 }
 
-/**
- * @param {string} label
- * @param {string} title
- * @param {(on: boolean) => void} onChange
- */
+/** @param {string} label @param {string} title @param {(on: boolean) => void} onChange */
 export function makeSwitch(label, title, onChange) {
   const node = make(null, "label", "switch")
   node.title = title
@@ -55,12 +47,8 @@ export function makeSwitch(label, title, onChange) {
   } }
 }
 
-/**
- * A whole number from 0 to `last`, with the words that say what it stands for.
- * @param {string} label
- * @param {number} last
- * @param {(value: number) => void} onInput
- */
+// A whole number from 0 to `last`, with the words that say what it stands for.
+/** @param {string} label @param {number} last @param {(value: number) => void} onInput */
 export function makeSlider(label, last, onInput) {
   const node = labelled(label)
   const line = make(node, "div", "slider")

@@ -3,11 +3,8 @@
 import { make } from "../shared/dom.js"
 import { labelled } from "./controls.js"
 
-/**
- * `onHeads` gets the heads that are on, from 0; `onPoint` the head pointed at, or null.
- * @param {(heads: number[]) => void} onHeads
- * @param {(head: number | null) => void} onPoint
- */
+// `onHeads` gets the heads that are on, from 0; `onPoint` the head pointed at, or null.
+/** @param {(heads: number[]) => void} onHeads @param {(head: number | null) => void} onPoint */
 export function makeSwatches(onHeads, onPoint) {
   const node = labelled("Heads")
   node.classList.add("heads")

@@ -21,12 +21,8 @@
  * @property {Float32Array} [factor]
  */
 
-/**
- * `data` is what core/components/head_view packs; `layer` counts from 0.
- * @param {any} data
- * @param {number} layer
- * @returns {Layer}
- */
+// `data` is what core/components/head_view packs; `layer` counts from 0.
+/** @param {any} data @param {number} layer @returns {Layer} */
 export function readLayer(data, layer) {
   /** @type {(name: string) => any} */
   const named = (name) => data[`${name}${layer}`]
@@ -44,24 +40,14 @@ export function readLayer(data, layer) {
   }
 }
 
-/**
- * The weight as the model computed it, times the factor (a norm) where there is one.
- * @param {Layer} layer
- * @param {number} head
- * @param {number} query
- * @param {number} key
- */
+// The weight as the model computed it, times the factor (a norm) where there is one.
+/** @param {Layer} layer @param {number} head @param {number} query @param {number} key */
 export function exactWeight(layer, head, query, key) {
   const factor = layer.factor ? layer.factor[head * layer.size + key] : 1
   return factor * exactAttention(layer, head, query, key)
 }
 
-/**
- * @param {Layer} layer
- * @param {number} head
- * @param {number} query
- * @param {number} key
- */
+/** @param {Layer} layer @param {number} head @param {number} query @param {number} key */
 function exactAttention(layer, head, query, key) {
   const { size, dim } = layer
   const row = head * size + query
@@ -78,23 +64,16 @@ function exactAttention(layer, head, query, key) {
   return Math.exp(logit - layer.logSums[row] - layer.logSums[layer.heads * size + row])
 }
 
-/**
- * @param {Layer} layer
- * @param {number} query
- * @param {number} key
- */
+/** @param {Layer} layer @param {number} query @param {number} key */
 export function isPermitted(layer, query, key) {
   if (!layer.permitted) return true
   const bit = query * layer.size + key
   return ((layer.permitted[bit >> 3] >> (7 - (bit & 7))) & 1) === 1
 }
 
-/**
- * Rows over the keys shown, each divided by its sum: bytes as in layer.steps, where 255 stands for 1,
- * and the sums, (head, query), by which a single exact weight is divided.
- * @param {Layer} layer
- * @param {Shown} shown
- */
+// Rows over the keys shown, each divided by its sum: bytes as in layer.steps, where 255 stands for 1,
+// and the sums, (head, query), by which a single exact weight is divided.
+/** @param {Layer} layer @param {Shown} shown */
 export function renormalise(layer, shown) {
   const { heads, size } = layer
   const steps = new Uint8Array(heads * size * size)

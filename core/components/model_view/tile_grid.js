@@ -8,12 +8,8 @@
 
 export const TILE = { gap: 3, label: 34, head: 22, least: 40, most: 132, tallest: 490 } // pixels
 
-/**
- * Layers shown, each with its heads from left to right: `order` holds (layer, head) row by row.
- * @param {{layers: number, heads: number, order: Float32Array}} data
- * @param {Hidden} hidden
- * @returns {Row[]}
- */
+// Layers shown, each with its heads from left to right: `order` holds (layer, head) row by row.
+/** @param {{layers: number, heads: number, order: Float32Array}} data @param {Hidden} hidden @returns {Row[]} */
 export function shownHeads({ layers, heads, order }, hidden) {
   const rows = []
   for (let layer = 0; layer < layers; layer++) {
@@ -24,12 +20,9 @@ export function shownHeads({ layers, heads, order }, hidden) {
   return rows
 }
 
-/**
- * Pixels of a tile: as wide as the heads leave room for, square unless many layers would then reach
- * far below the screen. On a narrow screen tiles stay readable, and the grid is wider than it.
- * @param {number} width
- * @param {Row[]} rows
- */
+// Pixels of a tile: as wide as the heads leave room for, square unless many layers would then reach
+// far below the screen. On a narrow screen tiles stay readable, and the grid is wider than it.
+/** @param {number} width @param {Row[]} rows */
 export function tileSize(width, rows) {
   const across = Math.max(1, rows[0]?.heads.length ?? 1)
   const free = (width - TILE.label) / across - TILE.gap
@@ -38,16 +31,9 @@ export function tileSize(width, rows) {
   return { wide, high: Math.max(Math.round(wide * 0.5), Math.min(wide, high)) }
 }
 
-/**
- * The hidden after one label is clicked: it goes, or with `alone` all others of its kind do (and come
- * back when it was alone already). The last one that is shown stays.
- * @param {Hidden} hidden
- * @param {keyof Hidden} kind
- * @param {number} index
- * @param {number} count
- * @param {boolean} alone
- * @returns {Hidden}
- */
+// The hidden after one label is clicked: it goes, or with `alone` all others of its kind do (and come
+// back when it was alone already). The last one that is shown stays.
+/** @param {Hidden} hidden @param {keyof Hidden} kind @param {number} index @param {number} count @param {boolean} alone @returns {Hidden} */
 export function hiddenAfter(hidden, kind, index, count, alone) {
   const all = Array.from({ length: count }, (_, each) => each)
   const others = all.filter((each) => each !== index)
@@ -57,13 +43,8 @@ export function hiddenAfter(hidden, kind, index, count, alone) {
   return { ...hidden, [kind]: all.filter((each) => each === index || hidden[kind].includes(each)) }
 }
 
-/**
- * The tile (or label: -1) that an arrow key leads to from {row, column}; null for other keys.
- * @param {string} key
- * @param {Place} at
- * @param {Row[]} rows
- * @returns {Place | null}
- */
+// The tile (or label: -1) that an arrow key leads to from {row, column}; null for other keys.
+/** @param {string} key @param {Place} at @param {Row[]} rows @returns {Place | null} */
 export function stepTo(key, at, rows) {
   const last = { row: rows.length - 1, column: (rows[0]?.heads.length ?? 0) - 1 }
   /** @type {Record<string, number[]>} */
@@ -80,12 +61,8 @@ export function stepTo(key, at, rows) {
   return row < 0 && column < 0 ? at : { row, column }
 }
 
-/**
- * Left and top of a box beside a point (or a tile), inside the window: to the right if it fits.
- * @param {{left: number, right: number, top: number}} point
- * @param {{width: number, height: number}} box
- * @param {{width: number, height: number}} screen
- */
+// Left and top of a box beside a point (or a tile), inside the window: to the right if it fits.
+/** @param {{left: number, right: number, top: number}} point @param {{width: number, height: number}} box @param {{width: number, height: number}} screen */
 export function besidePoint(point, box, screen) {
   const margin = 8
   const right = point.right + 14

@@ -16,10 +16,8 @@ export function columnCount(head, folded) {
   return TOKENS + 3 + (folded ? 0 : 2 * head.dim)
 }
 
-/**
- * What a column shows: its kind, and for vectors and products the place among the dimensions, else -1.
- * @returns {{kind: string, place: number}}
- */
+// What a column shows: its kind, and for vectors and products the place among the dimensions, else -1.
+/** @returns {{kind: string, place: number}} */
 export function columnKind(head, folded, column) {
   if (column < TOKENS) return { kind: ["asking", "token"][column], place: -1 }
   const rest = column - TOKENS - (folded ? 0 : 2 * head.dim)
@@ -51,10 +49,8 @@ export function measure({ root, scroller }, head, folded, rows) {
   return { asking: label, lead, label, key: lead + WIDTH.gap, start: lead + label + 2 * WIDTH.gap, cell, edge, block, gap: WIDTH.gap, row }
 }
 
-/**
- * Left edge and width of a column, in pixels of the whole table.
- * @returns {[number, number]}
- */
+// Left edge and width of a column, in pixels of the whole table.
+/** @returns {[number, number]} */
 export function spanOf(layout, head, folded, column) {
   const { asking, key, label, start, gap, block, cell } = layout
   const { kind, place } = columnKind(head, folded, column)

@@ -18,12 +18,8 @@
 /** @type {Map<string, Int16Array>} */
 const SHAPES = new Map() // "kind:radius" -> dx, dy
 
-/**
- * Pixels of a point around its centre: queries are discs, keys diamonds. `radius` in whole pixels.
- * @param {boolean} isKey
- * @param {number} radius
- * @returns {Int16Array}
- */
+// Pixels of a point around its centre: queries are discs, keys diamonds. `radius` in whole pixels.
+/** @param {boolean} isKey @param {number} radius @returns {Int16Array} */
 export function shapeOf(isKey, radius) {
   const name = `${isKey}:${radius}`
   const known = SHAPES.get(name)
@@ -41,10 +37,8 @@ export function shapeOf(isKey, radius) {
   return shape
 }
 
-/**
- * A raster as large as the canvas' own pixels. `paper` is [red, green, blue].
- * @param {HTMLCanvasElement} canvas
- */
+// A raster as large as the canvas' own pixels. `paper` is [red, green, blue].
+/** @param {HTMLCanvasElement} canvas */
 export function makeRaster(canvas) {
   const pen = /** @type {CanvasRenderingContext2D} */ (canvas.getContext("2d", { willReadFrequently: true, alpha: false }))
   let image = new ImageData(1, 1)
@@ -65,14 +59,8 @@ export function makeRaster(canvas) {
       }
       pixels.fill(packedColour(paper))
     },
-    /**
-     * A point at (x, y) in the canvas' pixels, cut at the box of its tile.
-     * @param {number} x
-     * @param {number} y
-     * @param {Int16Array} shape
-     * @param {number} colour
-     * @param {Box} box
-     */
+    // A point at (x, y) in the canvas' pixels, cut at the box of its tile.
+    /** @param {number} x @param {number} y @param {Int16Array} shape @param {number} colour @param {Box} box */
     stamp(x, y, shape, colour, box) {
       const [cx, cy] = [Math.round(x), Math.round(y)]
       const width = image.width
@@ -81,18 +69,13 @@ export function makeRaster(canvas) {
         if (px >= box[0] && py >= box[1] && px < box[2] && py < box[3]) pixels[py * width + px] = colour
       }
     },
+    // Points of one kind, from `first` up to `end`, or with a `list` those whose places in it are from `first` up
+    // to `end`, counted from `base`. `places` holds their x, y, which lie at `left` + x `scale` and `bottom` - y
+    // `scale`; `tints` has a colour for each tone, `shift` leads from a point to its tone. Allocates nothing: all
+    // points of all tiles pass here in every frame.
     /**
-     * Points of one kind, from `first` up to `end`, or with a `list` those whose places in it are from `first` up
-     * to `end`, counted from `base`. `places` holds their x, y, which lie at `left` + x `scale` and `bottom` - y
-     * `scale`; `tints` has a colour for each tone, `shift` leads from a point to its tone. Allocates nothing: all
-     * points of all tiles pass here in every frame.
-     * @param {Run} run
-     * @param {number} first
-     * @param {number} end
-     * @param {Int16Array} shape
-     * @param {Uint32Array} tints
-     * @param {ArrayLike<number> | null} [list]
-     * @param {number} [base]
+     * @param {Run} run @param {number} first @param {number} end @param {Int16Array} shape @param {Uint32Array} tints
+     * @param {ArrayLike<number> | null} [list] @param {number} [base]
      */
     stampRun({ places, tones, shift, left, bottom, scale, box }, first, end, shape, tints, list = null, base = 0) {
       const width = image.width
@@ -114,11 +97,8 @@ export function makeRaster(canvas) {
   }
 }
 
-/**
- * A shape's pixels as steps through an image of that width, and how far they lie from the middle.
- * @param {Int16Array} shape
- * @param {number} width
- */
+// A shape's pixels as steps through an image of that width, and how far they lie from the middle.
+/** @param {Int16Array} shape @param {number} width */
 function offsetsOf(shape, width) {
   const offsets = new Int32Array(shape.length / 2)
   let reach = 0
@@ -130,21 +110,14 @@ function offsetsOf(shape, width) {
   return { reach, offsets }
 }
 
-/**
- * [red, green, blue] as one number in the order of a canvas' bytes.
- * @param {Rgb} colour
- */
+// [red, green, blue] as one number in the order of a canvas' bytes.
+/** @param {Rgb} colour */
 export function packedColour([red, green, blue]) {
   return (255 << 24 | blue << 16 | green << 8 | red) >>> 0
 }
 
-/**
- * `share` of a colour over another: what a faded point looks like without blending.
- * @param {Rgb} colour
- * @param {Rgb} paper
- * @param {number} share
- * @returns {Rgb}
- */
+// `share` of a colour over another: what a faded point looks like without blending.
+/** @param {Rgb} colour @param {Rgb} paper @param {number} share @returns {Rgb} */
 export function mixed(colour, paper, share) {
   return colour.map((value, i) => Math.round(paper[i] + share * (value - paper[i])))
 }

@@ -10,32 +10,19 @@ export function firstRotation() {
   return turnedBy([1, 0, 0, 0, 1, 0, 0, 0, 1], -0.5, 0.35)
 }
 
-/**
- * Turned further about the screen's own axes: `across` radians about its height, `down` about its width.
- * @param {Rotation} rotation
- * @param {number} across
- * @param {number} down
- * @returns {Rotation}
- */
+// Turned further about the screen's own axes: `across` radians about its height, `down` about its width.
+/** @param {Rotation} rotation @param {number} across @param {number} down @returns {Rotation} */
 export function turnedBy(rotation, across, down) {
   return upright(multiplied(turnOf(across, down), rotation))
 }
 
-/**
- * @param {number} across
- * @param {number} down
- * @returns {Rotation}
- */
+/** @param {number} across @param {number} down @returns {Rotation} */
 function turnOf(across, down) {
   const [ca, sa, cd, sd] = [Math.cos(across), Math.sin(across), Math.cos(down), Math.sin(down)]
   return [ca, 0, sa, sd * sa, cd, -sd * ca, -cd * sa, sd, cd * ca]
 }
 
-/**
- * @param {Rotation} a
- * @param {Rotation} b
- * @returns {Rotation}
- */
+/** @param {Rotation} a @param {Rotation} b @returns {Rotation} */
 function multiplied(a, b) {
   return a.map((_, at) => {
     const [row, column] = [3 * Math.floor(at / 3), at % 3]
@@ -43,11 +30,8 @@ function multiplied(a, b) {
   })
 }
 
-/**
- * The same rotation without what rounding has added over many turns (Gram-Schmidt).
- * @param {Rotation} rotation
- * @returns {Rotation}
- */
+// The same rotation without what rounding has added over many turns (Gram-Schmidt).
+/** @param {Rotation} rotation @returns {Rotation} */
 function upright([a, b, c, d, e, f]) {
   const long = Math.hypot(a, b, c)
   const [x, y, z] = [a / long, b / long, c / long]
@@ -58,28 +42,16 @@ function upright([a, b, c, d, e, f]) {
   return [x, y, z, u, v, w, y * w - z * v, z * u - x * w, x * v - y * u]
 }
 
-/**
- * A place of the screen {x, y, z} after a further turn about the middle of the cloud.
- * @template {{x: number, y: number, z: number}} Place
- * @param {Place} view
- * @param {number} across
- * @param {number} down
- * @returns {Place}
- */
+// A place of the screen {x, y, z} after a further turn about the middle of the cloud.
+/** @template {{x: number, y: number, z: number}} Place @param {Place} view @param {number} across @param {number} down @returns {Place} */
 export function turnedPlace(view, across, down) {
   const [a, b, c, d, e, f, g, h, i] = turnOf(across, down)
   const { x, y, z } = view
   return { ...view, x: a * x + b * y + c * z, y: d * x + e * y + f * z, z: g * x + h * y + i * z }
 }
 
-/**
- * Points (x, y, z one after the other) as seen: fills across, up and depth.
- * @param {Rotation} rotation
- * @param {ArrayLike<number>} points
- * @param {Float32Array} across
- * @param {Float32Array} up
- * @param {Float32Array} depth
- */
+// Points (x, y, z one after the other) as seen: fills across, up and depth.
+/** @param {Rotation} rotation @param {ArrayLike<number>} points @param {Float32Array} across @param {Float32Array} up @param {Float32Array} depth */
 export function rotateInto(rotation, points, across, up, depth) {
   const [a, b, c, d, e, f, g, h, k] = rotation
   for (let i = 0, at = 0; i < across.length; i++, at += 3) {
@@ -90,14 +62,10 @@ export function rotateInto(rotation, points, across, up, depth) {
   }
 }
 
+// Fills `order` with `first` sorted from far to near, and `steps` with each point's step of depth
+// from 0 (far) to 255: a counting sort, which keeps the order of points in one step.
 /**
- * Fills `order` with `first` sorted from far to near, and `steps` with each point's step of depth
- * from 0 (far) to 255: a counting sort, which keeps the order of points in one step.
- * @param {Float32Array} depth
- * @param {number} reach
- * @param {Uint32Array} first
- * @param {Uint32Array} order
- * @param {Uint8Array} steps
+ * @param {Float32Array} depth @param {number} reach @param {Uint32Array} first @param {Uint32Array} order @param {Uint8Array} steps
  * @param {Uint32Array} counts
  */
 export function sortByDepth(depth, reach, first, order, steps, counts) {

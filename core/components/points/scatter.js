@@ -7,15 +7,10 @@
  * @typedef {{x: number, y: number, radius: number, textWidth: number}} Label the point, and the width of its text
  */
 
+// A frame with equal axes: pixels a unit, and the data point in the middle of the panel.
 /**
- * A frame with equal axes: pixels a unit, and the data point in the middle of the panel.
- * @param {ArrayLike<number>} points
- * @param {number[]} indices
- * @param {number} width
- * @param {number} height
- * @param {{x: number, y: number}} margin
- * @param {number} [shared]
- * @returns {Frame}
+ * @param {ArrayLike<number>} points @param {number[]} indices @param {number} width @param {number} height
+ * @param {{x: number, y: number}} margin @param {number} [shared] @returns {Frame}
  */
 export function fitFrame(points, indices, width, height, margin, shared) {
   const box = bounds(points, indices)
@@ -23,11 +18,7 @@ export function fitFrame(points, indices, width, height, margin, shared) {
   return { scale: shared ?? own, own, x: box.x, y: box.y, width, height }
 }
 
-/**
- * @param {ArrayLike<number>} points
- * @param {number[]} indices
- * @returns {Box}
- */
+/** @param {ArrayLike<number>} points @param {number[]} indices @returns {Box} */
 function bounds(points, indices) {
   let [left, right, low, high] = [Infinity, -Infinity, Infinity, -Infinity]
   for (const i of indices) {
@@ -40,24 +31,14 @@ function bounds(points, indices) {
   return { x: (left + right) / 2, y: (low + high) / 2, width: Math.max(right - left, size * 0.02), height: Math.max(high - low, size * 0.02) }
 }
 
-/**
- * y grows upwards in the data and downwards on the screen.
- * @param {Frame} frame
- * @param {number} x
- * @param {number} y
- * @returns {number[]}
- */
+// y grows upwards in the data and downwards on the screen.
+/** @param {Frame} frame @param {number} x @param {number} y @returns {number[]} */
 export function toScreen(frame, x, y) {
   return [frame.width / 2 + (x - frame.x) * frame.scale, frame.height / 2 - (y - frame.y) * frame.scale]
 }
 
-/**
- * Index of the nearest place within reach, or -1. `places` holds [x, y], or null where nothing is.
- * @param {(number[] | null)[]} places
- * @param {number} x
- * @param {number} y
- * @param {number} reach
- */
+// Index of the nearest place within reach, or -1. `places` holds [x, y], or null where nothing is.
+/** @param {(number[] | null)[]} places @param {number} x @param {number} y @param {number} reach */
 export function nearestPoint(places, x, y, reach) {
   let [best, found] = [reach * reach, -1]
   places.forEach((place, i) => {
@@ -68,15 +49,8 @@ export function nearestPoint(places, x, y, reach) {
   return found
 }
 
-/**
- * Boxes for labels beside their points, first come first served; those without room are left out.
- * @template {Label} T
- * @param {T[]} wanted
- * @param {number} width
- * @param {number} height
- * @param {number} most
- * @returns {(T & {box: Box})[]}
- */
+// Boxes for labels beside their points, first come first served; those without room are left out.
+/** @template {Label} T @param {T[]} wanted @param {number} width @param {number} height @param {number} most @returns {(T & {box: Box})[]} */
 export function placeTexts(wanted, width, height, most) {
   const taken = wanted.map(({ x, y, radius }) => ({ x: x - radius, y: y - radius, width: 2 * radius, height: 2 * radius }))
   const placed = []
@@ -90,13 +64,7 @@ export function placeTexts(wanted, width, height, most) {
   return placed
 }
 
-/**
- * @param {Label} label
- * @param {number} width
- * @param {number} height
- * @param {Box[]} taken
- * @returns {Box | null}
- */
+/** @param {Label} label @param {number} width @param {number} height @param {Box[]} taken @returns {Box | null} */
 function freeSpot({ x, y, radius, textWidth }, width, height, taken) {
   const high = 13
   const gap = radius + 2
@@ -114,10 +82,7 @@ function freeSpot({ x, y, radius, textWidth }, width, height, taken) {
   return null
 }
 
-/**
- * @param {Box} a
- * @param {Box} b
- */
+/** @param {Box} a @param {Box} b */
 function boxesMeet(a, b) {
   return a.x < b.x + b.width && b.x < a.x + a.width && a.y < b.y + b.height && b.y < a.y + a.height
 }

@@ -14,39 +14,25 @@ import { luminance, parseColour } from "../shared/scales.js"
 
 const DARK_PAPER = 0.3 // relative luminance below which paper is dark
 
-/**
- * [queries, keys] as lists of [red, green, blue]; a page without shades has the theme's two colours.
- * @param {Coloured} data
- * @param {{query: Rgb, key: Rgb, paper: Rgb}} theme
- * @returns {Rgb[][]}
- */
+// [queries, keys] as lists of [red, green, blue]; a page without shades has the theme's two colours.
+/** @param {Coloured} data @param {{query: Rgb, key: Rgb, paper: Rgb}} theme @returns {Rgb[][]} */
 export function shadesOf(data, { query, key, paper }) {
   if (data.colouring === "type") return [[query], [key]]
   const theme = luminance(paper) < DARK_PAPER ? "dark" : "light"
   return data.shades[theme].map((kind) => kind.map(parseColour))
 }
 
-/**
- * The number of a shade for what a colour stands for: a share of a scale, or a category.
- * @param {string} colouring
- * @param {number} tone
- * @param {number} count
- * @returns {number}
- */
+// The number of a shade for what a colour stands for: a share of a scale, or a category.
+/** @param {string} colouring @param {number} tone @param {number} count @returns {number} */
 export function shadeIndex(colouring, tone, count) {
   if (colouring === "type") return 0
   const at = colouring === "sequential" ? Math.round(tone * (count - 1)) : tone
   return Math.min(count - 1, Math.max(0, at))
 }
 
-/**
- * Entries of a legend: what the shapes are, then the scale (darker queries above lighter keys) or the
- * categories, each with both marks. With `onOnly` a category is a button; `only` is the pressed one.
- * @param {Coloured} data
- * @param {Rgb[][]} shades
- * @param {number} [only]
- * @param {((category: number) => void) | null} [onOnly]
- */
+// Entries of a legend: what the shapes are, then the scale (darker queries above lighter keys) or the
+// categories, each with both marks. With `onOnly` a category is a button; `only` is the pressed one.
+/** @param {Coloured} data @param {Rgb[][]} shades @param {number} [only] @param {((category: number) => void) | null} [onOnly] */
 export function legendEntries(data, shades, only = -1, onOnly = null) {
   const plain = data.colouring === "type"
   const middle = data.colouring === "sequential" ? Math.floor(shades[0].length / 2) : 0
@@ -69,13 +55,8 @@ export function legendEntries(data, shades, only = -1, onOnly = null) {
   return entries
 }
 
-/**
- * Marks and the words that say what they stand for.
- * @param {HTMLElement[]} marks
- * @param {string} text
- * @param {"span" | "button"} [tag]
- * @returns {HTMLElement}
- */
+// Marks and the words that say what they stand for.
+/** @param {HTMLElement[]} marks @param {string} text @param {"span" | "button"} [tag] @returns {HTMLElement} */
 export function legendEntry(marks, text, tag = "span") {
   const entry = make(null, tag, "entry")
   entry.append(...marks, legendWords(text))
@@ -87,10 +68,7 @@ export function legendWords(text) {
   return make(null, "span", "", text)
 }
 
-/**
- * @param {number} kind
- * @param {Rgb} colour
- */
+/** @param {number} kind @param {Rgb} colour */
 export function kindMark(kind, colour) {
   const node = make(null, "i", kind ? "diamond" : "disc")
   node.style.background = `rgb(${colour})`

@@ -5,27 +5,20 @@ import { kindMark, legendEntry, legendWords } from "./shades.js"
 
 export const SIZE = { least: 0.6, most: 2, classes: 5, sample: 4.5 } // times the usual radius; of a legend's discs, pixels
 
-/**
- * Which of the classes of size a byte is in.
- * @param {number} byte
- */
+// Which of the classes of size a byte is in.
+/** @param {number} byte */
 export function sizeClass(byte) {
   return Math.round((byte / 255) * (SIZE.classes - 1))
 }
 
-/**
- * Times the usual radius.
- * @param {number} kind
- */
+// Times the usual radius.
+/** @param {number} kind */
 export function sizeFactor(kind) {
   return SIZE.least + ((SIZE.most - SIZE.least) * kind) / (SIZE.classes - 1)
 }
 
-/**
- * An entry of three discs with the norms that they stand for; none where points have one size.
- * @param {{sizes: ArrayLike<number>, sizeEnds: number[]}} data
- * @returns {HTMLElement[]}
- */
+// An entry of three discs with the norms that they stand for; none where points have one size.
+/** @param {{sizes: ArrayLike<number>, sizeEnds: number[]}} data @returns {HTMLElement[]} */
 export function sizeEntries({ sizes, sizeEnds }) {
   if (!sizes.length) return []
   const entry = legendEntry([], "norm")

@@ -16,12 +16,10 @@ import { unpack } from "./packed.js"
 /** @type {WeakMap<HTMLElement, any>} */
 const instances = new WeakMap()
 
+// `create(element, standalone)` gives {update, destroy}; `update(view, data)` hands the unpacked data on.
 /**
- * `create(element, standalone)` gives {update, destroy}; `update(view, data)` hands the unpacked data on.
- * @template {{destroy: () => void}} View
- * @param {Component} component
- * @param {(element: HTMLElement, standalone: boolean) => View} create
- * @param {(view: View, data: any) => void} update
+ * @template {{destroy: () => void}} View @param {Component} component
+ * @param {(element: HTMLElement, standalone: boolean) => View} create @param {(view: View, data: any) => void} update
  * @returns {() => void}
  */
 export function mount(component, create, update) {

@@ -3,10 +3,7 @@
 /** @type {Record<string, Uint8ArrayConstructor | Uint16ArrayConstructor>} */
 const KINDS = { u1: Uint8Array, u2: Uint16Array }
 
-/**
- * @param {Uint8Array} bytes
- * @returns {Record<string, any>}
- */
+/** @param {Uint8Array} bytes @returns {Record<string, any>} */
 export function unpack(bytes) {
   const buffer = bytes.slice().buffer // a copy of its own, so that offsets are aligned
   const length = new DataView(buffer).getUint32(0, true)

@@ -5,20 +5,13 @@
 export const SEQUENTIAL = "--st-chart-sequential-colors"
 export const DIVERGING = "--st-chart-diverging-colors"
 
-/**
- * @param {Element} element
- * @param {string} variable
- * @returns {Rgb[]}
- */
+/** @param {Element} element @param {string} variable @returns {Rgb[]} */
 export function paletteOf(element, variable) {
   const text = getComputedStyle(element).getPropertyValue(variable).trim()
   return text ? text.split(",").map((colour) => parseColour(colour.trim())) : [[255, 255, 255], [40, 40, 120]]
 }
 
-/**
- * @param {string} text
- * @returns {Rgb}
- */
+/** @param {string} text @returns {Rgb} */
 export function parseColour(text) {
   const hex = text.replace("#", "")
   if (/^[0-9a-f]{6}$/i.test(hex)) {
@@ -28,11 +21,8 @@ export function parseColour(text) {
   return numbers.slice(0, 3).map(Number)
 }
 
-/**
- * 256 steps of a palette as {css, ink}: ink is the text colour that reads on it.
- * @param {Rgb[]} palette
- * @returns {{css: string, ink: string}[]}
- */
+// 256 steps of a palette as {css, ink}: ink is the text colour that reads on it.
+/** @param {Rgb[]} palette @returns {{css: string, ink: string}[]} */
 export function colourSteps(palette) {
   const last = palette.length - 1
   return Array.from({ length: 256 }, (_, step) => {
@@ -44,11 +34,8 @@ export function colourSteps(palette) {
   })
 }
 
-/**
- * Relative luminance, WCAG 2.
- * @param {Rgb} rgb
- * @returns {number}
- */
+// Relative luminance, WCAG 2.
+/** @param {Rgb} rgb @returns {number} */
 export function luminance(rgb) {
   const [r, g, b] = rgb.map((value) => {
     const share = value / 255
@@ -57,10 +44,7 @@ export function luminance(rgb) {
   return 0.2126 * r + 0.7152 * g + 0.0722 * b
 }
 
-/**
- * @param {Rgb} colour
- * @returns {string}
- */
+/** @param {Rgb} colour @returns {string} */
 export function css(colour) {
   return `rgb(${colour})`
 }

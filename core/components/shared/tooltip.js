@@ -8,10 +8,7 @@ import { make } from "./dom.js"
  * @property {() => void} hide
  */
 
-/**
- * @param {ParentNode} parent
- * @returns {Tip}
- */
+/** @param {ParentNode} parent @returns {Tip} */
 export function makeTip(parent) {
   const tip = make(parent, "div", "tip")
   tip.hidden = true
