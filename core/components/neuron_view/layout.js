@@ -5,6 +5,9 @@
 
 import { textWidths } from "../shared/dom.js"
 
+/** @import { Head } from "./numbers.js" */
+/** @typedef {ReturnType<typeof measure> & {weight: number}} Layout with the width of the attention, which takes what is left */
+
 const ROW = { few: 24, many: 20, manyFrom: 48 } // pixels, and from how many tokens on the lower
 const CELL = { least: 4, crowded: 3, crowdedFrom: 96, most: 18 } // pixels; dimensions
 const [SCROLLBAR, BORDERS, ABOVE] = [16, 2, 110] // pixels; above the rows, at most
@@ -12,12 +15,13 @@ const PHONE = 560 // pixels; what is narrower
 export const WIDTH = { label: [60, 78, 140], lines: 104, linesPhone: 44, linesFolded: 260, dot: 58, score: 74, weight: 150, weightFolded: 108, weightMost: 420, gap: 12 } // pixels; label: least, most on phones, most
 export const TOKENS = 2 // columns of tokens, before those of numbers
 
+/** @param {Head} head @param {boolean} folded */
 export function columnCount(head, folded) {
   return TOKENS + 3 + (folded ? 0 : 2 * head.dim)
 }
 
 // What a column shows: its kind, and for vectors and products the place among the dimensions, else -1.
-/** @returns {{kind: string, place: number}} */
+/** @param {Head} head @param {boolean} folded @param {number} column @returns {{kind: string, place: number}} */
 export function columnKind(head, folded, column) {
   if (column < TOKENS) return { kind: ["asking", "token"][column], place: -1 }
   const rest = column - TOKENS - (folded ? 0 : 2 * head.dim)
@@ -26,11 +30,13 @@ export function columnKind(head, folded, column) {
   return { kind: column - TOKENS < head.dim ? "vector" : "product", place }
 }
 
+/** @param {boolean} folded */
 export function weightLeast(folded) {
   return folded ? WIDTH.weightFolded : WIDTH.weight
 }
 
 // Sizes in pixels that fit the width of the page, for so many rows.
+/** @param {{root: HTMLElement, scroller: HTMLElement}} ui @param {Head} head @param {boolean} folded @param {number} rows */
 export function measure({ root, scroller }, head, folded, rows) {
   const style = getComputedStyle(root)
   const width = root.clientWidth
@@ -50,7 +56,7 @@ export function measure({ root, scroller }, head, folded, rows) {
 }
 
 // Left edge and width of a column, in pixels of the whole table.
-/** @returns {[number, number]} */
+/** @param {Layout} layout @param {Head} head @param {boolean} folded @param {number} column @returns {[number, number]} */
 export function spanOf(layout, head, folded, column) {
   const { asking, key, label, start, gap, block, cell } = layout
   const { kind, place } = columnKind(head, folded, column)
@@ -65,6 +71,7 @@ export function spanOf(layout, head, folded, column) {
 }
 
 // The column at x, in pixels of the whole table; -1 between the dimensions' blocks and on the lines.
+/** @param {Layout} layout @param {Head} head @param {boolean} folded @param {number} x */
 export function columnAt(layout, head, folded, x) {
   const { asking, key, start, gap, block, cell } = layout
   if (x < asking) return 0
@@ -80,6 +87,7 @@ export function columnAt(layout, head, folded, x) {
 }
 
 // Dimensions, from 1, whose numbers have room above their cells: the first, and every so many.
+/** @param {number} count @param {number} cell */
 export function tickedDimensions(count, cell) {
   const step = [1, 2, 4, 8, 16, 32, 64].find((each) => each * cell >= 24) ?? 64
   const regular = Array.from({ length: Math.floor(count / step) }, (_, i) => (i + 1) * step)

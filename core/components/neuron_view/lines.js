@@ -3,19 +3,30 @@
 
 import { scoreRow } from "./numbers.js"
 
+/** @import { View } from "./choice.js" */
+/** @import { Layout } from "./layout.js" */
+/** @import { Head } from "./numbers.js" */
+/** @typedef {{first: number, last: number}} Span rows, the last exclusive */
+
 const LEAST_WEIGHT = 0.01 // lines that are drawn: fainter ones do not show
 const LINE = { fade: 0.65, thin: 0.7, thick: 2.2 } // exponent of the opacity; pixels at weight 0, and more at 1
 export const WORK_MS = 10 // of a frame, that may go into weights
 
 // Softmax of one query over all keys, remembered with the head.
+/** @param {Head & {known?: Map<number, Float32Array>}} head @param {number} query @returns {Float32Array} */
 function weightsOf(head, query) {
   head.known ??= new Map()
-  if (!head.known.has(query)) head.known.set(query, Float32Array.from(scoreRow(head, query).weights))
-  return head.known.get(query)
+  const weights = head.known.get(query) ?? Float32Array.from(scoreRow(head, query).weights)
+  head.known.set(query, weights)
+  return weights
 }
 
 // Draws until `deadline`, from the query in this row on; returns the row it did not come to. Lines with
 // no end between the rows `first` and `last` are left out.
+/**
+ * @param {CanvasRenderingContext2D} pen @param {Head} head @param {View} view @param {number} from @param {Span} span
+ * @param {Layout} layout @param {{strong: string}} colours @param {number} deadline
+ */
 export function drawQueries(pen, head, view, from, { first, last }, layout, colours, deadline) {
   const rows = new Map(view.keys.map((key, row) => [key, row]))
   let at = from
@@ -33,6 +44,10 @@ export function drawQueries(pen, head, view, from, { first, last }, layout, colo
   return at
 }
 
+/**
+ * @param {CanvasRenderingContext2D} pen @param {number} from @param {number} to @param {number} weight @param {Layout} layout
+ * @param {{strong: string}} colours
+ */
 function drawLine(pen, from, to, weight, { lead, asking, gap, row }, colours) {
   const [left, right] = [2, lead - asking + gap - 2]
   pen.globalAlpha = weight ** LINE.fade

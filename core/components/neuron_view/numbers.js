@@ -11,8 +11,12 @@
  * @property {number} scaling
  * @property {number | null} softcap
  * @property {boolean} causal
+ * @property {string[]} labels
+ * @property {number[]} segments
+ * @property {{vectors: number, products: number}} limits where colours end
  * @property {Float32Array} [mask]
  * @property {Uint8Array} [allowed]
+ * @typedef {ReturnType<typeof contributionsOf>} Pair
  */
 
 export const TOLERANCE = 0.1 // of a dot product: how near a sum of some contributions must come to it

@@ -4,7 +4,11 @@ import { isPermitted } from "./choice.js"
 import { columnKind } from "./layout.js"
 import { exactly, productOf, rounded, runningSums } from "./numbers.js"
 
+/** @import { View } from "./choice.js" */
+/** @import { Head, Pair } from "./numbers.js" */
+
 // A cell in words, in lines. The numbers of q and k are the model's own float32.
+/** @param {Head} head @param {View} view @param {{row: number, column: number}} cell @returns {string[]} */
 export function cellWords(head, view, { row, column }) {
   const { kind, place } = columnKind(head, view.folded, column)
   if (kind === "asking") return askingWords(head, view, row)
@@ -12,23 +16,25 @@ export function cellWords(head, view, { row, column }) {
   const dim = view.order[place]
   const name = `dimension ${dim + 1}`
   if (row >= 0 && kind === "vector") return [`k of ${head.labels[view.keys[row]]}`, `${name}: ${exactly(head.k[view.keys[row] * head.dim + dim])}`]
-  if (view.query === null) return ["No query is chosen", "Point at one on the left"]
-  const query = head.labels[view.query]
-  const qValue = () => exactly(head.q[view.query * head.dim + dim])
+  const { query: asked, row: numbers } = view
+  if (asked === null || !numbers) return ["No query is chosen", "Point at one on the left"]
+  const query = head.labels[asked]
+  const qValue = () => exactly(head.q[asked * head.dim + dim])
   if (row < 0) {
     if (kind === "vector") return [`q of ${query}`, `${name}: ${qValue()}`]
-    if (kind === "product" && view.pair) return runningWords(head, view, place)
+    if (kind === "product" && view.pair) return runningWords(`${query} → ${head.labels[view.key]}`, view.pair, view.order, place)
     return askingWords(head, view, -1)
   }
   const key = view.keys[row]
   const pair = `${query} → ${head.labels[key]}`
   if (!isPermitted(view, key)) return [pair, "not permitted: no score, no attention"]
-  if (kind === "product") return [pair, `${name}: ${qValue()} × ${exactly(head.k[key * head.dim + dim])} = ${digits(productOf(head, view.query, key, dim))}`]
-  if (kind === "dot") return [pair, `q · k = ${digits(view.row.dots[key])}`]
-  if (kind === "score") return [pair, `score ${digits(view.row.scores[key])}`]
-  return [pair, `attention ${digits(view.row.weights[key])}`]
+  if (kind === "product") return [pair, `${name}: ${qValue()} × ${exactly(head.k[key * head.dim + dim])} = ${digits(productOf(head, asked, key, dim))}`]
+  if (kind === "dot") return [pair, `q · k = ${digits(numbers.dots[key])}`]
+  if (kind === "score") return [pair, `score ${digits(numbers.scores[key])}`]
+  return [pair, `attention ${digits(numbers.weights[key])}`]
 }
 
+/** @param {Head} head @param {View} view @param {number} row */
 function askingWords(head, view, row) {
   const position = row < 0 ? view.query : view.queries[row]
   if (position === null) return ["All queries at once"]
@@ -36,21 +42,24 @@ function askingWords(head, view, row) {
   return [`Query ${head.labels[position]}, position ${position + 1} of ${head.tokens}`, kept]
 }
 
-function runningWords(head, view, place) {
-  const sum = runningSums(view.pair.values, view.order)[place]
+/** @param {string} title @param {Pair} pair @param {number[]} order @param {number} place */
+function runningWords(title, pair, order, place) {
+  const sum = runningSums(pair.values, order)[place]
   const count = place + 1
   const which = count === 1 ? `first dimension: ${digits(sum)}` : `first ${count} dimensions together: ${digits(sum)}`
-  return [`${head.labels[view.query]} → ${head.labels[view.key]}`, `${which} of ${digits(view.pair.total)}`]
+  return [title, `${which} of ${digits(pair.total)}`]
 }
 
+/** @param {number} value */
 function digits(value) {
   return String(Number(value.toPrecision(6))).replace("-", "−")
 }
 
 // The chosen pair, as [class, text]: its numbers, and how few dimensions come near its dot product.
+/** @param {Head} head @param {View} view @returns {string[][]} */
 export function pairWords(head, view) {
   const { query, key, row, pair } = view
-  if (query === null) {
+  if (query === null || key === null || !row) {
     return [["", "All queries at once: a line is the attention of a token on the left to one on the right; the stronger, the more. Point at a token on the left to take its attention apart."]]
   }
   const words = [["q", head.labels[query]], ["", " → "], ["k", head.labels[key]]]
@@ -62,6 +71,7 @@ export function pairWords(head, view) {
 
 // Products of both signs do not "make" a share of their sum: a part may exceed the whole. What is true
 // for any signs is that the sum of the largest comes near the whole and stays there.
+/** @param {Head} head @param {{enough: number | null, total: number, running: number[]}} pair */
 export function enoughWords(head, { enough, total, running }) {
   if (enough === null) {
     const nothing = running.every((sum) => sum === 0)
@@ -73,6 +83,7 @@ export function enoughWords(head, { enough, total, running }) {
   return `${which} ${of} ${rounded(running[enough - 1], 2)}, within 10 % of ${rounded(total, 2)}, ${rest}.`
 }
 
+/** @param {{positive: number, negative: number}} pair */
 function signWords({ positive, negative }) {
   if (!negative) return "No product is negative."
   if (!positive) return "No product is positive."
