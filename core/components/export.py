@@ -60,23 +60,19 @@ atlasView({{ data: bytes, parentElement: root, setStateValue: still, setTriggerV
 """
 
 
-def standalone_page(
-    name: str, shared: tuple[str, ...], data: bytes, title: str, note: str, body: str = ""
-) -> str:
+def standalone_page(name: str, data: bytes, title: str, note: str, body: str = "") -> str:
     """One HTML file with the component and its data.
 
     Parameters
     ----------
-    name, shared : as :func:`core.components.registry.register` takes them. The component's script
+    name : as :func:`core.components.registry.register` takes it. The component's script
         begins its entry with ``export default function (component)``; in the file the component
         has ``standalone: true``, and its calls to the server do nothing.
     data : what the component gets, from :func:`core.components.packing.pack`.
     title, note : plain text above the view.
     body : HTML between the note and the view; the caller escapes what people typed.
     """
-    script = read_script(name, *shared).replace(
-        "export default function", "const atlasView = function", 1
-    )
+    script = read_script(name).replace("export default function", "const atlasView = function", 1)
     return _SHELL.format(
         title=html.escape(title),
         note=html.escape(note),

@@ -2,27 +2,32 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
+
+from tests.browser.scripts import as_globals
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from playwright.sync_api import Browser
 
-SHARED = Path(__file__).parents[2] / "core" / "components" / "shared"
-SCRIPTS = ("plane_view", "rotation", "lasso", "cloud_marks", "cloud_labels")
+SCRIPTS = (
+    "atlas_cloud/plane_view",
+    "points/rotation",
+    "atlas_cloud/lasso",
+    "atlas_cloud/marks",
+    "atlas_cloud/labels",
+)
 
 
 @pytest.fixture(scope="module")
 def run(browser: Browser) -> Iterator[Callable[..., Any]]:
     """Run the body of a function of `a` with the scripts."""
     page = browser.new_page()
-    for script in SCRIPTS:
-        page.add_script_tag(content=(SHARED / f"{script}.js").read_text("utf-8"))
+    page.add_script_tag(content=as_globals(*SCRIPTS))
     yield lambda body, *a: page.evaluate("([body, a]) => new Function('a', body)(a)", [body, a])
     page.close()
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 from itertools import product
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,13 +13,14 @@ from playwright.sync_api import expect
 
 from core.components.atlas_matrix import AtlasMatrix, matrix_page
 from core.figures.shades import shades
+from tests.browser.scripts import as_globals
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+    from pathlib import Path
 
     from playwright.sync_api import Browser, BrowserContext, Locator, Page
 
-SHARED = Path(__file__).parents[2] / "core" / "components" / "shared"
 HOSTILE = "</script><img src=x onerror=alert(1)>"
 BOX = {"left": 30, "top": 20, "width": 1200, "height": 600}
 CENTRES = np.array([[0.0, 0.0], [10.0, 0.0], [0.0, 10.0], [10.0, 10.0], [5.0, 5.0]])
@@ -30,8 +30,7 @@ CENTRES = np.array([[0.0, 0.0], [10.0, 0.0], [0.0, 10.0], [10.0, 10.0], [5.0, 5.
 def run(browser: Browser) -> Iterator[Callable[..., Any]]:
     """Evaluate an expression with the scripts that have no state."""
     page = browser.new_page()
-    for script in ("viewport", "matrix_labels"):
-        page.add_script_tag(content=(SHARED / f"{script}.js").read_text("utf-8"))
+    page.add_script_tag(content=as_globals("atlas_matrix/viewport", "atlas_matrix/labels"))
 
     def evaluate(expression: str, **values: object) -> Any:
         names = f"{{{', '.join(values)}}}"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -19,17 +18,24 @@ from core.analysis.view_weights import (
 from core.components.head_view import HeadView, pack_head_view
 from core.model import load, trace_text
 from tests.analysis.traces import random_weights, token, trace_with_attention
+from tests.browser.scripts import as_globals
 from tests.model.families import FAMILIES, SENTENCES, build, oracle
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+    from pathlib import Path
 
     from playwright.sync_api import Browser
 
     from core.model.trace import Trace
 
-SHARED = Path(__file__).parents[2] / "core" / "components" / "shared"
-SCRIPTS = ("packed", "view_weights", "view_filters", "head_layout", "head_words")
+SCRIPTS = (
+    "shared/packed",
+    "head_view/weights",
+    "head_view/filters",
+    "head_view/layout",
+    "head_view/words",
+)
 VIEW = {"pairs": "all", "hide": False, "without": []}
 
 
@@ -37,8 +43,7 @@ VIEW = {"pairs": "all", "hide": False, "without": []}
 def run(browser: Browser) -> Iterator[Callable[..., Any]]:
     """Evaluate an expression with the scripts; `data` is what the component would get."""
     page = browser.new_page()
-    for script in SCRIPTS:
-        page.add_script_tag(content=(SHARED / f"{script}.js").read_text("utf-8"))
+    page.add_script_tag(content=as_globals(*SCRIPTS))
 
     def evaluate(expression: str, *values: object, data: bytes = b"") -> Any:
         return page.evaluate(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
@@ -13,6 +12,7 @@ from playwright.sync_api import Page, expect
 
 from core.model import load, trace_text
 from tests.browser.conftest import count_messages, settle
+from tests.browser.scripts import as_globals
 from tests.browser.test_neuron_view import BOOK, TEXT, asking, numbers, row, true_minus
 
 if TYPE_CHECKING:
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 
     from playwright.sync_api import Browser
 
-SHARED = Path(__file__).parents[2] / "core/components/shared"
 LEAVES, COLOURS = "leaves fall in autumn", "autumn is marked by colorful foliage"
 PAIR = f"/neuron_view?text={quote(LEAVES)}&pair={quote(COLOURS)}&layer=3&head=5"
 ALL = f"{BOOK}&query=all"
@@ -36,7 +35,7 @@ def drawn(page: Page) -> str:
 def evaluate(browser: Browser, scripts: Sequence[str], argument: object, body: str) -> Any:
     page = browser.new_page()
     try:
-        code = "\n".join((SHARED / f"{name}.js").read_text("utf-8") for name in scripts)
+        code = as_globals(*scripts)
         return page.evaluate(f"(given) => {{ {code}\n{body} }}", argument)
     finally:
         page.close()
@@ -129,7 +128,7 @@ def test_lines_are_the_attention_of_all_queries_or_of_the_chosen_one(
     given = {"head": head, "view": {"queries": every, "keys": every, "query": chosen}}
     found = evaluate(
         browser,
-        ("neuron", "neuron_lines"),
+        ("neuron_view/numbers", "neuron_view/lines"),
         given,
         """
         const lines = []
@@ -162,7 +161,7 @@ def test_a_long_text_draws_the_lines_that_end_in_view(browser: Browser) -> None:
     every = list(range(tokens))
     count = evaluate(
         browser,
-        ("neuron", "neuron_lines"),
+        ("neuron_view/numbers", "neuron_view/lines"),
         {"head": head, "view": {"queries": every, "keys": every, "query": None}},
         """
         let count = 0
@@ -221,7 +220,7 @@ def test_the_sum_the_sentence_states_is_within_the_share_that_it_states(browser:
     draws = np.random.default_rng(3).normal(0.3, 1, size=(200, 12)).round(3).tolist()
     sentences = evaluate(
         browser,
-        ("neuron", "neuron_words"),
+        ("neuron_view/numbers", "neuron_view/words"),
         draws,
         """
         return given.map((products) => {

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
@@ -14,10 +13,12 @@ from playwright.sync_api import Page, expect
 
 from core.model import load, trace_text
 from tests.browser.conftest import settle
+from tests.browser.scripts import as_globals
 from tests.model.families import FAMILIES, build
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
 
     from playwright.sync_api import Browser, Locator
 
@@ -27,7 +28,6 @@ TEXT = "Oh, this book? I've enjoyed it."
 BOOK = f"/neuron_view?text={quote(TEXT)}&layer=4&head=2"
 HOSTILE = quote("</script><img src=x onerror=alert(1)> $x$ :red[x] مرحبا")
 IT, BOOK_AT = 10, 4  # positions from 0
-SCRIPT = Path(__file__).parents[2] / "core/components/shared/neuron.js"
 
 
 @pytest.fixture(scope="module")
@@ -114,7 +114,7 @@ def run_script(browser: Browser, head: dict[str, Any], expression: str) -> Any:
     page = browser.new_page()
     try:
         setup = "for (const name of ['q', 'k']) head[name] = Float32Array.from(head[name]);"
-        script = SCRIPT.read_text("utf-8")
+        script = as_globals("neuron_view/numbers")
         return page.evaluate(f"(head) => {{ {script}\n{setup}\nreturn {expression} }}", head)
     finally:
         page.close()

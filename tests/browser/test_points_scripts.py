@@ -2,21 +2,29 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
 
 from core.figures.shades import shades
+from tests.browser.scripts import as_globals
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from playwright.sync_api import Browser
 
-SHARED = Path(__file__).parents[2] / "core" / "components" / "shared"
-SCRIPTS = ("scales", "raster", "rotation", "shades", "sizes", "cloud_lines", "matrix_points")
+SCRIPTS = (
+    "shared/scales",
+    "points/raster",
+    "points/rotation",
+    "points/shades",
+    "points/sizes",
+    "atlas_cloud/lines",
+    "atlas_matrix/points",
+    "atlas_matrix/solid",
+)
 THEME = {"query": [1, 2, 3], "key": [4, 5, 6], "paper": [255, 255, 255]}
 # "a b" and "c": b attends to a and to itself, a to itself alone.
 LINES = [0, 0, 0.25, 1, 1, 0.3, 1, 0, 0.7]
@@ -27,8 +35,7 @@ TWO_TEXTS = {"labels": ["a", "b", "c"], "sentence": [0, 0, 1]}
 def run(browser: Browser) -> Iterator[Callable[..., Any]]:
     """Run the body of a function of `a` with the scripts."""
     page = browser.new_page()
-    for script in (*SCRIPTS, "matrix_solid"):
-        page.add_script_tag(content=(SHARED / f"{script}.js").read_text("utf-8"))
+    page.add_script_tag(content=as_globals(*SCRIPTS))
     yield lambda body, *a: page.evaluate("([body, a]) => new Function('a', body)(a)", [body, a])
     page.close()
 

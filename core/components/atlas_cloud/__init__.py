@@ -19,26 +19,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-_SCRIPTS = (
-    "packed",
-    "mount",
-    "scales",
-    "shades",
-    "sizes",
-    "tooltip",
-    "controls",
-    "raster",
-    "plane_view",
-    "rotation",
-    "lasso",
-    "cloud_scene",
-    "cloud_labels",
-    "cloud_lines",
-    "cloud_marks",
-    "cloud_paint",
-    "cloud_bar",
-)
-_atlas_cloud = register("atlas_cloud", *_SCRIPTS)
+_atlas_cloud = register("atlas_cloud")
 
 MOST_CHOSEN = 2000  # points that a lasso hands on; the component says so where it holds more
 _LAST = 65535  # of uint16
@@ -163,7 +144,7 @@ def show_cloud(
 
 def cloud_page(cloud: AtlasCloud, title: str, note: str) -> str:
     """The cloud as one HTML file that opens without internet."""
-    return standalone_page("atlas_cloud", _SCRIPTS, cloud.packed(), title, note)
+    return standalone_page("atlas_cloud", cloud.packed(), title, note)
 
 
 def _tones(tones: NDArray[np.float64], colouring: str) -> NDArray[Any]:

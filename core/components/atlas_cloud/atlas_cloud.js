@@ -1,5 +1,16 @@
 // One head's cloud: up to 20,000 queries (discs) and keys (diamonds), in the plane or in space. State
-// and listeners are here; windows in plane_view.js, turning in rotation.js, pixels in cloud_paint.js.
+// and listeners are here; windows in plane_view.js, turning in rotation.js, pixels in paint.js.
+
+import { firstRotation, turnedBy, turnedPlace } from "../points/rotation.js"
+import { mount } from "../shared/mount.js"
+import { buildCloud, drawControls, drawLegend, showTip } from "./bar.js"
+import { makeLabels, makeRoom, mostLabels, placeLabels } from "./labels.js"
+import { lassoWith, placesInside, thinned } from "./lasso.js"
+import { linesShown, paintLines } from "./lines.js"
+import { MARK, markPoints, readCloud, written } from "./marks.js"
+import { FARTHEST, cloudInks, cloudTheme, cloudTints, fontOf, paintAxes, paintLasso, paintPair, paintPicked, paintPoints, paintWords, radiusOf } from "./paint.js"
+import { ZOOM, fitScale, nearestOf, pannedBy, wholeView, zoomedAt } from "./plane_view.js"
+import { makeScene, place, sameNumbers } from "./scene.js"
 
 const STAGE = { most: 600, share: 0.75, margin: 26 } // pixels, and of the width
 const REACH = { mouse: 9, touch: 18 } // pixels from a point to the pointer
@@ -142,6 +153,7 @@ function widthOf({ scene, pen }, point) {
 
 function listenToPointer(state, on) {
   const { words } = state.ui
+  /** @type {(event: PointerEvent) => [number, number]} */
   const inside = (event) => {
     const box = words.getBoundingClientRect()
     return [event.clientX - box.left, event.clientY - box.top]

@@ -18,22 +18,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-_SHARED = (
-    "packed",
-    "mount",
-    "scales",
-    "scatter",
-    "shades",
-    "tooltip",
-    "raster",
-    "viewport",
-    "gestures",
-    "rotation",
-    "matrix_points",
-    "matrix_solid",
-    "matrix_labels",
-)
-_atlas_matrix = register("atlas_matrix", *_SHARED)
+_atlas_matrix = register("atlas_matrix")
 
 _STEPS = 65535  # of a frame's side: a uint16 for each coordinate
 _EMPTY = -1.0  # half a side of a head that has no points yet
@@ -171,4 +156,4 @@ def show_matrix(matrix: AtlasMatrix, *, key: str, on_open: Callable[[int, int], 
 
 def matrix_page(matrix: AtlasMatrix, title: str, note: str) -> str:
     """The matrix as one HTML file that opens without internet."""
-    return standalone_page("atlas_matrix", _SHARED, matrix.packed(), title, note)
+    return standalone_page("atlas_matrix", matrix.packed(), title, note)

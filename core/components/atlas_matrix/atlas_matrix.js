@@ -1,6 +1,18 @@
 // The atlas' matrix: every head as a tile, layers down, heads across, on one canvas that pans and zooms.
-// State and structure are here; points in matrix_points.js, what stands over them in matrix_labels.js,
+// State and structure are here; points in points.js, what stands over them in labels.js,
 // places in viewport.js, pointers in gestures.js. Texts are text nodes or pixels, never HTML.
+
+import { makeRaster } from "../points/raster.js"
+import { firstRotation, turnedBy } from "../points/rotation.js"
+import { legendEntries } from "../points/shades.js"
+import { make } from "../shared/dom.js"
+import { mount } from "../shared/mount.js"
+import { makeTip } from "../shared/tooltip.js"
+import { listenGestures } from "./gestures.js"
+import { cutAround, drawOver } from "./labels.js"
+import { matrixColours, paintPoints, pointAt } from "./points.js"
+import { TURN, makeSolid, turnSolid } from "./solid.js"
+import { ZOOM, clampView, gridFor, mainTile, panBy, seenPart, tileAt, tileSpot, viewOfTile, wholeView, zoomAt } from "./viewport.js"
 
 const GUTTER = { left: 34, top: 20 } // pixels, for the names of rows and columns
 const HEIGHT = { most: 620, narrow: 460, least: 240, wide: 700 } // of the window; narrow below that width
@@ -23,19 +35,20 @@ export default function (component) {
 }
 
 function createView(parentElement, standalone) {
-  const root = add(parentElement, "div", "root")
-  const bar = add(root, "div", "bar")
-  const ui = { root, legend: add(bar, "div", "legend"), tools: add(bar, "div", "tools") }
-  const stage = add(root, "div", "stage")
-  const points = add(stage, "canvas", "points")
-  const over = add(stage, "canvas", "over")
+  const root = make(parentElement, "div", "root")
+  const bar = make(root, "div", "bar")
+  const ui = { root, legend: make(bar, "div", "legend"), tools: make(bar, "div", "tools") }
+  const stage = make(root, "div", "stage")
+  const points = make(stage, "canvas", "points")
+  const over = make(stage, "canvas", "over")
   points.setAttribute("aria-hidden", "true")
   over.setAttribute("role", "application")
   over.tabIndex = 0
-  const open = add(stage, "button", "open")
-  const reading = add(root, "p", "reading", "")
+  const open = make(stage, "button", "open")
+  const reading = make(root, "p", "reading", "")
   reading.setAttribute("aria-live", "polite")
   Object.assign(ui, { stage, points, over, open, reading, tip: makeTip(root), raster: makeRaster(points), pen: over.getContext("2d", { willReadFrequently: true }) })
+  /** @type {any} */
   const state = {
     standalone, data: null, component: null, view: null, grid: null, hover: null, cursor: -1, tapped: -1,
     frame: 0, stale: false, painted: 0, drag: null, width: 0, rotation: firstRotation(),
@@ -64,15 +77,6 @@ function hintFor(standalone, dims) {
   return window.matchMedia("(pointer: coarse)").matches ? hints.finger : hints.mouse
 }
 
-function add(parent, tag, className, text) {
-  const node = document.createElement(tag)
-  node.className = className
-  if (tag === "button") node.type = "button"
-  if (text !== undefined) Object.assign(node, { textContent: text, dir: "auto" })
-  parent.append(node)
-  return node
-}
-
 // What is worked out once for all frames.
 function completed(data, rotation) {
   if (data.dims === 3) {
@@ -91,12 +95,12 @@ function listenRest(ui, state) {
   const listen = new AbortController()
   const on = (target, type, run) => target.addEventListener(type, run, { signal: listen.signal })
   const again = () => { if (state.data) layOut(ui, state) }
-  for (const [text, name, factor] of [["−", "Smaller", 1 / ZOOM.step], ["+", "Larger", ZOOM.step]]) {
-    const button = add(tools, "button", "tool", text)
+  for (const { text, name, factor } of [{ text: "−", name: "Smaller", factor: 1 / ZOOM.step }, { text: "+", name: "Larger", factor: ZOOM.step }]) {
+    const button = make(tools, "button", "tool", text)
     button.setAttribute("aria-label", name)
     on(button, "click", () => zoomMiddle(ui, state, factor))
   }
-  on(add(tools, "button", "tool", "Whole matrix"), "click", () => showWhole(ui, state))
+  on(make(tools, "button", "tool", "Whole matrix"), "click", () => showWhole(ui, state))
   on(open, "click", () => openHead(ui, state, Number(open.dataset.head)))
   on(over, "keydown", (event) => { if (pressKey(ui, state, event)) event.preventDefault() })
   on(over, "blur", () => { if (state.cursor >= 0) { state.cursor = -1; paint(ui, state, false) } })
@@ -355,7 +359,7 @@ function drawLegend({ legend }, { data, colours }) {
 }
 
 function addEntry(parent, text, className, colour) {
-  const item = add(parent, "span", "entry")
-  add(item, "i", className).style.background = colour
-  add(item, "span", "", text)
+  const item = make(parent, "span", "entry")
+  make(item, "i", className).style.background = colour
+  make(item, "span", "", text)
 }

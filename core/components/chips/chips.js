@@ -1,20 +1,25 @@
-// Tokens as chips. Every text is set with textContent: what was typed is never read as HTML.
+// Tokens as chips.
 
+import { make } from "../shared/dom.js"
+
+/** @typedef {{display: string, text: string, id: number, special: boolean, segment: number, word: number | null}} Token */
+
+/** @param {{data: {tokens: Token[]}, parentElement: HTMLElement}} component */
 export default function (component) {
   const { data, parentElement } = component
   let list = parentElement.querySelector(".chips")
   if (!list) {
-    list = document.createElement("ol")
-    list.className = "chips"
+    list = make(parentElement, "ol", "chips")
     list.setAttribute("aria-label", "Tokens")
-    parentElement.append(list)
   }
   list.replaceChildren(...groupWords(data.tokens).map(drawWord))
   return () => list.remove()
 }
 
 // The pieces of a word stay together; a special token is a group of its own.
+/** @param {Token[]} tokens */
 function groupWords(tokens) {
+  /** @type {Token[][]} */
   const groups = []
   for (const token of tokens) {
     const last = groups.at(-1)
@@ -24,23 +29,14 @@ function groupWords(tokens) {
   return groups
 }
 
+/** @param {Token[]} pieces */
 function drawWord(pieces) {
-  const item = document.createElement("li")
-  item.className = ["word", pieces[0].special ? "special" : "", pieces[0].segment ? "second" : ""].join(" ")
+  const item = make(null, "li", ["word", pieces[0].special ? "special" : "", pieces[0].segment ? "second" : ""].join(" "))
   for (const piece of pieces) {
-    const chip = document.createElement("span")
-    chip.className = "chip"
+    const chip = make(item, "span", "chip")
     chip.title = `${piece.text} · id ${piece.id}`
-    chip.append(line("text", piece.display), line("id", String(piece.id)))
-    item.append(chip)
+    make(chip, "span", "text", piece.display)
+    make(chip, "span", "id", String(piece.id))
   }
   return item
-}
-
-function line(className, text) {
-  const node = document.createElement("span")
-  node.className = className
-  node.dir = "auto"
-  node.textContent = text
-  return node
 }

@@ -19,8 +19,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-_SCRIPTS = ("packed", "mount", "scales", "shades", "sizes", "scatter")
-_clouds = register("clouds", *_SCRIPTS)
+_clouds = register("clouds")
 
 
 @dataclass(frozen=True, eq=False)
@@ -136,4 +135,4 @@ def show_clouds(
 
 def clouds_page(clouds: Clouds, title: str, note: str, body: str = "") -> str:
     """The panels as one HTML file that opens without internet; `body` is HTML above them."""
-    return standalone_page("clouds", _SCRIPTS, clouds.packed(), title, note, body)
+    return standalone_page("clouds", clouds.packed(), title, note, body)

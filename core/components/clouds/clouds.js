@@ -1,6 +1,14 @@
 // Panels of queries (circles) and keys (diamonds), each query joined to keys by lines. A hovered or
 // pinned point shows its lines alone, in every panel. Texts are text nodes, never HTML.
 
+import { fitFrame, nearestPoint, placeTexts, toScreen } from "../points/scatter.js"
+import { legendEntries, shadeIndex, shadesOf } from "../points/shades.js"
+import { sizeClass, sizeEntries, sizeFactor } from "../points/sizes.js"
+import { shortened } from "../points/texts.js"
+import { make } from "../shared/dom.js"
+import { mount } from "../shared/mount.js"
+import { parseColour } from "../shared/scales.js"
+
 const PANEL = { least: 250, small: 212, most: 620, gap: 14, margin: { x: 40, y: 24 } } // pixels
 const RADIUS = { few: 5, many: 3, manyFrom: 150 } // of a point; from that many tokens on the small
 const REACH = 14 // pixels from a point to the pointer
@@ -14,13 +22,12 @@ export default function (component) {
 }
 
 function createView(parentElement) {
-  const legend = made("div", "legend")
-  const root = made("div", "grid")
-  const reading = made("p", "reading")
+  const legend = make(parentElement, "div", "legend")
+  const root = make(parentElement, "div", "grid")
+  const reading = make(parentElement, "p", "reading")
   reading.setAttribute("aria-live", "polite")
-  const tip = made("div", "tip")
+  const tip = make(parentElement, "div", "tip")
   tip.hidden = true
-  parentElement.append(legend, root, reading, tip)
   const state = { data: null, send: null, pinned: -1, hovered: -1, panels: [], width: 0, legend, root, reading, tip }
   const redraw = () => { if (state.data) layOut(state) }
   const resize = new ResizeObserver(() => { if (root.clientWidth !== state.width) redraw() })
@@ -109,17 +116,17 @@ function pointsOf(data, panel) {
 
 function makePanel(state, index, frame, indices) {
   const { data } = state
-  const figure = made("figure")
-  const canvas = made("canvas")
+  const figure = make(null, "figure")
+  make(figure, "figcaption", "", data.titles[index])
+  const canvas = make(figure, "canvas")
   const ratio = window.devicePixelRatio || 1
   Object.assign(canvas, { width: frame.width * ratio, height: frame.height * ratio, tabIndex: 0 })
   canvas.style.width = `${frame.width}px`
   canvas.style.height = `${frame.height}px`
   canvas.setAttribute("role", "img")
   canvas.setAttribute("aria-label", `${data.titles[index]}: ${data.shown.length} queries and as many keys`)
-  const notes = made("div", "notes")
-  notes.append(...data.notes[index].map((note) => textNode("div", note)))
-  figure.append(textNode("figcaption", data.titles[index]), canvas, notes)
+  const notes = make(figure, "div", "notes")
+  for (const note of data.notes[index]) make(notes, "div", "", note)
   const points = pointsOf(data, index)
   const places = Array(2 * data.labels.length).fill(null)
   for (const i of indices) places[i] = toScreen(frame, points[2 * i], points[2 * i + 1])
@@ -292,11 +299,6 @@ function isChosen({ sources, targets, labels }, index) {
   return index < labels.length ? sources.includes(index) : targets.includes(index - labels.length)
 }
 
-function shortened(text) {
-  const letters = [...text]
-  return letters.length > 18 ? `${letters.slice(0, 17).join("")}…` : text
-}
-
 // What the point in focus attends to, or who attends to it, with the weights, for each head.
 function readingOf(state) {
   const { data } = state
@@ -317,7 +319,7 @@ function showTip(state, index, event) {
   const { tip, data } = state
   const count = data.labels.length
   const kind = index < count ? "query" : "key"
-  tip.replaceChildren(textNode("b", data.labels[index % count]), textNode("span", `${kind}, position ${(index % count) + 1}`))
+  tip.replaceChildren(make(null, "b", "", data.labels[index % count]), make(null, "span", "", `${kind}, position ${(index % count) + 1}`))
   tip.hidden = false
   tip.style.left = `${Math.min(event.clientX + 14, window.innerWidth - 210)}px`
   tip.style.top = `${event.clientY + 14}px`
@@ -338,7 +340,7 @@ function readColours(element, data) {
 function drawLegend({ legend, data, colours }) {
   const items = [
     ...legendEntries(data, colours.shades), ...sizeEntries(data),
-    textNode("span", "— a line's thickness is the attention"),
+    make(null, "span", "", "— a line's thickness is the attention"),
     entry("each query's strongest", "dash", colours.strongest),
   ]
   if (data.sources.length || data.targets.length) items.push(entry("chosen sources and targets", "dash", colours.alert))
@@ -346,22 +348,8 @@ function drawLegend({ legend, data, colours }) {
 }
 
 function entry(text, shape, colour) {
-  const item = made("span", "entry")
-  const mark = made("i", shape)
-  mark.style.background = colour
-  item.append(mark, textNode("span", text))
+  const item = make(null, "span", "entry")
+  make(item, "i", shape).style.background = colour
+  make(item, "span", "", text)
   return item
-}
-
-function made(tag, className = "") {
-  const node = document.createElement(tag)
-  if (className) node.className = className
-  return node
-}
-
-function textNode(tag, text) {
-  const node = made(tag)
-  node.textContent = text
-  node.dir = "auto"
-  return node
 }

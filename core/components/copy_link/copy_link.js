@@ -3,18 +3,18 @@
 // Without a secure context there is no clipboard: then the address is
 // shown, selected, to be copied by hand.
 
+import { make } from "../shared/dom.js"
+
 const SHOWN_MS = 1800
+/** @type {WeakMap<HTMLElement, number>} */
 const timers = new WeakMap()
+/** @type {WeakMap<HTMLElement, string>} */
 const papers = new WeakMap()
 
+/** @param {{data: {label: string, offered: boolean}, parentElement: HTMLElement, setTriggerValue: (name: string, value: string) => void}} component */
 export default function (component) {
   const { data, parentElement, setTriggerValue } = component
-  let button = parentElement.querySelector("button")
-  if (!button) {
-    button = document.createElement("button")
-    button.type = "button"
-    parentElement.append(button)
-  }
+  const button = parentElement.querySelector("button") ?? make(parentElement, "button")
   button.textContent = data.label
   button.hidden = !data.offered
   parentElement.querySelector("input")?.remove() // it would show the address of the view before
@@ -29,6 +29,7 @@ export default function (component) {
   }
 }
 
+/** @param {HTMLElement} parentElement @param {HTMLButtonElement} button @param {string} label */
 async function copyAddress(parentElement, button, label) {
   try {
     await navigator.clipboard.writeText(window.location.href)
@@ -41,11 +42,11 @@ async function copyAddress(parentElement, button, label) {
   timers.set(parentElement, setTimeout(() => { button.textContent = label }, SHOWN_MS))
 }
 
+/** @param {HTMLElement} parentElement */
 function showAddress(parentElement) {
-  const field = parentElement.querySelector("input") ?? document.createElement("input")
+  const field = parentElement.querySelector("input") ?? make(parentElement, "input")
   field.readOnly = true
   field.setAttribute("aria-label", "Address of this view")
   field.value = window.location.href
-  parentElement.append(field)
   field.select()
 }

@@ -24,23 +24,7 @@ if TYPE_CHECKING:
 
 # Below it all layers are sent at once, and the layer slider needs no server.
 ALL_LAYERS_BYTES = 1_000_000
-_SHARED = (
-    "packed",
-    "mount",
-    "scales",
-    "view_weights",
-    "view_filters",
-    "controls",
-    "swatches",
-    "tooltip",
-    "columns",
-    "head_layout",
-    "head_lines",
-    "head_words",
-    "head_panel",
-    "head_sync",
-)
-_head_view = register("head_view", *_SHARED)
+_head_view = register("head_view")
 
 
 @dataclass(frozen=True)
@@ -131,7 +115,7 @@ def show_head_view(data: bytes, *, key: str, on_view: Callable[[object], None]) 
 
 def save_head_view(data: bytes, title: str, note: str) -> str:
     """The head view as one HTML file that needs no server."""
-    return standalone_page("head_view", _SHARED, data, title, note)
+    return standalone_page("head_view", data, title, note)
 
 
 def _facts_of(layer: LayerWeights) -> dict[str, Any]:

@@ -1,6 +1,19 @@
 // The head view: one layer's heads as lines between two columns of tokens. State is here, pictures in
-// head_lines.js, places in head_layout.js, tokens in columns.js, controls in head_panel.js,
-// words in head_words.js, talk with the server in head_sync.js.
+// lines.js, places in layout.js, tokens in columns.js, controls in panel.js,
+// words in words.js, talk with the server in sync.js.
+
+import { make, textWidths } from "../shared/dom.js"
+import { mount } from "../shared/mount.js"
+import { luminance, parseColour } from "../shared/scales.js"
+import { makeTip } from "../shared/tooltip.js"
+import { makeColumns } from "./columns.js"
+import { cellsOf, headsOn, leastOf, nearestFirst, profileOf, shownTokens, strongestFirst } from "./filters.js"
+import { GAP, barScale, hitAt, layOut, rowsInView, segmentAt, segmentEnds } from "./layout.js"
+import { drawBars, drawCells, drawMap, penOf } from "./lines.js"
+import { makePanel } from "./panel.js"
+import { askForNear, report, takeData, wanted } from "./sync.js"
+import { renormalise } from "./weights.js"
+import { countSentence, pairNote, tokenSentence, weightText } from "./words.js"
 
 const FRAME_MS = 14 // of drawing before the screen gets its turn
 const MAP_WIDTH = { wide: 60, phone: 30 } // pixels
@@ -12,12 +25,14 @@ export default function (component) {
 }
 
 function createView(parentElement, standalone) {
+  /** @type {any} */
   const state = {
     standalone, data: null, send: null, view: null, serial: null, layers: new Map(), layer: null, memo: {},
     stamp: "", picture: "", drawnLayer: null, shown: null, on: [], rows: null, least: 0, cells: null, lines: null, top: 1, layout: null, built: "", theme: null,
     pointed: null, preview: null, profile: null, drawn: 0, frame: 0, timer: 0, finished: null, asked: "",
   }
-  const root = made(parentElement, "div", "root")
+  const root = make(parentElement, "div", "root")
+  /** @type {Record<string, any>} */
   const ui = { root }
   const change = (changes) => {
     Object.assign(state.view, changes)
@@ -30,22 +45,22 @@ function createView(parentElement, standalone) {
     prepare(state)
     redraw(ui, state)
   }
-  const readout = made(null, "div", "readout")
-  ui.sentence = made(readout, "div", "sentence")
+  const readout = make(null, "div", "readout")
+  ui.sentence = make(readout, "div", "sentence")
   ui.sentence.setAttribute("aria-live", "polite")
-  const foot = made(readout, "div", "least")
+  const foot = make(readout, "div", "least")
   ui.panel = makePanel(root, foot, { change, preview })
-  ui.count = made(foot, "div", "count")
+  ui.count = make(foot, "div", "count")
   root.append(readout)
-  ui.heading = made(root, "div", "heading")
-  ui.frame = made(root, "div", "frame")
-  ui.scroller = made(ui.frame, "div", "scroller")
-  ui.map = made(ui.frame, "canvas", "map")
-  ui.world = made(ui.scroller, "div", "world")
-  ui.sheet = made(ui.world, "canvas", "sheet")
-  ui.bounds = made(ui.world, "div", "bounds")
+  ui.heading = make(root, "div", "heading")
+  ui.frame = make(root, "div", "frame")
+  ui.scroller = make(ui.frame, "div", "scroller")
+  ui.map = make(ui.frame, "canvas", "map")
+  ui.world = make(ui.scroller, "div", "world")
+  ui.sheet = make(ui.world, "canvas", "sheet")
+  ui.bounds = make(ui.world, "div", "bounds")
   ui.columns = makeColumns(ui.world, columnActions(ui, state, change))
-  ui.cross = made(ui.world, "button", "cross", "×")
+  ui.cross = make(ui.world, "button", "cross", "×")
   ui.tip = makeTip(root)
   for (const canvas of [ui.map, ui.sheet]) canvas.setAttribute("aria-hidden", "true")
   ui.cross.tabIndex = -1 // the Delete key does the same
@@ -79,7 +94,7 @@ function columnActions(ui, state, change) {
   return {
     pin(side, position) {
       const pinned = pinnedOf(state.view)
-      const same = pinned?.side === side && pinned.position === position
+      const same = pinned?.side === side && pinned?.position === position
       change(same ? { from: [], to: [] } : pinTo(side, position))
     },
     away(position) {
@@ -245,9 +260,8 @@ function place(ui, state) {
 
 // Width in pixels of the widest token, as the page's font draws it.
 function widestToken(root, tokens) {
-  const pen = document.createElement("canvas").getContext("2d")
-  pen.font = `600 14px ${getComputedStyle(root).fontFamily}`
-  return tokens.reduce((widest, { display }) => Math.max(widest, pen.measureText(display).width), 0)
+  const widthOf = textWidths(`600 14px ${getComputedStyle(root).fontFamily}`)
+  return tokens.reduce((widest, { display }) => Math.max(widest, widthOf(display)), 0)
 }
 
 // Names of the columns, and a line where the second sentence begins.
@@ -255,21 +269,21 @@ function drawHeading({ heading, bounds }, { layout, shown, data }) {
   heading.replaceChildren()
   bounds.replaceChildren()
   const { linesLeft, linesRight, token, width } = layout
-  made(heading, "span", "query", "from (query)").style.cssText = `right: ${layout.whole - linesLeft}px`
-  made(heading, "span", "key", "to (key)").style.cssText = `left: ${linesRight}px`
+  make(heading, "span", "query", "from (query)").style.cssText = `right: ${layout.whole - linesLeft}px`
+  make(heading, "span", "key", "to (key)").style.cssText = `left: ${linesRight}px`
   for (const [side, left, right] of [["queries", linesLeft - token, linesLeft], ["keys", linesRight, linesRight + token]]) {
     const segments = shown[side].map((position) => data.tokens[position].segment)
     const row = segments.indexOf(1)
     if (row < 1) continue
-    const line = made(bounds, "div", "bound")
+    const line = make(bounds, "div", "bound")
     line.style.cssText = `top: ${row * layout.row}px; left: ${left}px; width: ${right - left}px`
     for (const [name, className] of [["A", "above"], ["B", "below"]]) {
-      const label = made(line, "span", className, name)
+      const label = make(line, "span", className, name)
       label.style.cssText = side === "queries" ? "right: calc(100% + 4px)" : "left: calc(100% + 4px)"
     }
   }
   if (bounds.children.length === 2 && bounds.children[0].style.top === bounds.children[1].style.top) {
-    const line = made(bounds, "div", "bound faint")
+    const line = make(bounds, "div", "bound faint")
     line.style.cssText = `top: ${bounds.children[0].style.top}; left: 0; width: ${width}px`
   }
 }
@@ -316,7 +330,8 @@ function drawFrame(ui, state) {
 function copyOf(canvas) {
   const copy = document.createElement("canvas")
   Object.assign(copy, { width: canvas.width, height: canvas.height })
-  copy.getContext("2d", { willReadFrequently: true }).drawImage(canvas, 0, 0)
+  const pen = /** @type {CanvasRenderingContext2D} */ (copy.getContext("2d", { willReadFrequently: true }))
+  pen.drawImage(canvas, 0, 0)
   return copy
 }
 
@@ -334,7 +349,7 @@ function tell(ui, state, active) {
   ui.columns.mark(active, pinned)
   ui.sentence.replaceChildren()
   const parts = active ? tokenSentence(active, { tokens: data.tokens, profile: state.profile, on, shown, top: state.top, pinned }) : [[idleSentence(state), "hint"]]
-  for (const [text, className] of parts) made(ui.sentence, "span", className, text).dir = "auto"
+  for (const [text, className] of parts) make(ui.sentence, "span", className, text)
   ui.count.textContent = countSentence(state)
   ui.cross.hidden = !active
   if (!active) return

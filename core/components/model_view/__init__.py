@@ -19,8 +19,7 @@ if TYPE_CHECKING:
 
     from core.analysis.model_map import ModelMap
 
-_SHARED = ("packed", "mount", "scales", "tiles", "tile_grid", "enlargement")
-_model_view = register("model_view", *_SHARED)
+_model_view = register("model_view")
 
 MOST_LINES = 500  # of a tile: about six for each pixel of its height
 MOST_ENLARGED = 2000  # of an enlarged tile
@@ -135,7 +134,7 @@ def show_model_view(
 
 def model_view_page(data: bytes, title: str, note: str) -> str:
     """The view as one HTML file that needs no internet."""
-    return standalone_page("model_view", _SHARED, data, title, note)
+    return standalone_page("model_view", data, title, note)
 
 
 def _numbers(values: object) -> list[int]:

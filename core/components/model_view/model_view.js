@@ -1,6 +1,13 @@
 // The model view: every head of a model as a tile, layers down, heads across. State and structure are
 // here, pixels in tiles.js, places in tile_grid.js, the enlargement in enlargement.js.
 
+import { make } from "../shared/dom.js"
+import { mount } from "../shared/mount.js"
+import { SEQUENTIAL, luminance, paletteOf, parseColour } from "../shared/scales.js"
+import { createPanel, written } from "./enlargement.js"
+import { TILE, hiddenAfter, shownHeads, stepTo, tileSize } from "./tile_grid.js"
+import { OPACITY, drawHeat, drawLines, fillImage, hueOf, pickLines, pictureOf, rampOf } from "./tiles.js"
+
 const MOST_PIXELS = 16e6 // of one canvas: phones refuse larger ones
 const DIMMED = 0.2 // how much is left of a head that is not among those highlighted
 const SCALE = [0, 0.01, 0.1, 0.25, 0.5, 1] // weights marked on the legend
@@ -12,27 +19,19 @@ export default function (component) {
   return mount(component, createView, (view, data) => view.update(data, component))
 }
 
-function add(parent, tag, className, text) {
-  const node = document.createElement(tag)
-  node.className = className
-  if (text !== undefined) node.textContent = text
-  parent.append(node)
-  return node
-}
-
 function createView(parentElement, standalone) {
-  const root = add(parentElement, "div", "root")
-  const bar = add(root, "div", "bar")
-  const hint = add(bar, "span", "hint", standalone
+  const root = make(parentElement, "div", "root")
+  const bar = make(root, "div", "bar")
+  const hint = make(bar, "span", "hint", standalone
     ? "Point at a tile to enlarge it, rest to enter it; arrow keys move. Click a label to hide it, Shift-click to keep only it."
     : "Point at a tile to enlarge it, rest to enter it, click to open its head. Click a label to hide it, Shift-click to keep only it.")
-  const restore = add(bar, "button", "restore")
-  restore.type = "button"
-  const legend = add(bar, "span", "legend")
-  const scroller = add(root, "div", "scroller")
-  const world = add(scroller, "div", "world")
+  const restore = make(bar, "button", "restore")
+  const legend = make(bar, "span", "legend")
+  const scroller = make(root, "div", "scroller")
+  const world = make(scroller, "div", "world")
   const panel = createPanel(root)
   const ui = { root, hint, restore, legend, scroller, world, panel, sheet: null }
+  /** @type {any} */
   const state = { data: null, hidden: null, rows: [], size: null, at: { row: 0, column: 0 }, width: 0, touch: false, rest: { x: 0, y: 0, timer: 0 }, grace: 0, over: null, frame: 0, component: null }
   const listen = new AbortController()
   const on = (target, type, run, options = {}) => target.addEventListener(type, run, { ...options, signal: listen.signal })
@@ -120,12 +119,12 @@ function buildGrid(ui, state) {
   world.setAttribute("role", "grid")
   world.setAttribute("aria-label", `${rows.length} layers down, ${across} heads across; arrow keys move, Enter opens a head`)
   world.style.width = `${TILE.label + across * (size.wide + TILE.gap)}px` // a gap after the label, none at the end
-  ui.sheet = add(world, "canvas", "sheet")
+  ui.sheet = make(world, "canvas", "sheet")
   ui.sheet.setAttribute("aria-hidden", "true")
   const template = `${TILE.label}px repeat(${across}, ${size.wide}px)`
   const head = addRow(world, template, `${TILE.head}px`)
-  add(head, "span", "corner")
-  if (data.sorted) add(head, "span", "sorted", data.sorted)
+  make(head, "span", "corner")
+  if (data.sorted) make(head, "span", "sorted", data.sorted)
   else rows[0].heads.forEach((each, column) => addLabel(head, "columnheader", `H${each + 1}`, -1, column, `head ${each + 1}`))
   rows.forEach(({ layer, heads }, row) => {
     const line = addRow(world, template, `${size.high}px`)
@@ -138,7 +137,7 @@ function buildGrid(ui, state) {
 }
 
 function addRow(world, template, height) {
-  const row = add(world, "div", "row")
+  const row = make(world, "div", "row")
   row.setAttribute("role", "row")
   row.style.gridTemplateColumns = template
   row.style.height = height
@@ -146,7 +145,7 @@ function addRow(world, template, height) {
 }
 
 function addLabel(parent, role, text, row, column, name) {
-  const node = add(parent, "div", `label ${role}`, text)
+  const node = make(parent, "div", `label ${role}`, text)
   node.setAttribute("role", role)
   node.setAttribute("aria-label", `${name}: Enter hides it, Shift and Enter keep only it`)
   node.title = `Click: hide ${name}. Shift-click: only ${name}.`
@@ -154,17 +153,17 @@ function addLabel(parent, role, text, row, column, name) {
 }
 
 function addCell(parent, { data }, layer, head, row, column) {
-  const node = add(parent, "div", "cell")
+  const node = make(parent, "div", "cell")
   const index = layer * data.heads + head
   const best = pairsOf(data, index)[0]
   node.setAttribute("role", "gridcell")
   node.setAttribute("aria-label", `Layer ${layer + 1}, head ${head + 1}. ${
     best ? `Strongest pair: ${best.from} to ${best.to}, ${written(best.weight)}` : "No pair is shown"}`)
-  if (data.sorted) add(node, "span", "number", String(head + 1))
+  if (data.sorted) make(node, "span", "number", String(head + 1))
   const closest = data.lit.length === 0 && data.closest === index
   if (data.lit[index] || closest) {
     node.classList.add(closest ? "closest" : "lit")
-    add(node, "span", "score", data.score[index].toFixed(2))
+    make(node, "span", "score", data.score[index].toFixed(2))
   }
   return placed(node, row, column)
 }
@@ -186,8 +185,11 @@ function cellAt(world, { row, column }) {
 }
 
 // {layer, head, index} of a tile; null for a label.
-function headAt({ rows, data }, { row, column }) {
-  if (row < 0 || column < 0) return null
+function headAt(state, { row, column }) {
+  return row < 0 || column < 0 ? null : tileAt(state, row, column)
+}
+
+function tileAt({ rows, data }, row, column) {
   const { layer, heads } = rows[row]
   return { layer, head: heads[column], index: layer * data.heads + heads[column] }
 }
@@ -201,17 +203,13 @@ function pairsOf(data, index) {
   })
 }
 
-function written(weight) {
-  return weight >= 0.01 ? weight.toFixed(3) : weight.toPrecision(2)
-}
-
 function tileOf(data, index) {
   const cells = data.shape.rows * data.shape.columns
   return data.tiles.subarray(index * cells, (index + 1) * cells)
 }
 
 // The colours of a head's picture: from the paper to its own colour, or the scale of strengths.
-function rampFor({ data, theme }, { layer, head, index }, dimmed) {
+function rampFor({ data, theme }, { layer, head }, dimmed) {
   const [nth, count] = { layer: [layer, data.layers], head: [head, data.heads], strength: [0, 1] }[data.colour]
   const key = `${nth} ${dimmed}`
   if (!theme.ramps.has(key)) {
@@ -234,17 +232,12 @@ function drawTiles({ sheet }, state) {
   const picture = pictureOf(size.wide * ratio, size.high * ratio)
   const image = pen.createImageData(picture.width, picture.height)
   rows.forEach((line, row) => line.heads.forEach((_, column) => {
-    const at = headAt(state, { row, column })
+    const at = tileAt(state, row, column)
     const dimmed = data.lit.length > 0 && !data.lit[at.index]
     drawHead(picture, data, tileOf(data, at.index), data.lines.tile, Math.max(1, ratio * 1.1))
     fillImage(image, picture, rampFor(state, at, dimmed))
     pen.putImageData(image, Math.round(column * step.x * ratio), Math.round(row * step.y * ratio))
   }))
-}
-
-function pictureOf(wide, high) {
-  const [width, height] = [Math.max(1, Math.round(wide)), Math.max(1, Math.round(high))]
-  return { levels: new Float32Array(width * height), width, height }
 }
 
 function drawHead(picture, data, tile, most, thick) {
@@ -258,21 +251,21 @@ function drawBar({ restore, legend }, state) {
   restore.hidden = counts.length === 0
   restore.textContent = `Show all (${counts.map(([count, name]) => `${count} ${name}${count > 1 ? "s" : ""}`).join(", ")} hidden)`
   legend.replaceChildren()
-  add(legend, "span", "", data.draw === "lines" ? "a line's weight" : "a cell's weight")
-  const ramp = add(legend, "span", "ramp")
+  make(legend, "span", "", data.draw === "lines" ? "a line's weight" : "a cell's weight")
+  const ramp = make(legend, "span", "ramp")
   const colours = data.colour === "strength" ? theme.strength : [theme.paper, parseColour(theme.ink)]
   ramp.style.background = `linear-gradient(to right, ${colours.map((rgb) => `rgb(${rgb})`)})`
   let last = -1
   for (const weight of SCALE) {
     const share = data.draw === "lines" ? OPACITY[Math.round(255 * Math.sqrt(weight))] : Math.sqrt(weight)
     if (share - last < LEAST_APART) continue
-    add(ramp, "i", "", String(weight)).style.left = `${100 * share}%`
+    make(ramp, "i", "", String(weight)).style.left = `${100 * share}%`
     last = share
   }
 }
 
 function enlarge(ui, state, place, pointer) {
-  const at = headAt(state, place)
+  const at = tileAt(state, place.row, place.column)
   const box = cellAt(ui.world, place).getBoundingClientRect()
   const { data } = state
   const score = data.score.length && Number.isFinite(data.score[at.index]) ? `${data.scoreName} ${data.score[at.index].toFixed(2)}` : ""
@@ -296,7 +289,7 @@ function pass(ui, state) {
   clearTimeout(state.grace)
   clearTimeout(state.rest.timer)
   if (panel.isSettled()) {
-    const back = state.over && panel.isShown(nameOf(headAt(state, state.over.place)))
+    const back = state.over && panel.isShown(nameOf(tileAt(state, state.over.place.row, state.over.place.column)))
     if (!back) state.grace = setTimeout(go, GRACE_MS)
   } else go()
 }
@@ -331,8 +324,9 @@ function open({ component }, { layer, head }) {
 
 function toggle(ui, state, { row, column }, alone) {
   const { data, rows, hidden } = state
-  const [kind, index, count] = row < 0 ? ["heads", rows[0].heads[column], data.heads] : ["layers", rows[row].layer, data.layers]
-  hide(ui, state, hiddenAfter(hidden, kind, index, count, alone))
+  hide(ui, state, row < 0
+    ? hiddenAfter(hidden, "heads", rows[0].heads[column], data.heads, alone)
+    : hiddenAfter(hidden, "layers", rows[row].layer, data.layers, alone))
 }
 
 function hide(ui, state, hidden) {

@@ -20,19 +20,7 @@ if TYPE_CHECKING:
 
     from core.analysis.neuron import NeuronHead
 
-_SCRIPTS = (
-    "packed",
-    "mount",
-    "scales",
-    "neuron",
-    "neuron_choice",
-    "neuron_cells",
-    "neuron_lines",
-    "neuron_layout",
-    "neuron_words",
-    "neuron_table",
-)
-_neuron_view = register("neuron_view", *_SCRIPTS)
+_neuron_view = register("neuron_view")
 
 
 @dataclass(frozen=True)
@@ -93,7 +81,7 @@ def neuron_page(
 ) -> str:
     """The view as one HTML file that opens without internet and keeps every interaction."""
     data = packed(head, labels, segments, state)
-    return standalone_page("neuron_view", _SCRIPTS, data, title, note)
+    return standalone_page("neuron_view", data, title, note)
 
 
 def packed(

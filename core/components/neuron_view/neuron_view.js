@@ -2,6 +2,16 @@
 // products with the query as colour cells, then dot product, score and attention. State and events are
 // here; rows outside the view are not in the page.
 
+import { make } from "../shared/dom.js"
+import { mount } from "../shared/mount.js"
+import { drawRows, readColours, sizeCanvas } from "./cells.js"
+import { viewOf } from "./choice.js"
+import { TOKENS, WIDTH, columnAt, columnCount, columnKind, measure, spanOf, weightLeast } from "./layout.js"
+import { WORK_MS, drawQueries } from "./lines.js"
+import { colourLimits, sameVectors } from "./numbers.js"
+import { drawBar, drawHeads, drawRow, drawStripRow, makeParts } from "./table.js"
+import { cellWords, pairWords } from "./words.js"
+
 const OVERSCAN = 4 // rows drawn beyond the edge
 const LINES = [[800, 2], [560, 3], [0, 4]] // of the sentence, from so many pixels of width on
 const LINE_HEIGHT = 21 // pixels
@@ -13,7 +23,8 @@ export default function (component) {
 
 function createView(parentElement) {
   const ui = makeParts(parentElement)
-  const state = { ui, head: null, send: null, chosen: null, pointed: null, view: null, at: null, rows: new Map(), window: "", frame: 0, lines: { row: 0, frame: 0 } }
+  /** @type {any} */
+  const state = { ui, head: null, send: null, chosen: null, pointed: null, view: null, layout: null, at: null, rows: new Map(), window: "", frame: 0, lines: { row: 0, frame: 0 } }
   const removers = []
   const on = (target, type, listener, options) => {
     target.addEventListener(type, listener, options)
@@ -122,10 +133,10 @@ function fill(state) {
   drawStripRow(state)
   say(state)
   ui.body.replaceChildren()
-  state.drawnLines = made(ui.body, "canvas", "lines")
-  state.canvas = view.folded ? null : made(ui.body, "canvas")
-  state.bands = ["band", "band", "band across"].map((name) => made(ui.body, "div", name))
-  state.stripBand = made(ui.strip, "div", "band")
+  state.drawnLines = make(ui.body, "canvas", "lines")
+  state.canvas = view.folded ? null : make(ui.body, "canvas")
+  state.bands = ["band", "band", "band across"].map((name) => make(ui.body, "div", name))
+  state.stripBand = make(ui.strip, "div", "band")
   state.rows.clear()
   state.window = ""
   drawWindow(state)
@@ -188,10 +199,11 @@ function hover(state, event) {
   follow(state, at)
   point(state, at)
   const { tip } = state.ui
-  tip.hidden = !at || at.column === 0
-  if (tip.hidden) return
+  tip.hidden = true
+  if (!at || at.column === 0) return
+  tip.hidden = false
   tip.replaceChildren()
-  for (const line of cellWords(state.head, state.view, at)) made(tip, "div", "", line)
+  for (const line of cellWords(state.head, state.view, at)) make(tip, "div", "", line)
   const wide = tip.offsetWidth + 14
   tip.style.left = `${event.clientX + wide + 8 > window.innerWidth ? Math.max(4, event.clientX - wide) : event.clientX + 14}px`
   tip.style.top = `${Math.min(event.clientY + 16, window.innerHeight - tip.offsetHeight - 6)}px`
@@ -264,8 +276,8 @@ function point(state, at) {
   state.at = there ? at : null
   mark(state)
   ui.reading.replaceChildren()
-  if (state.at) made(ui.reading, "span", "", cellWords(head, view, state.at).join(" · "))
-  else made(ui.reading, "span", "hint", HINT)
+  if (state.at) make(ui.reading, "span", "", cellWords(head, view, state.at).join(" · "))
+  else make(ui.reading, "span", "hint", HINT)
 }
 
 // Lines along the column and the row of the cell that is pointed at, and a frame around it.
@@ -277,7 +289,7 @@ function mark(state) {
   ui.scroller.removeAttribute("aria-activedescendant")
   if (!at) return
   const { kind, place } = columnKind(head, view.folded, at.column)
-  if (place !== undefined) {
+  if (place >= 0) {
     const columns = [TOKENS + place, TOKENS + head.dim + place]
     columns.forEach((column, i) => show(bands[i], spanOf(layout, head, view.folded, column)))
     show(state.stripBand, spanOf(layout, head, view.folded, columns[kind === "product" && at.row < 0 ? 1 : 0]))
@@ -289,7 +301,7 @@ function mark(state) {
   const row = at.row < 0 ? ui.strip : state.rows.get(at.row)
   if (!row) return
   row.classList.toggle("on", at.row >= 0 && at.column > 0)
-  const active = made(row, "div", "active")
+  const active = make(row, "div", "active")
   const [left, width] = spanOf(layout, head, view.folded, at.column)
   Object.assign(active.style, { left: `${left}px`, width: `${width}px`, top: "1px", bottom: "1px" })
   active.id = "active-cell"
@@ -308,8 +320,8 @@ function show(band, [left, width]) {
 // The sentence keeps the height of its longest, so that the table stays under the pointer.
 function say({ ui, head, view, width }) {
   ui.sentence.replaceChildren()
-  for (const [className, text] of pairWords(head, view)) made(ui.sentence, "span", className, text)
-  const lines = LINES.find(([least]) => width >= least)[1]
+  for (const [className, text] of pairWords(head, view)) make(ui.sentence, "span", className, text)
+  const [, lines] = LINES.find(([least]) => width >= least) ?? LINES[LINES.length - 1]
   const known = ui.sentence.dataset.width === String(width) ? parseFloat(ui.sentence.style.minHeight) : 0
   ui.sentence.dataset.width = String(width)
   ui.sentence.style.minHeight = `${Math.max(known, lines * LINE_HEIGHT, ui.sentence.offsetHeight)}px`

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-_planes = register("planes", "packed", "mount")
+_planes = register("planes")
 
 
 @dataclass(frozen=True)

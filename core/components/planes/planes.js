@@ -1,5 +1,26 @@
 // Small planes with arrows from the origin, as SVG. Labels are text nodes, never HTML.
 
+import { make, textWidths } from "../shared/dom.js"
+import { mount } from "../shared/mount.js"
+
+/** @import { Component } from "../shared/mount.js" */
+/**
+ * @typedef {{label: string, colour: string, name: string}} Arrow
+ * @typedef {{x: number, y: number}} Place
+ * @typedef {Place & {raw: number[]}} Tip in pixels, and as it was given
+ * @typedef {{x: number, y: number, width: number, height: number}} Box
+ * @typedef {object} Data
+ * @property {string[]} titles
+ * @property {string[]} notes
+ * @property {Arrow[]} arrows
+ * @property {number[]} picked
+ * @property {boolean} ownScale
+ * @property {boolean} rightAngle
+ * @property {boolean} canPick
+ * @property {Float32Array} points
+ * @typedef {{data: Data, send: (picked: number[]) => void, width: number}} State
+ */
+
 const SVG = "http://www.w3.org/2000/svg"
 const TILE = { least: 210, height: 212, gap: 12 } // pixels, without the title
 const MARGIN = { x: 46, y: 20 } // room for labels beyond the longest arrow
@@ -7,26 +28,26 @@ const HEAD = { length: 8, width: 3.4 }
 const GAP = 2 // between labels
 const FEW = 3 // arrows, all of which get their label
 
+/** @param {Component} component */
 export default function (component) {
   return mount(component, createView, (view, data) => view.update(data, (picked) => component.setStateValue("picked", picked)))
 }
 
+/** @param {HTMLElement} parentElement */
 function createView(parentElement) {
-  const root = document.createElement("div")
-  root.className = "grid"
-  const tip = document.createElement("div")
-  tip.className = "tip"
+  const root = make(parentElement, "div", "grid")
+  const tip = make(parentElement, "div", "tip")
   tip.hidden = true
-  parentElement.append(root, tip)
-  const state = { data: null, send: null, width: 0 }
-  const draw = () => { if (state.data) drawGrid(root, tip, state) }
+  /** @type {State | null} */
+  let state = null
+  const draw = () => { if (state) drawGrid(root, tip, state) }
   const resize = new ResizeObserver(() => {
-    if (root.clientWidth !== state.width) draw()
+    if (root.clientWidth !== state?.width) draw()
   })
   resize.observe(root)
   return {
-    update(data, send) {
-      Object.assign(state, { data, send })
+    update(/** @type {Data} */ data, /** @type {State["send"]} */ send) {
+      state = { data, send, width: 0 }
       draw()
     },
     destroy() {
@@ -37,6 +58,7 @@ function createView(parentElement) {
   }
 }
 
+/** @param {HTMLElement} root @param {HTMLElement} tip @param {State} state */
 function drawGrid(root, tip, state) {
   const { data } = state
   state.width = root.clientWidth
@@ -48,11 +70,13 @@ function drawGrid(root, tip, state) {
   root.replaceChildren(...data.titles.map((_, plane) => drawTile(plane, width, tip, state)))
 }
 
+/** @param {number} plane @param {number} width @param {HTMLElement} tip @param {State} state */
 function drawTile(plane, width, tip, state) {
   const { data } = state
-  const tile = document.createElement("figure")
-  const title = document.createElement("figcaption")
-  title.append(textNode("b", data.titles[plane]), textNode("span", data.notes[plane]))
+  const tile = make(null, "figure")
+  const title = make(tile, "figcaption")
+  make(title, "b", "", data.titles[plane])
+  make(title, "span", "", data.notes[plane])
   const half = { x: width / 2, y: Math.min(width, TILE.height) / 2 }
   const viewBox = `${-half.x} ${-half.y} ${2 * half.x} ${2 * half.y}`
   const svg = shape("svg", { width: 2 * half.x, height: 2 * half.y, viewBox, role: "img" })
@@ -62,15 +86,16 @@ function drawTile(plane, width, tip, state) {
     shape("line", { class: "axis", y1: -half.y, y2: half.y, x1: 0, x2: 0 }),
   )
   const points = pointsOf(data, plane, { x: half.x - MARGIN.x, y: half.y - MARGIN.y })
-  const order = data.arrows.map((_, i) => i).sort((a, b) => faded(data, b) - faded(data, a))
+  const order = data.arrows.map((_, i) => i).sort((a, b) => Number(faded(data, b)) - Number(faded(data, a)))
   for (const i of order) svg.append(drawArrow(data, points, i, plane, tip, state))
   if (data.rightAngle) drawFoot(svg, points)
   for (const label of placeLabels(data, points, half)) svg.append(label)
-  tile.append(title, svg)
+  tile.append(svg)
   return tile
 }
 
 // Pixel coordinates of the tips; y grows upwards in the data and downwards on the screen.
+/** @param {Data} data @param {number} plane @param {Place} reach @returns {Tip[]} */
 function pointsOf(data, plane, reach) {
   const count = data.arrows.length
   const start = data.ownScale ? plane * count * 2 : 0
@@ -88,10 +113,12 @@ function pointsOf(data, plane, reach) {
   })
 }
 
+/** @param {Data} data @param {number} index */
 function faded(data, index) {
   return data.picked.length > 0 && !data.picked.includes(index)
 }
 
+/** @param {Data} data @param {Tip[]} points @param {number} index @param {number} plane @param {HTMLElement} tip @param {State} state */
 function drawArrow(data, points, index, plane, tip, state) {
   const { x, y, raw } = points[index]
   const group = shape("g", { class: faded(data, index) ? "arrow faded" : "arrow" })
@@ -112,20 +139,24 @@ function drawArrow(data, points, index, plane, tip, state) {
   return group
 }
 
+/** @param {number} x @param {number} y @param {number} length */
 function arrowPath(x, y, length) {
   const stop = Math.max(0, 1 - HEAD.length / length)
   return `M0 0L${(x * stop).toFixed(1)} ${(y * stop).toFixed(1)}`
 }
 
+/** @param {number} x @param {number} y @param {number} length */
 function headPath(x, y, length) {
   const [ux, uy] = [x / length, y / length]
   const size = Math.min(HEAD.length, length)
   const [bx, by] = [x - ux * size, y - uy * size]
+  /** @type {(side: number) => string} */
   const corner = (side) => `${(bx - side * uy * HEAD.width).toFixed(1)} ${(by + side * ux * HEAD.width).toFixed(1)}`
   return `M${x.toFixed(1)} ${y.toFixed(1)}L${corner(1)}L${corner(-1)}Z`
 }
 
 // The dashed line from the tip of A to its foot on B, and the small square of the right angle.
+/** @param {SVGElement} svg @param {Place[]} points */
 function drawFoot(svg, points) {
   const [b, a, foot] = points
   svg.append(shape("line", { class: "plumb", x1: a.x, y1: a.y, x2: foot.x, y2: foot.y }))
@@ -140,21 +171,23 @@ function drawFoot(svg, points) {
   svg.append(shape("path", { class: "square", d: `M${p1.join(" ")}L${p2.join(" ")}L${p3.join(" ")}` }))
 }
 
+/** @param {number} x @param {number} y */
 function unit(x, y) {
   const length = Math.hypot(x, y)
   return length < 1e-9 ? null : { x: x / length, y: y / length }
 }
 
 // Labels beside the tips, longest arrows first; one that would overlap another is left out.
+/** @param {Data} data @param {Place[]} points @param {Place} half */
 function placeLabels(data, points, half) {
-  const pen = document.createElement("canvas").getContext("2d")
-  pen.font = "12px sans-serif"
+  const widthOf = textWidths("12px sans-serif")
   const order = data.arrows.map((_, i) => i).filter((i) => !faded(data, i))
   order.sort((a, b) => Math.hypot(points[b].x, points[b].y) - Math.hypot(points[a].x, points[a].y))
+  /** @type {Box[]} */
   const taken = []
   const labels = []
   for (const i of order) {
-    const width = pen.measureText(data.arrows[i].label).width * 1.08 + 2
+    const width = widthOf(data.arrows[i].label) * 1.08 + 2
     const box = freeBox(points[i], width, 14, half, taken, data.arrows.length <= FEW)
     if (!box) continue
     taken.push(box)
@@ -167,6 +200,7 @@ function placeLabels(data, points, half) {
 }
 
 // Beside the tip; among few arrows also farther off, where a label cannot be taken for another's.
+/** @param {Place} place @param {number} width @param {number} height @param {Place} half @param {Box[]} taken @param {boolean} few */
 function freeBox({ x, y }, width, height, half, taken, few) {
   const direction = Math.atan2(y, x)
   for (const distance of few ? [4, 12, 24] : [4, 12]) {
@@ -181,27 +215,23 @@ function freeBox({ x, y }, width, height, half, taken, few) {
   return null
 }
 
+/** @param {Box} a @param {Box} b */
 function overlap(a, b) {
   return a.x < b.x + b.width + GAP && b.x < a.x + a.width + GAP && a.y < b.y + b.height + GAP && b.y < a.y + a.height + GAP
 }
 
+/** @param {HTMLElement} tip @param {PointerEvent} event @param {string} first @param {string} second */
 function showTip(tip, event, first, second) {
-  tip.replaceChildren(textNode("b", first), textNode("span", second))
+  tip.replaceChildren(make(null, "b", "", first), make(null, "span", "", second))
   tip.hidden = false
   const wide = window.innerWidth
   tip.style.left = `${Math.min(event.clientX + 14, wide - 220)}px`
   tip.style.top = `${event.clientY + 14}px`
 }
 
-function textNode(tag, text) {
-  const node = document.createElement(tag)
-  node.textContent = text
-  node.dir = "auto"
-  return node
-}
-
+/** @param {keyof SVGElementTagNameMap} tag @param {Record<string, string | number>} attributes */
 function shape(tag, attributes) {
   const node = document.createElementNS(SVG, tag)
-  for (const [name, value] of Object.entries(attributes)) node.setAttribute(name, value)
+  for (const [name, value] of Object.entries(attributes)) node.setAttribute(name, String(value))
   return node
 }

@@ -1,14 +1,18 @@
 // Colours of the theme, as functions of a number. Palettes come from Streamlit's CSS variables.
 
-const SEQUENTIAL = "--st-chart-sequential-colors"
-const DIVERGING = "--st-chart-diverging-colors"
+/** @typedef {number[]} Rgb red, green and blue from 0 to 255 */
 
-function paletteOf(element, variable) {
+export const SEQUENTIAL = "--st-chart-sequential-colors"
+export const DIVERGING = "--st-chart-diverging-colors"
+
+/** @param {Element} element @param {string} variable @returns {Rgb[]} */
+export function paletteOf(element, variable) {
   const text = getComputedStyle(element).getPropertyValue(variable).trim()
   return text ? text.split(",").map((colour) => parseColour(colour.trim())) : [[255, 255, 255], [40, 40, 120]]
 }
 
-function parseColour(text) {
+/** @param {string} text @returns {Rgb} */
+export function parseColour(text) {
   const hex = text.replace("#", "")
   if (/^[0-9a-f]{6}$/i.test(hex)) {
     return [0, 2, 4].map((start) => parseInt(hex.slice(start, start + 2), 16))
@@ -18,7 +22,8 @@ function parseColour(text) {
 }
 
 // 256 steps of a palette as {css, ink}: ink is the text colour that reads on it.
-function colourSteps(palette) {
+/** @param {Rgb[]} palette @returns {{css: string, ink: string}[]} */
+export function colourSteps(palette) {
   const last = palette.length - 1
   return Array.from({ length: 256 }, (_, step) => {
     const place = (step / 255) * last
@@ -30,10 +35,16 @@ function colourSteps(palette) {
 }
 
 // Relative luminance, WCAG 2.
-function luminance(rgb) {
+/** @param {Rgb} rgb @returns {number} */
+export function luminance(rgb) {
   const [r, g, b] = rgb.map((value) => {
     const share = value / 255
     return share <= 0.03928 ? share / 12.92 : ((share + 0.055) / 1.055) ** 2.4
   })
   return 0.2126 * r + 0.7152 * g + 0.0722 * b
+}
+
+/** @param {Rgb} colour @returns {string} */
+export function css(colour) {
+  return `rgb(${colour})`
 }

@@ -1,27 +1,28 @@
 // A note beside the mouse. Lines are [text, colour], set as text.
 
-function makeTip(parent) {
-  const tip = document.createElement("div")
-  tip.className = "tip"
+import { make } from "./dom.js"
+
+/**
+ * @typedef {object} Tip
+ * @property {(event: {clientX: number, clientY: number}, title: string, lines: (string | null)[][]) => void} show each line a text and perhaps a colour
+ * @property {() => void} hide
+ */
+
+/** @param {ParentNode} parent @returns {Tip} */
+export function makeTip(parent) {
+  const tip = make(parent, "div", "tip")
   tip.hidden = true
-  parent.append(tip)
   return {
     show(event, title, lines) {
       const rows = lines.map(([text, colour]) => {
-        const row = document.createElement("span")
-        row.dir = "auto"
-        if (colour) {
-          const dot = document.createElement("i")
-          dot.style.background = colour
-          row.append(dot)
-        }
-        row.append(text)
+        const row = make(null, "span", "", text ?? "")
+        if (!colour) return row
+        const dot = make(null, "i")
+        dot.style.background = colour
+        row.prepend(dot)
         return row
       })
-      const first = document.createElement("b")
-      first.textContent = title
-      first.dir = "auto"
-      tip.replaceChildren(first, ...rows)
+      tip.replaceChildren(make(null, "b", "", title), ...rows)
       tip.hidden = false
       const { width, height } = tip.getBoundingClientRect()
       const beyond = event.clientX + 16 + width > window.innerWidth

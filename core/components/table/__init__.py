@@ -10,7 +10,7 @@ from core.components.registry import register
 if TYPE_CHECKING:
     from core.analysis.attention_table import AttentionTable
 
-_table = register("table", "packed", "mount", "scales")
+_table = register("table")
 
 
 def show_table(table: AttentionTable, *, key: str, full_scale: bool = False) -> None:

@@ -1,5 +1,9 @@
 // The heatmap table. Only the cells in view are in the page; tokens are set as text, never as HTML.
 
+import { make, textWidths } from "../shared/dom.js"
+import { mount } from "../shared/mount.js"
+import { DIVERGING, SEQUENTIAL, colourSteps, paletteOf } from "../shared/scales.js"
+
 const CELL = { height: 27, least: 50, most: 92 } // pixels
 const SUM_WIDTH = 62
 const OVERSCAN = 3 // rows and columns drawn beyond the edge
@@ -8,31 +12,24 @@ export default function (component) {
   return mount(component, createView, (view, data) => view.update({ ...data, size: data.displays.length }))
 }
 
-function element(parent, className, text) {
-  const node = document.createElement("div")
-  node.className = className
-  if (text !== undefined) node.textContent = text
-  parent.append(node)
-  return node
-}
-
 function createView(parentElement) {
-  const root = element(parentElement, "root")
-  const readout = element(root, "readout")
-  const sentence = element(readout, "sentence")
+  const root = make(parentElement, "div", "root")
+  const readout = make(root, "div", "readout")
+  const sentence = make(readout, "div", "sentence")
   sentence.setAttribute("aria-live", "polite")
-  const legend = element(readout, "legend")
-  const scroller = element(root, "scroller")
+  const legend = make(readout, "div", "legend")
+  const scroller = make(root, "div", "scroller")
   scroller.tabIndex = 0
   scroller.setAttribute("role", "grid")
-  const world = element(scroller, "world")
+  const world = make(scroller, "div", "world")
   const parts = {}
   for (const [name, classes] of [
     ["corner", "top left corner"], ["columns", "top"], ["rowSumTitle", "top right corner"],
     ["rows", "left"], ["cells", "cells"], ["rowSums", "right"],
     ["columnSumTitle", "bottom left corner"], ["columnSums", "bottom"], ["last", "bottom right corner"],
-  ]) parts[name] = element(world, classes)
+  ]) parts[name] = make(world, "div", classes)
 
+  /** @type {any} */
   const state = { table: null, scale: null, layout: null, at: null, pinned: false, drawn: new Map(), window: "", frame: 0 }
   const ui = { root, sentence, legend, scroller, world, parts }
 
@@ -103,11 +100,11 @@ function drawLegend({ root, legend }, { scale, table }) {
   root.style.setProperty("--atlas-key", chart[1])
   legend.replaceChildren()
   const digits = table.kind === "scores" ? 1 : scale.top < 0.01 ? 4 : 2
-  element(legend, "", scale.low.toFixed(scale.low ? digits : 0))
-  const ramp = element(legend, "ramp")
+  make(legend, "div", "", scale.low.toFixed(scale.low ? digits : 0))
+  const ramp = make(legend, "div", "ramp")
   const stops = [0, 64, 128, 192, 255].map((step) => scale.steps[step].css)
   ramp.style.background = `linear-gradient(to right, ${stops})`
-  element(legend, "", scale.top.toFixed(digits))
+  make(legend, "div", "", scale.top.toFixed(digits))
 }
 
 function layOut(ui, state) {
@@ -138,30 +135,20 @@ function layOut(ui, state) {
 
 // Width in pixels of the widest label, as the page's font draws it.
 function widestLabel(root, { displays, labels }) {
-  const pen = document.createElement("canvas").getContext("2d")
   const style = getComputedStyle(root)
-  pen.font = `650 ${style.fontSize} ${style.fontFamily}` // as wide as a label gets: pointed at
+  const widthOf = textWidths(`650 ${style.fontSize} ${style.fontFamily}`) // as wide as a label gets: pointed at
   const numbered = 8 // room for the number of a repeated word
   return displays.reduce(
-    (widest, text, i) => Math.max(widest, pen.measureText(text).width + (text === labels[i] ? 0 : numbered)), 0,
+    (widest, text, i) => Math.max(widest, widthOf(text) + (text === labels[i] ? 0 : numbered)), 0,
   )
 }
 
-function drawCorners({ parts }, { table, layout }) {
-  const to = document.createElement("span")
-  const from = document.createElement("span")
-  to.textContent = "to →"
-  to.className = "to"
-  to.style.cssText = "right: 6px; top: 5px"
-  from.textContent = "from ↓"
-  from.className = "from"
-  from.style.cssText = "left: 8px; bottom: 4px"
-  parts.corner.append(to, from)
+function drawCorners({ parts }, { table }) {
+  make(parts.corner, "span", "to", "to →").style.cssText = "right: 6px; top: 5px"
+  make(parts.corner, "span", "from", "from ↓").style.cssText = "left: 8px; bottom: 4px"
   if (table.kind === "scores") return
-  const title = element(parts.rowSumTitle, "label", "row Σ")
-  title.style.cssText = `inset: auto 0 4px 0; font-size: 11px`
-  const under = element(parts.columnSumTitle, "label", "column Σ")
-  under.style.cssText = `inset: 6px 0 0 0; font-size: 11px; text-align: right`
+  make(parts.rowSumTitle, "div", "label", "row Σ").style.cssText = `inset: auto 0 4px 0; font-size: 11px`
+  make(parts.columnSumTitle, "div", "label", "column Σ").style.cssText = `inset: 6px 0 0 0; font-size: 11px; text-align: right`
 }
 
 function drawWindow(ui, state) {
@@ -178,9 +165,9 @@ function drawWindow(ui, state) {
   if (window === state.window) return
   state.window = window
   const wanted = new Set()
-  const need = (key, make) => {
+  const need = (key, draw) => {
     wanted.add(key)
-    if (!state.drawn.has(key)) state.drawn.set(key, make())
+    if (!state.drawn.has(key)) state.drawn.set(key, draw())
   }
   for (let column = left; column < right; column++) {
     need(`c${column}`, () => drawLabel(parts.columns, state, column, true))
@@ -212,16 +199,11 @@ function place(node, left, top, width, height) {
 }
 
 function drawLabel(parent, { table, layout }, index, isColumn) {
-  const node = element(parent, "label", table.displays[index])
+  const node = make(parent, "div", "label", table.displays[index])
   // Repeated words carry their number, as in the file that is saved.
   const nth = table.labels[index].slice(table.displays[index].length).match(/\d+/)
-  if (nth) {
-    const mark = document.createElement("sub")
-    mark.textContent = nth[0]
-    node.append(mark)
-  }
+  if (nth) make(node, "sub", "", nth[0])
   node.title = `${table.labels[index]} · position ${index + 1}`
-  node.dir = "auto"
   node.setAttribute("role", isColumn ? "columnheader" : "rowheader")
   if (table.special[index]) node.classList.add("special")
   if (!isColumn) {
@@ -236,7 +218,7 @@ function drawLabel(parent, { table, layout }, index, isColumn) {
 
 function drawSum(parent, { table, layout }, index, isColumn) {
   const value = isColumn ? table.columnSums[index] : table.rowSums[index]
-  const node = element(parent, "sum", value.toFixed(isColumn ? 2 : 3))
+  const node = make(parent, "div", "sum", value.toFixed(isColumn ? 2 : 3))
   node.style.lineHeight = isColumn ? "29px" : `${layout.height}px`
   return isColumn
     ? place(node, index * layout.width, 0, layout.width, 29)
@@ -246,7 +228,7 @@ function drawSum(parent, { table, layout }, index, isColumn) {
 function drawCell(parent, { table, layout, scale }, row, column) {
   const value = table.values[row * table.size + column]
   const masked = !Number.isFinite(value)
-  const node = element(parent, masked ? "cell masked" : "cell", masked ? "–" : written(value, table.kind === "scores" ? 2 : 3))
+  const node = make(parent, "div", masked ? "cell masked" : "cell", masked ? "–" : written(value, table.kind === "scores" ? 2 : 3))
   node.setAttribute("role", "gridcell")
   node.id = `cell-${row}-${column}`
   node.setAttribute("aria-rowindex", String(row + 1))
@@ -271,8 +253,8 @@ function drawBoundary(parent, { table, layout }) {
   const start = table.segments.indexOf(1)
   if (start <= 0) return
   const extent = table.size
-  place(element(parent, "boundary"), start * layout.width - 1, 0, 2, extent * layout.height)
-  place(element(parent, "boundary"), 0, start * layout.height - 1, extent * layout.width, 2)
+  place(make(parent, "div", "boundary"), start * layout.width - 1, 0, 2, extent * layout.height)
+  place(make(parent, "div", "boundary"), 0, start * layout.height - 1, extent * layout.width, 2)
 }
 
 function cellUnder({ parts }, { table, layout }, event) {
@@ -289,8 +271,8 @@ function point(ui, state, cell) {
   if (!same) for (const band of ui.parts.cells.querySelectorAll(".band")) band.remove()
   if (cell && !same) {
     const { layout, table } = state
-    place(element(ui.parts.cells, "band"), 0, cell.row * layout.height, table.size * layout.width, layout.height)
-    place(element(ui.parts.cells, "band"), cell.column * layout.width, 0, layout.width, table.size * layout.height)
+    place(make(ui.parts.cells, "div", "band"), 0, cell.row * layout.height, table.size * layout.width, layout.height)
+    place(make(ui.parts.cells, "div", "band"), cell.column * layout.width, 0, layout.width, table.size * layout.height)
   }
   if (cell) ui.scroller.setAttribute("aria-activedescendant", `cell-${cell.row}-${cell.column}`)
   else ui.scroller.removeAttribute("aria-activedescendant")
@@ -307,13 +289,7 @@ function mark(state) {
 
 function say({ sentence }, { table, at, pinned }) {
   sentence.replaceChildren()
-  const part = (className, text) => {
-    const node = document.createElement("span")
-    node.className = className
-    node.textContent = text
-    node.dir = "auto"
-    sentence.append(node)
-  }
+  const part = (className, text) => make(sentence, "span", className, text)
   if (!at) return part("hint", "Point at a cell to read it; click to hold it; arrow keys move.")
   const value = table.values[at.row * table.size + at.column]
   part("from", table.labels[at.row])

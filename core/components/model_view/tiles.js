@@ -1,0 +1,144 @@
+// One head as a small picture, worked out pixel by pixel: a tile is a run of bytes, a picture a run
+// of levels from 0 to 1. Thousands of thin lines are faster so than as strokes of a canvas.
+
+/** @import { Rgb } from "../shared/scales.js" */
+/**
+ * @typedef {{levels: Float32Array, width: number, height: number}} Picture
+ * @typedef {{rows: number, columns: number}} Shape
+ */
+
+const FADE = 0.8 // exponent of a weight's opacity as a line: weak lines stay visible
+
+// Opacity of a line by its byte, which is the root of its weight in 255 steps.
+export const OPACITY = Float32Array.from({ length: 256 }, (_, byte) => (byte / 255) ** (2 * FADE))
+
+// The cells of a tile that are drawn as lines: the strongest `most`. Of those that are equally strong
+// and do not all fit, an even choice. Cells of byte 0 are no lines.
+/** @param {Uint8Array} tile @param {number} most @returns {Uint32Array} */
+export function pickLines(tile, most) {
+  const counts = new Uint32Array(256)
+  for (let cell = 0; cell < tile.length; cell++) counts[tile[cell]]++
+  let level = 255
+  let above = 0
+  while (level > 0 && above + counts[level] <= most) above += counts[level--]
+  const room = level > 0 ? most - above : 0
+  const cells = new Uint32Array(above + room)
+  let found = 0
+  let equal = 0
+  for (let cell = 0; cell < tile.length; cell++) {
+    const byte = tile[cell]
+    if (byte > level) cells[found++] = cell
+    else if (room && byte === level) {
+      const share = room / counts[level]
+      if (Math.floor((equal + 1) * share + 1e-9) > Math.floor(equal * share + 1e-9)) cells[found++] = cell
+      equal++
+    }
+  }
+  return found === cells.length ? cells : cells.slice(0, found)
+}
+
+// Lines from rows on the left to columns on the right, `thick` pixels, each over those before it.
+// `picture` is {levels, width, height}; `shape` is {rows, columns}.
+/** @param {Picture} picture @param {Uint8Array} tile @param {Uint32Array} cells @param {Shape} shape @param {number} thick */
+export function drawLines({ levels, width, height }, tile, cells, { rows, columns }, thick) {
+  levels.fill(0)
+  for (const cell of cells) {
+    const row = Math.floor(cell / columns)
+    const column = cell - row * columns
+    const opacity = OPACITY[tile[cell]]
+    const start = ((row + 0.5) / rows) * height
+    const slope = (((column + 0.5) / columns) * height - start) / width
+    const reach = (thick * Math.sqrt(1 + slope * slope)) / 2 // up and down, so that all look as thick
+    let y = start + slope / 2
+    for (let x = 0; x < width; x++, y += slope) {
+      const top = Math.max(0, y - reach)
+      const bottom = Math.min(height, y + reach)
+      for (let pixel = Math.floor(top); pixel < bottom; pixel++) {
+        const cover = Math.min(pixel + 1, bottom) - Math.max(pixel, top)
+        const at = pixel * width + x
+        levels[at] += opacity * cover * (1 - levels[at])
+      }
+    }
+  }
+}
+
+// Heat: each pixel shows its cell; where cells are smaller than pixels, the largest of them.
+/** @param {Picture} picture @param {Uint8Array} tile @param {Shape} shape */
+export function drawHeat({ levels, width, height }, tile, { rows, columns }) {
+  const across = spansOf(width, columns)
+  const down = spansOf(height, rows)
+  for (let y = 0; y < height; y++) {
+    for (let x = 0; x < width; x++) {
+      let largest = 0
+      for (let row = down.first[y]; row < down.end[y]; row++) {
+        for (let column = across.first[x]; column < across.end[x]; column++) {
+          largest = Math.max(largest, tile[row * columns + column])
+        }
+      }
+      levels[y * width + x] = largest / 255
+    }
+  }
+}
+
+// Which cells each pixel covers: from `first` up to `end`. At least one.
+/** @param {number} pixels @param {number} cells */
+function spansOf(pixels, cells) {
+  const first = Uint16Array.from({ length: pixels }, (_, pixel) => Math.floor((pixel * cells) / pixels))
+  const end = Uint16Array.from(first, (start, pixel) => (
+    cells <= pixels ? start + 1 : Math.max(start + 1, Math.ceil(((pixel + 1) * cells) / pixels - 1e-9))
+  ))
+  return { first, end }
+}
+
+// Levels as pixels of a ramp, into an ImageData of the same size.
+/** @param {ImageData} image @param {Picture} picture @param {Uint32Array} ramp */
+export function fillImage(image, { levels }, ramp) {
+  const pixels = new Uint32Array(image.data.buffer)
+  for (let at = 0; at < pixels.length; at++) pixels[at] = ramp[(levels[at] * 255 + 0.5) | 0]
+}
+
+// 256 opaque pixels along a palette of [r, g, b]; `share` below 1 fades them into the first colour.
+/** @param {Rgb[]} palette @param {number} [share] @returns {Uint32Array} */
+export function rampOf(palette, share = 1) {
+  const last = palette.length - 1
+  const bytes = new Uint8ClampedArray(4 * 256)
+  for (let step = 0; step < 256; step++) {
+    const place = (step / 255) * last
+    const low = Math.min(Math.floor(place), last - 1)
+    for (let channel = 0; channel < 3; channel++) {
+      const [from, to] = [palette[low][channel], palette[low + 1][channel]]
+      const full = from + (place - low) * (to - from)
+      bytes[4 * step + channel] = palette[0][channel] + share * (full - palette[0][channel])
+    }
+    bytes[4 * step + 3] = 255
+  }
+  return new Uint32Array(bytes.buffer)
+}
+
+// One of `count` colours, [r, g, b]. Layers follow each other round the circle of hues; heads, which
+// have no order, are a golden angle apart. Lighter on dark paper.
+/** @param {number} index @param {number} count @param {boolean} ordered @param {boolean} dark @returns {Rgb} */
+export function hueOf(index, count, ordered, dark) {
+  const hue = ordered ? 285 - (index / Math.max(count, 2)) * 300 : 25 + index * 137.508
+  const levels = dark ? [72, 62, 82] : [46, 56, 36]
+  return fromLch(ordered ? levels[0] : levels[index % 3], 56, hue)
+}
+
+// CIE LCh(ab) under D65 as sRGB, clipped to what a screen shows.
+/** @param {number} lightness @param {number} chroma @param {number} degrees @returns {Rgb} */
+function fromLch(lightness, chroma, degrees) {
+  const angle = (degrees * Math.PI) / 180
+  const fy = (lightness + 16) / 116
+  const [x, y, z] = [[0.95047, fy + (chroma * Math.cos(angle)) / 500], [1, fy], [1.08883, fy - (chroma * Math.sin(angle)) / 200]]
+    .map(([white, f]) => white * (f > 6 / 29 ? f ** 3 : 3 * (6 / 29) ** 2 * (f - 4 / 29)))
+  return [3.2406 * x - 1.5372 * y - 0.4986 * z, -0.9689 * x + 1.8758 * y + 0.0415 * z, 0.0557 * x - 0.204 * y + 1.057 * z]
+    .map((value) => Math.max(0, Math.min(1, value)))
+    .map((value) => Math.round(255 * (value <= 0.0031308 ? 12.92 * value : 1.055 * value ** (1 / 2.4) - 0.055)))
+}
+
+// An empty picture of at least one pixel, as large as given in pixels of the screen.
+/** @param {number} wide @param {number} high @returns {Picture} */
+export function pictureOf(wide, high) {
+  const [width, height] = [Math.max(1, Math.round(wide)), Math.max(1, Math.round(high))]
+  return { levels: new Float32Array(width * height), width, height }
+}
