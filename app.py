@@ -2,14 +2,14 @@
 
 import streamlit as st
 
-from core.ui import address, navigation, sidebar
+from core.ui import controls, navigation, sidebar
 from core.ui.site import outside, turns, uploads
 
 outside.ask_nothing()
 uploads.bound()
 st.set_page_config(page_title="Attention Atlas", layout="wide")
 with turns.short_answer():
-    address.open_link()
+    controls.open_link()
     page = navigation.register_pages()
     sidebar.draw()
     navigation.run(page)

@@ -33,7 +33,7 @@ go_where_asked()
 trace = current_trace()
 key = current_key(trace.model)
 colours = palette(st.context.theme.type)
-part = pick_part(PARTS, key="anomaly", told="The views are")
+part = pick_part(PARTS, key="anomaly", subject="The views are")
 source = pick_source() if part in OVER_ALL_HEADS else "text"
 table = measured_table(key, source)
 

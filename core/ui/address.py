@@ -24,7 +24,7 @@ from core.ui.messages import notice, quote, start_notices
 from core.ui.site.deployment import setting
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
 MAX_TEXT = 10_000  # characters of a text; about four times what the longest page can show
 # Bytes of a whole address. Proxies take a first line of 8,192 in all, with the method and the
@@ -34,11 +34,13 @@ _MAX_SITE = 200  # bytes of a site's own address where it is not known
 _MAX_UNPACKED = 2 * 12 * MAX_TEXT  # bytes: two texts, each character escaped as JSON may have it
 _TEXTS = ("text", "pair")
 _LINK, _OPTIONAL = "_link", "_optional_parameters"
+_BY_HAND = "_published_by_hand"  # until every page declares its controls
 
 
 def open_link() -> None:
     """Take the parameters of a link in: on a visitor's first run, and on back and forward."""
     start_notices()
+    st.session_state[_BY_HAND] = False
     context = get_script_run_ctx()
     moved = context is not None and getattr(context, "is_history_navigation", False)
     if _LINK in st.session_state and not moved:
@@ -117,6 +119,17 @@ def restore_numbers(key: str, allowed: Sequence[int], place: str = "in this text
     st.session_state[key] = [number for number in kept if number in allowed]
 
 
+def take(key: str) -> str | None:
+    """What the link says of this parameter, once; "" where it leaves out what was there before."""
+    value: str | None = st.session_state[_LINK].pop(key, None)
+    return value
+
+
+def may_leave_out(key: str) -> None:
+    """Back and forward set this parameter to its default where the address does not name it."""
+    st.session_state[_OPTIONAL].add(key)
+
+
 def asks_for(key: str) -> bool:
     """Whether the link names this parameter and it has not been taken in yet."""
     return bool(st.session_state[_LINK].get(key))
@@ -157,15 +170,23 @@ def publish(*keys: str) -> None:
     Texts too long for an address are packed; where even that is too long they are left out, and
     so is the page's own longest value, and that is said.
     """
-    state = _shortened(_state(keys)) if links_are_on() else {}
+    st.session_state[_BY_HAND] = True
+    shared = ("model", "text", "pair") if st.session_state.get("two") else ("model", "text")
+    _write({key: st.session_state.get(key) for key in (*shared, *keys)})
+
+
+def write(state: Mapping[str, object]) -> None:
+    """Write the state into the address, unless the page has done so itself."""
+    if not st.session_state[_BY_HAND]:
+        _write(state)
+
+
+def _write(values: Mapping[str, object]) -> None:
+    written = {key: _written(value) for key, value in values.items()}
+    state = {key: value for key, value in written.items() if value is not None}
+    state = _shortened(state) if links_are_on() else {}
     if st.query_params.to_dict() != state:
         st.query_params.from_dict(state)
-
-
-def _state(keys: Sequence[str]) -> dict[str, str]:
-    shared = ("model", "text", "pair") if st.session_state.get("two") else ("model", "text")
-    written = {key: _written(st.session_state.get(key)) for key in (*shared, *keys)}
-    return {key: value for key, value in written.items() if value is not None}
 
 
 def _shortened(state: dict[str, str]) -> dict[str, str]:

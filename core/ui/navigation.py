@@ -7,7 +7,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import streamlit as st
+from streamlit.runtime.scriptrunner_utils.exceptions import RerunException
 
+from core.ui import controls
 from core.ui.messages import place_notices
 
 if TYPE_CHECKING:
@@ -129,12 +131,18 @@ def _go_home() -> None:
 
 
 def run(page: StreamlitPage) -> None:
-    """Run the page inside app.py."""
+    """Run the page inside app.py; its controls are in the address when it has ended."""
     token = _app_is_running.set(True)
+    another_run_follows = False
     try:
         page.run()
+    except RerunException:
+        another_run_follows = True
+        raise
     finally:
         _app_is_running.reset(token)
+        if not another_run_follows:  # also after st.stop: what was drawn is on the screen
+            controls.publish()
 
 
 def open_page(name: str) -> None:
