@@ -102,6 +102,7 @@ PAGES: tuple[Page, ...] = (
     ),
 )
 
+_GO_TO = "_page_to_open"
 _app_is_running: ContextVar[bool] = ContextVar("attention_atlas_app_is_running", default=False)
 
 
@@ -145,6 +146,11 @@ def run(page: StreamlitPage) -> None:
             controls.publish()
 
 
+def go_to(name: str) -> None:
+    """Leave for that page before anything else is drawn; for callbacks, which cannot switch."""
+    st.session_state[_GO_TO] = name
+
+
 def open_page(name: str) -> None:
     """First line of every page: make sure that app.py runs around it, then title and question.
 
@@ -155,6 +161,8 @@ def open_page(name: str) -> None:
     if not _app_is_running.get():
         register_pages()
         st.rerun()
+    if (asked := st.session_state.pop(_GO_TO, name)) != name:
+        st.switch_page(find(asked).path)
     page = find(name)
     st.set_page_config(
         page_title=page.title if name == "home" else f"{page.title} · Attention Atlas"

@@ -22,6 +22,10 @@ SCREENS: list[tuple[str, dict[str, str]]] = [
     ("heatmap", {"hide": "1"}),
     ("vectors", {"show": "all layers"}),
     ("vectors", {"show": "one layer"}),
+    ("projection", {}),
+    ("head_view", PAIR),
+    ("model_view", {**PAIR, "hide": "1"}),
+    ("neuron_view", PAIR),
 ]
 # Widgets that no link carries: the switch of the second sentence is its text, what a visitor
 # pastes or uploads is the visitor's own.
