@@ -35,6 +35,8 @@ SCREENS: list[tuple[str, dict[str, str]]] = [
     ("query_key", {"part": "trust"}),
     ("query_key", {"part": "search"}),
     ("query_key", {"part": "heads", "dot": "3,5"}),
+    *(("patterns", {"part": part}) for part in ("heads", "one", "alike", "pronouns")),
+    ("patterns", {"part": "one", "source": "corpus"}),
     *(("anomalies", {"anomaly": part}) for part in ("flags", "norms", "first", "moved", "states")),
 ]
 # Widgets that no link carries: the switch of the second sentence is its text, what a visitor
