@@ -6,6 +6,8 @@ from core.ui.navigation import open_page
 
 open_page("heatmap")
 
+from typing import Literal
+
 from core.analysis.attention_table import attention_table
 from core.components.table import show_table
 from core.figures.heatmap import heatmap_figure
@@ -15,14 +17,17 @@ from core.ui.current import current_trace
 from core.ui.downloads import csv_later
 from core.screens.heatmap.help import explain, show_mathematics, show_presets
 
+VALUES: tuple[Literal["attention", "scores"], ...] = ("attention", "scores")
+SUMMARIES: tuple[Literal["mean", "max"], ...] = ("mean", "max")
+
 trace = current_trace()
 
 with st.container(horizontal=True, vertical_alignment="bottom"):
     layer = controls.layer(trace, mean=True, width=150)
-    head = controls.head(trace, summaries=("mean", "max"), width=176)
+    head = controls.head(trace, summaries=SUMMARIES, width=176)
     values = controls.choice(
         "values",
-        ["attention", "scores"],
+        VALUES,
         "Values",
         subject="The values are",
         help="Attention: probabilities after softmax. Scores: the scaled dot products before it.",
@@ -62,7 +67,7 @@ table = attention_table(
 )
 if not table.labels:
     st.info("Every token of this text is a special one: show them again to see the table.")
-    st.stop()
+    controls.end_page()
 if view == "table":
     show_table(table, key="heatmap_table", full_scale=full_scale)
 else:

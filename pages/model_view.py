@@ -65,7 +65,7 @@ with st.spinner("Drawing every head …"):
     order = order_heads(trace, sort)
 if shown is None:
     st.info("No token is left of this text: show special tokens, or another pair of sentences.")
-    st.stop()
+    controls.end_page()
 marks = look_for(trace, pattern, current_key(trace.model))
 look = Look(
     style,

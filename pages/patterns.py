@@ -46,7 +46,7 @@ with st.container(horizontal=True, vertical_alignment="bottom"):
     elif part == "one":
         whole, beside = pick_view()
     if part == "pronouns":
-        thresholds = THRESHOLDS
+        thresholds = dict(THRESHOLDS)
     else:
         thresholds = pick_thresholds(drawn=part in ("heads", "alike"))
 

@@ -11,6 +11,7 @@ from core.analysis.pair_projection import default_pair, describe_pair, project_p
 from core.components.planes import Arrow, show_planes
 from core.figures.palette import palette
 from core.figures.projection import layers_figure
+from core.ui import controls
 from core.ui.current import current_trace
 from core.ui.head_maps import show_head_map
 from core.ui.messages import quote
@@ -28,7 +29,7 @@ colours = palette(st.context.theme.type)
 pair = default_pair(trace)
 if pair is None:
     st.info("This page compares two tokens: type a sentence with two different words.")
-    st.stop()
+    controls.end_page()
 
 labels = unique_labels(tuple(token.display for token in trace.tokens))
 with st.container(horizontal=True, vertical_alignment="bottom"):

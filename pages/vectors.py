@@ -7,9 +7,10 @@ from core.ui.navigation import open_page
 open_page("vectors")
 
 from functools import partial
+from typing import Literal
 
 from core.analysis.attention_table import unique_labels
-from core.analysis.vectors import layer_planes, planes_frame
+from core.analysis.vectors import Source, layer_planes, planes_frame
 from core.components.planes import Arrow, show_planes
 from core.figures.palette import palette, token_colours
 from core.figures.vectors import Arrows, moving_figure, plane_figure, space_figure
@@ -25,8 +26,10 @@ from core.screens.vectors.help import (
     show_presets,
 )
 
-SOURCES = ["attention", "queries", "keys", "values", "hidden states"]
+SOURCES: list[Source] = ["attention", "queries", "keys", "values", "hidden states"]
 VIEWS = ["all layers", "one layer", "play"]
+
+SUMMARIES: tuple[Literal["mean", "median", "max"], ...] = ("mean", "median", "max")
 
 trace = current_trace()
 theme = st.context.theme.type
@@ -35,7 +38,7 @@ with st.container(horizontal=True, vertical_alignment="bottom"):
     source = controls.choice(
         "draw", SOURCES, "Draw", subject="What can be drawn is", menu=True, width=160
     )
-    summary = controls.head(trace, summaries=("mean", "median", "max"), width=176)
+    summary = controls.head(trace, summaries=SUMMARIES, width=176)
     heads = pick_heads(trace) if isinstance(summary, str) and source != "hidden states" else []
     view = controls.choice("show", VIEWS, "View", subject="The views are")
     layer = controls.layer(trace, width=130) if view == "one layer" else None
@@ -85,7 +88,7 @@ picked = [planes.positions.index(position - 1) for position in picks]
 
 if not labels:
     st.info("Every token of this text is a special one: keep them to see their arrows.")
-    st.stop()
+    controls.end_page()
 if view == "all layers":
     show_planes(
         planes.coordinates,

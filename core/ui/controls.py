@@ -14,7 +14,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast, overload
+from typing import TYPE_CHECKING, Any, Literal, NoReturn, TypeVar, cast, overload
 
 import streamlit as st
 
@@ -38,9 +38,9 @@ if TYPE_CHECKING:
 
 
 Layer = int | Literal["mean"]
-Head = int | Literal["mean", "median", "max"]
 Option = TypeVar("Option", bound=str)
 Number = TypeVar("Number", int, float)
+Summary = TypeVar("Summary", bound=str)
 _HEAD_LABELS = {"mean": "mean of heads", "median": "median of heads", "max": "maximum of heads"}
 _DECLARED = "_controls"
 _MAX_NAMED = 8  # options that a message names; of more, the first three and the last
@@ -76,7 +76,7 @@ def declared() -> dict[str, Control]:
 
 
 def publish() -> None:
-    """Write the controls of this run into the address; called once, when the page has ended."""
+    """Write the controls of this run into the address, once the page has ended."""
     state = st.session_state
     address.write(
         {
@@ -85,6 +85,12 @@ def publish() -> None:
             if not (control.optional and state.get(key) == control.default)
         }
     )
+
+
+def end_page() -> NoReturn:
+    """End the page early. After ``st.stop`` nothing could be written into the address any more."""
+    publish()
+    st.stop()
 
 
 def choice(
@@ -278,7 +284,9 @@ def head(trace: HasHeads, *, width: int | None = ..., drawn: bool = ...) -> int:
 
 
 @overload
-def head(trace: HasHeads, *, summaries: tuple[str, ...], width: int | None = ...) -> Head: ...
+def head(
+    trace: HasHeads, *, summaries: tuple[Summary, ...], width: int | None = ...
+) -> Summary | int: ...
 
 
 def head(
@@ -287,7 +295,7 @@ def head(
     summaries: tuple[str, ...] = (),
     width: int | None = None,
     drawn: bool = True,
-) -> Head:
+) -> str | int:
     """A head from 0, or one of `summaries` ("mean", "median", "max"), of which the first at first.
 
     Without summaries it is the first head at first.
@@ -302,7 +310,7 @@ def head(
         menu=True,
         width=width,
     )
-    return cast("Head", picked if picked in _HEAD_LABELS else int(picked) - 1)
+    return picked if picked in summaries else int(picked) - 1
 
 
 def _declare(control: Control) -> None:

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import streamlit as st
-from streamlit.runtime.scriptrunner_utils.exceptions import RerunException
 
 from core.ui import controls
 from core.ui.messages import place_notices
@@ -134,16 +133,11 @@ def _go_home() -> None:
 def run(page: StreamlitPage) -> None:
     """Run the page inside app.py; its controls are in the address when it has ended."""
     token = _app_is_running.set(True)
-    another_run_follows = False
     try:
         page.run()
-    except RerunException:
-        another_run_follows = True
-        raise
     finally:
         _app_is_running.reset(token)
-        if not another_run_follows:  # also after st.stop: what was drawn is on the screen
-            controls.publish()
+    controls.publish()
 
 
 def go_to(name: str) -> None:

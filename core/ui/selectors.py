@@ -14,19 +14,12 @@ if TYPE_CHECKING:
     from core.model import Trace
     from core.ui.controls import HasHeads
 
-pick_layer, pick_head = controls.layer, controls.head
-
 
 def pick_part(
     parts: Mapping[str, str], *, key: str = "part", subject: str = "The parts are"
 ) -> str:
     """Which part of a page is shown, the first one first; `parts` are names in links and labels."""
     return controls.choice(key, parts, "Part", subject=subject, label_visibility="collapsed")
-
-
-def restore_head(trace: HasHeads) -> tuple[int, int]:
-    """Layer and head from 0 as the link or another page left them, where no picker is drawn."""
-    return controls.layer(trace, drawn=False), controls.head(trace, drawn=False)
 
 
 def step_through_heads(trace: HasHeads) -> None:

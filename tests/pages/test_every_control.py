@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from core.analysis.projections.error import ProjectionError
+from core.screens.atlas import layouts
 from core.screens.query_key import trust
 from core.screens.query_key.choice import Choice
 from core.screens.query_key.choice import clouds_of as clouds_as_they_are
@@ -19,6 +21,7 @@ if TYPE_CHECKING:
 
     from core.ui.controls import Control
 
+ROOT = Path(__file__).parents[2]
 PAIR = {"text": "leaves fall in autumn", "pair": "autumn is marked by colorful foliage"}
 # Every page and part, with what makes more of its controls appear.
 SCREENS: list[tuple[str, dict[str, str]]] = [
@@ -38,6 +41,12 @@ SCREENS: list[tuple[str, dict[str, str]]] = [
     *(("patterns", {"part": part}) for part in ("heads", "one", "alike", "pronouns")),
     ("patterns", {"part": "one", "source": "corpus"}),
     *(("anomalies", {"anomaly": part}) for part in ("flags", "norms", "first", "moved", "states")),
+    ("atlas", {"budget": "1000", "part": "heads"}),
+    ("atlas", {"budget": "1000", "part": "one", "token": "5"}),
+    ("atlas", {"budget": "1000", "part": "words"}),
+    ("atlas", {"budget": "1000", "part": "positions"}),
+    ("atlas", {"budget": "1000", "part": "alike"}),
+    ("atlas", {"budget": "1000", "part": "trust"}),
 ]
 # Widgets that no link carries: the switch of the second sentence is its text, what a visitor
 # pastes or uploads is the visitor's own.
@@ -63,7 +72,11 @@ def _no_slow_projection(monkeypatch: pytest.MonkeyPatch) -> None:
             raise ProjectionError("not in this test")
         return clouds_as_they_are(choice, stages, projection, **others)
 
+    def lay_out_head(*_: Any, **__: Any) -> Any:
+        raise ProjectionError("not in this test")
+
     monkeypatch.setattr(trust, "clouds_of", clouds_of)
+    monkeypatch.setattr(layouts, "lay_out_head", lay_out_head)
 
 
 def controls_of(app: AppTest) -> dict[str, Control]:
@@ -87,7 +100,8 @@ def another(control: Control, now: object) -> object:
         return list(first if list(first) != now else second)
     if control.kind == "text":
         return "bundled/gpt2-novels" if control.key == "model" else "The [rain] is for [us]."
-    return next(option for option in control.allowed if option != now and option not in SLOW)
+    others = [option for option in control.allowed if option != now]
+    return next((option for option in others if option not in SLOW), others[0])
 
 
 def is_settled(control: Control) -> bool:
@@ -124,3 +138,25 @@ def test_every_widget_of_a_page_is_a_declared_control(
     drawn = {str(widget.key) for kind in WIDGETS for widget in app.get(kind) if widget.key}
     drawn |= {str(group.key) for group in app.get("button_group")}
     assert drawn - IN_NO_LINK <= set(controls_of(app))
+
+
+def test_only_controls_end_a_page_early() -> None:
+    """After ``st.stop`` Streamlit writes nothing into the address any more."""
+    folders = [ROOT / "core", ROOT / "pages"]
+    stops = [
+        file.name
+        for folder in folders
+        for file in folder.rglob("*.py")
+        if "st.stop()" in file.read_text(encoding="utf-8")
+    ]
+    assert stops == ["controls.py"]
+
+
+def test_a_page_that_ends_early_has_its_controls_in_the_address(
+    open_app: Callable[..., AppTest],
+) -> None:
+    app = open_app("atlas", budget="1000")
+    app.session_state["corpus"] = "lines"
+    app.run()
+    assert app.query_params["corpus"] == "lines"
+    assert "part" not in app.query_params  # it was not drawn

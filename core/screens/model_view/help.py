@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import streamlit as st
 
@@ -22,8 +22,12 @@ if TYPE_CHECKING:
     from core.components.model_view import Look
     from core.model import Trace
 
-STYLES = ["lines", "tiles"]
-COLOUR_NAMES = {"layer": "layer", "head": "head", "strength": "weight"}
+STYLES: list[Literal["lines", "tiles"]] = ["lines", "tiles"]
+COLOUR_NAMES: dict[Literal["layer", "head", "strength"], str] = {
+    "layer": "layer",
+    "head": "head",
+    "strength": "weight",
+}
 PAIR_NAMES = {"all": "All", "aa": "A → A", "ab": "A → B", "ba": "B → A", "bb": "B → B"}
 SORTED = {
     "number": "",

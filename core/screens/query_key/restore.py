@@ -21,11 +21,14 @@ def search_range(*, drawn: bool = False) -> SearchRange:
     """What the notebook's search tries, which the part of the search has fields for."""
     usual = NOTEBOOK_RANGE
     names = ("a from − to +", "c from − to +", "Steps of each") if drawn else ("", "", "")
-    look = {"width": 150, "optional": True}
     return SearchRange(
-        controls.number("a_range", 0.01, 100.0, usual.a, names[0], step=0.5, **look),
-        controls.number("c_range", 0.1, 100.0, usual.c, names[1], step=0.5, **look),
-        controls.number("steps", 2, 60, usual.steps, names[2], **look),
+        controls.number(
+            "a_range", 0.01, 100.0, usual.a, names[0], width=150, optional=True, step=0.5
+        ),
+        controls.number(
+            "c_range", 0.1, 100.0, usual.c, names[1], width=150, optional=True, step=0.5
+        ),
+        controls.number("steps", 2, 60, usual.steps, names[2], width=150, optional=True),
     )
 
 
