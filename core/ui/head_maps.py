@@ -13,7 +13,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     import numpy as np
-    import plotly.graph_objects as go
     from numpy.typing import NDArray
 
     from core.figures.palette import Palette
@@ -44,7 +43,11 @@ def show_head_map(
 
 
 def show_heads(
-    figure: go.Figure, *, key: str, on_open: Callable[[int, int], None], heads: int | None = None
+    figure: Any,  # noqa: ANN401 - of core.figures, which alone knows plotly
+    *,
+    key: str,
+    on_open: Callable[[int, int], None],
+    heads: int | None = None,
 ) -> None:
     """Any chart with a point a head; a click calls `on_open` with layer and head, from 0.
 
