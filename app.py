@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from core.ui import address, navigation, sidebar
+from core.ui import controls, navigation, sidebar
 from core.ui.site import outside, turns, uploads
 
 outside.ask_nothing()
@@ -10,7 +10,7 @@ uploads.bound()
 st.set_page_config(page_title="Headscope", page_icon=navigation.MARK, layout="wide")
 st.logo(navigation.LOGO, size="large", icon_image=navigation.MARK)
 with turns.short_answer():
-    address.open_link()
+    controls.open_link()
     page = navigation.register_pages()
     sidebar.draw()
     navigation.run(page)

@@ -12,7 +12,6 @@ from core.screens.anomalies.first import show_first
 from core.screens.anomalies.flags import show_flags
 from core.screens.anomalies.moved import show_moved
 from core.screens.anomalies.norms import show_norms
-from core.screens.anomalies.open_head import go_where_asked
 from core.screens.anomalies.presets import show_presets
 from core.screens.anomalies.source import measured_table, pick_source
 from core.screens.anomalies.states import show_states
@@ -29,11 +28,10 @@ PARTS = {
 }
 OVER_ALL_HEADS = ("flags", "norms", "first")  # the others show the typed text, token by token
 
-go_where_asked()
 trace = current_trace()
 key = current_key(trace.model)
 colours = palette(st.context.theme.type)
-part = pick_part(PARTS, key="anomaly", told="The views are")
+part = pick_part(PARTS, key="anomaly", subject="The views are")
 source = pick_source() if part in OVER_ALL_HEADS else "text"
 table = measured_table(key, source)
 

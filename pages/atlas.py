@@ -8,24 +8,20 @@ open_page("atlas")
 
 from core.figures.palette import palette
 from core.screens.atlas import find
-from core.screens.atlas.alike import show_head_map
+from core.screens.atlas.alike import show_alike
 from core.screens.atlas.corpus.making import atlas_from_file, atlas_of_corpus
 from core.screens.atlas.matrix import show_all_heads
 from core.screens.atlas.meeting import show_meeting
 from core.screens.atlas.head.neighbours import step_through_matrix
 from core.screens.atlas.positions import show_positions
 from core.screens.atlas.corpus.saving import show_about
-from core.screens.atlas.screen import Screen, pick_colour, pick_projection
+from core.screens.atlas.screen import AS_THEY_ARE, Screen, pick_colour, pick_projection
 from core.screens.atlas.head.single import show_one_head
 from core.screens.atlas.corpus.source import corpus_of, pick_source, saved_file
 from core.screens.atlas.trust import show_trust
 from core.screens.atlas.wording import show_mathematics, show_presets
-from core.ui.selectors import (
-    pick_head,
-    pick_layer,
-    pick_part,
-    restore_head,
-)
+from core.ui import controls
+from core.ui.selectors import pick_part
 
 PARTS = {
     "heads": "All heads",
@@ -44,15 +40,13 @@ with st.container():  # one place, however much it says: what moves down is draw
     else:
         shelf = atlas_of_corpus(corpus_of(source), budget)
 atlas = shelf.atlas
+assert atlas is not None  # noqa: S101 - the page has ended where there is none
 part = pick_part(PARTS)
-projection, stage, colour, found = "PCA", "raw", "type", None
+(projection, stage), colour, found = AS_THEY_ARE, "type", None
 with st.container(horizontal=True, vertical_alignment="bottom"):
-    layer, head = restore_head(atlas)
+    layer, head = controls.layer(atlas, drawn=False), controls.head(atlas, drawn=False)
     if part not in ("heads", "trust"):
-        with st.container(width=105):
-            layer = pick_layer(atlas)
-        with st.container(width=105):
-            head = pick_head(atlas)
+        layer, head = controls.layer(atlas, width=105), controls.head(atlas, width=105)
         step_through_matrix(atlas)
     if part in ("heads", "one", "trust"):
         projection, stage = pick_projection(atlas)
@@ -72,7 +66,7 @@ elif part == "words":
 elif part == "positions":
     show_positions(screen, colours)
 elif part == "alike":
-    show_head_map(screen, colours)
+    show_alike(screen, colours)
 else:
     show_trust(screen, colours)
 show_about(shelf)

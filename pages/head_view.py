@@ -7,16 +7,14 @@ from core.ui.navigation import open_page
 open_page("head_view")
 
 from core.components.head_view import show_head_view
-from core.ui import address
 from core.ui.current import current_trace
 from core.screens.head_view.sending import on_screen, pack_for_page, page_to_save, weightings
 from core.screens.head_view.help import explain, show_mathematics, show_presets
-from core.screens.head_view.state import KEY, PARAMETERS, restore_view, take_report
+from core.screens.head_view.state import KEY, restore_view, take_report
 
 trace = current_trace()
 offered = weightings(trace)
 view = restore_view(trace, [each.value for each in offered if not each.disabled])
-address.publish(*PARAMETERS)
 
 screen = on_screen(trace, view, offered)
 show_head_view(pack_for_page(screen), key=KEY, on_view=take_report)

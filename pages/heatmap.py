@@ -6,79 +6,68 @@ from core.ui.navigation import open_page
 
 open_page("heatmap")
 
+from typing import Literal
+
 from core.analysis.attention_table import attention_table
 from core.components.table import show_table
 from core.figures.heatmap import heatmap_figure
 from core.figures.palette import palette
-from core.ui import address
+from core.ui import controls
 from core.ui.current import current_trace
 from core.ui.downloads import csv_later
 from core.screens.heatmap.help import explain, show_mathematics, show_presets
-from core.ui.selectors import pick_head, pick_layer
+
+VALUES: tuple[Literal["attention", "scores"], ...] = ("attention", "scores")
+SUMMARIES: tuple[Literal["mean", "max"], ...] = ("mean", "max")
 
 trace = current_trace()
 
-address.restore_choice("view", ["table", "picture"], "table", "The views are")
-address.restore_choice("values", ["attention", "scores"], "attention", "The values are")
-for switch in ("words", "hide", "renorm", "full"):
-    address.restore_flag(switch)
-
 with st.container(horizontal=True, vertical_alignment="bottom"):
-    with st.container(width=150):
-        layer = pick_layer(trace, mean=True)
-    with st.container(width=176):
-        head = pick_head(trace, summaries=("mean", "max"))
-    values = st.segmented_control(
+    layer = controls.layer(trace, mean=True, width=150)
+    head = controls.head(trace, summaries=SUMMARIES, width=176)
+    values = controls.choice(
+        "values",
+        VALUES,
         "Values",
-        ["attention", "scores"],
-        key="values",
-        required=True,
-        persist_state="session",
+        subject="The values are",
         help="Attention: probabilities after softmax. Scores: the scaled dot products before it.",
     )
-    view = st.segmented_control(
-        "View", ["table", "picture"], key="view", required=True, persist_state="session"
-    )
+    view = controls.choice("view", ["table", "picture"], "View", subject="The views are")
 probabilities = values == "attention"
 with st.container(horizontal=True):
-    hide = st.toggle("Hide special tokens", key="hide", persist_state="session")
-    renormalise = st.toggle(
+    hide = controls.flag("hide", "Hide special tokens")
+    renormalise = controls.flag(
+        "renorm",
         "Renormalise rows",
-        key="renorm",
-        persist_state="session",
         disabled=not (hide and probabilities),
         help="Divide each row by what is left of it once special tokens are hidden.",
     )
-    words = st.toggle(
+    words = controls.flag(
+        "words",
         "Merge word pieces",
-        key="words",
-        persist_state="session",
         disabled=not probabilities,
         help="Mean over the rows of a word, sum over its columns (Clark et al. 2019).",
     )
-    full_scale = st.toggle(
+    full_scale = controls.flag(
+        "full",
         "Colours from 0 to 1",
-        key="full",
-        persist_state="session",
         disabled=not probabilities,
         help="Off: the darkest colour is the largest value shown. On: it is 1, so that layers and"
         " heads compare.",
     )
-working = ("words", "full", *(("renorm",) if hide else ())) if probabilities else ()
-address.publish("layer", "head", "view", "values", "hide", *working)
 
 table = attention_table(
     trace,
     layer,
     head,
     values=values,
-    words=words and probabilities,
+    words=words,
     hide_special=hide,
-    renormalise=renormalise and hide and probabilities,
+    renormalise=renormalise,
 )
 if not table.labels:
     st.info("Every token of this text is a special one: show them again to see the table.")
-    st.stop()
+    controls.end_page()
 if view == "table":
     show_table(table, key="heatmap_table", full_scale=full_scale)
 else:

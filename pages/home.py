@@ -10,7 +10,6 @@ from core.analysis.strongest_link import arcs_around, strongest_link
 from core.components.chips import show_chips
 from core.figures.links import links_figure
 from core.figures.palette import palette
-from core.ui import address
 from core.screens.home.cards import show_cards
 from core.ui.current import current_trace
 from core.ui.messages import quote
@@ -22,7 +21,6 @@ st.markdown(
     " words and the model you pick. Every page tells you how to read its picture, and how far to"
     " trust it."
 )
-address.publish()
 trace = current_trace()
 link = strongest_link(trace)
 apart = link is not None

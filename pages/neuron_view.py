@@ -11,34 +11,23 @@ from functools import partial
 from core.analysis.attention_table import unique_labels
 from core.analysis.neuron import read_head
 from core.components.neuron_view import neuron_page, show_neuron_view
-from core.ui import address
+from core.ui import controls
 from core.ui.current import current_trace
 from core.screens.neuron_view.help import explain, show_mathematics, show_presets
-from core.screens.neuron_view.state import (
-    current_state,
-    parameters,
-    pick_tokens,
-    restore_state,
-    take_state,
-)
-from core.ui.selectors import pick_head, pick_layer, step_through_heads
+from core.screens.neuron_view.state import pick_tokens, restore_pairs, take_state
+from core.ui.selectors import step_through_heads
 
 trace = current_trace()
 labels = unique_labels(tuple(token.display for token in trace.tokens))
 segments = [token.segment for token in trace.tokens]
-restore_state(trace)
+restore_pairs(trace)
 
 with st.container(horizontal=True, vertical_alignment="bottom"):
-    with st.container(width=130):
-        layer = pick_layer(trace)
-    with st.container(width=130):
-        head = pick_head(trace)
+    layer, head = controls.layer(trace, width=130), controls.head(trace, width=130)
     step_through_heads(trace)
-    pick_tokens(trace, labels)
-address.publish(*parameters(trace))
+    state = pick_tokens(trace, labels)
 
 one = read_head(trace, layer, head)
-state = current_state()
 show_neuron_view(one, labels, segments, state, key="neuron_view", on_change=take_state)
 with st.container(horizontal=True, vertical_alignment="center"):
     st.caption(explain(one, state), width="stretch")

@@ -9,30 +9,32 @@ open_page("projection")
 from core.analysis.attention_table import unique_labels
 from core.analysis.pair_projection import default_pair, describe_pair, project_pair
 from core.components.planes import Arrow, show_planes
-from core.figures.head_map import head_map
 from core.figures.palette import palette
 from core.figures.projection import layers_figure
-from core.ui import address
+from core.ui import controls
 from core.ui.current import current_trace
+from core.ui.head_maps import show_head_map
 from core.ui.messages import quote
-from core.screens.projection.help import compare_sentences, show_mathematics, show_presets, titles
+from core.screens.projection.help import (
+    compare_sentences,
+    open_table,
+    show_mathematics,
+    show_presets,
+    titles,
+)
 from core.ui.selectors import pick_token
 
 trace = current_trace()
 colours = palette(st.context.theme.type)
 pair = default_pair(trace)
 if pair is None:
-    address.publish()
     st.info("This page compares two tokens: type a sentence with two different words.")
-    st.stop()
+    controls.end_page()
 
 labels = unique_labels(tuple(token.display for token in trace.tokens))
 with st.container(horizontal=True, vertical_alignment="bottom"):
-    with st.container(width=210):
-        a = pick_token("A, the token projected", "a", trace, labels, pair[0])
-    with st.container(width=210):
-        b = pick_token("B, the token projected on", "b", trace, labels, pair[1])
-address.publish("a", "b", "lines")
+    a = pick_token("A, the token projected", "a", trace, labels, pair[0])
+    b = pick_token("B, the token projected on", "b", trace, labels, pair[1])
 name_a, name_b = labels[a], labels[b]
 with st.spinner("Reducing every layer to a plane …"):
     projection = project_pair(trace, a, b)
@@ -65,21 +67,17 @@ st.caption(
 )
 
 st.subheader("Which heads link these two words?", anchor=False)
-chosen = st.plotly_chart(
-    head_map(projection.a_to_b, f"{name_a} → {name_b}", colours),
+show_head_map(
+    projection.a_to_b,
+    f"{name_a} → {name_b}",
+    colours,
     key="projection_heads",
-    on_select="rerun",
-    selection_mode="points",
-    config={"displayModeBar": False},
+    on_open=open_table,
 )
 st.caption(
     f"Attention of {quote(name_a)} to {quote(name_b)} in every head; click a square to open that"
     " head's table."
 )
-if chosen.selection.points:
-    point = chosen.selection.points[0]
-    st.session_state.update(layer=str(point["y"]), head=str(point["x"]))
-    st.switch_page("pages/heatmap.py")
 
 compare_sentences(trace.model, colours)
 show_presets()

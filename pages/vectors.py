@@ -7,16 +7,16 @@ from core.ui.navigation import open_page
 open_page("vectors")
 
 from functools import partial
+from typing import Literal
 
 from core.analysis.attention_table import unique_labels
-from core.analysis.vectors import layer_planes, planes_frame
+from core.analysis.vectors import Source, layer_planes, planes_frame
 from core.components.planes import Arrow, show_planes
 from core.figures.palette import palette, token_colours
 from core.figures.vectors import Arrows, moving_figure, plane_figure, space_figure
-from core.ui import address
+from core.ui import controls
 from core.ui.current import current_trace
 from core.ui.downloads import csv_later
-from core.ui.selectors import pick_head, pick_layer
 from core.screens.vectors.help import (
     explain,
     pick_heads,
@@ -26,48 +26,41 @@ from core.screens.vectors.help import (
     show_presets,
 )
 
-SOURCES = ["attention", "queries", "keys", "values", "hidden states"]
+SOURCES: list[Source] = ["attention", "queries", "keys", "values", "hidden states"]
 VIEWS = ["all layers", "one layer", "play"]
+
+SUMMARIES: tuple[Literal["mean", "median", "max"], ...] = ("mean", "median", "max")
 
 trace = current_trace()
 theme = st.context.theme.type
 
-address.restore_choice("draw", SOURCES, "attention", "What can be drawn is")
-address.restore_choice("show", VIEWS, "all layers", "The views are")
-for switch, default in (("special", False), ("norm", True), ("align", False), ("scale", False)):
-    address.restore_flag(switch, default)
-address.restore_flag("space")
-
 with st.container(horizontal=True, vertical_alignment="bottom"):
-    with st.container(width=160):
-        source = st.selectbox("Draw", SOURCES, key="draw", persist_state="session")
-    with st.container(width=176):
-        summary = pick_head(trace, summaries=("mean", "median", "max"))
+    source = controls.choice(
+        "draw", SOURCES, "Draw", subject="What can be drawn is", menu=True, width=160
+    )
+    summary = controls.head(trace, summaries=SUMMARIES, width=176)
     heads = pick_heads(trace) if isinstance(summary, str) and source != "hidden states" else []
-    view = st.segmented_control("View", VIEWS, key="show", required=True, persist_state="session")
-    layer = None
-    if view == "one layer":
-        with st.container(width=130):
-            layer = pick_layer(trace)
+    view = controls.choice("show", VIEWS, "View", subject="The views are")
+    layer = controls.layer(trace, width=130) if view == "one layer" else None
+align = own_scale = space = False
 with st.container(horizontal=True):
-    special = st.toggle("Keep special tokens", key="special", persist_state="session")
-    normalize = st.toggle(
+    special = controls.flag("special", "Keep special tokens")
+    normalize = controls.flag(
+        "norm",
         "Normalise planes",
-        key="norm",
-        persist_state="session",
+        default=True,
         help="Divide each plane by its Frobenius norm, as the workshop chapter does.",
     )
     if view == "all layers":
-        align = st.toggle(
+        align = controls.flag(
+            "align",
             "Align layers",
-            key="align",
-            persist_state="session",
             help="Turn and mirror each plane onto the one before, so that a token can be followed."
             " Distances do not change.",
         )
-        own_scale = st.toggle("Own scale for each layer", key="scale", persist_state="session")
+        own_scale = controls.flag("scale", "Own scale for each layer")
     if view == "one layer":
-        space = st.toggle("Three dimensions", key="space", persist_state="session")
+        space = controls.flag("space", "Three dimensions")
 
 with st.spinner("Reducing every layer to a plane …"):
     planes = layer_planes(
@@ -77,29 +70,25 @@ with st.spinner("Reducing every layer to a plane …"):
         heads=heads,
         keep_special=special,
         normalize=normalize,
-        align=view == "play" or (view == "all layers" and align),
-        components=3 if view == "one layer" and space else 2,
+        align=align or view == "play",
+        components=3 if space else 2,
     )
 labels = unique_labels(tuple(trace.tokens[i].display for i in planes.positions))
 colours = token_colours(len(trace.tokens), theme)
 shown_colours = [colours[i] for i in planes.positions]
-address.restore_numbers("pick", [i + 1 for i in planes.positions])
 names = dict(zip((i + 1 for i in planes.positions), labels, strict=True))
-picks = st.multiselect(
+picks = controls.tokens(
+    "pick",
+    list(names),
     "Tokens that stay coloured",
-    [i + 1 for i in planes.positions],
-    key="pick",
-    format_func=names.__getitem__,
+    names=names.__getitem__,
     placeholder="All; pick some here or by clicking arrows",
-    persist_state="session",
 )
 picked = [planes.positions.index(position - 1) for position in picks]
-options = {"all layers": ("align", "scale"), "one layer": ("layer", "space"), "play": ()}[view]
-address.publish("head", "of", "draw", "show", "pick", "special", "norm", *options)
 
 if not labels:
     st.info("Every token of this text is a special one: keep them to see their arrows.")
-    st.stop()
+    controls.end_page()
 if view == "all layers":
     show_planes(
         planes.coordinates,

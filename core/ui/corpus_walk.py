@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Generic, TypeVar
 import streamlit as st
 
 from core.model import ModelError, trace_by_length
-from core.ui import cache
+from core.ui import cache, controls
 from core.ui.messages import show_model_error
 from core.ui.site import turns
 
@@ -75,7 +75,7 @@ def walk_corpus(
             _go_on(walk, model, sentences, take, tell)
     except ModelError as error:
         show_model_error(error)
-        st.stop()
+        controls.end_page()
     st.session_state.pop(_key(name), None)
     return walk.kept
 

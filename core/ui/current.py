@@ -7,7 +7,7 @@ import streamlit as st
 from core.model import LoadedModel, ModelError, Trace
 from core.model.downloading.downloads import too_large
 from core.model.errors import HubUnreachableError, NotDownloadedError, OutOfMemoryError
-from core.ui import address, cache, sidebar
+from core.ui import cache, controls, sidebar
 from core.ui.messages import quote, show_model_error, show_trace_limits
 from core.ui.site.access import default_model, most_download_mb, resolve
 from core.ui.site.fetching import fetch_model
@@ -27,15 +27,13 @@ def current_trace() -> Trace:
     sidebar.show_model_facts(model)
     key = current_key(model.name)
     if not key[1].strip():
-        address.publish()
         st.info("**Type a sentence** in the sidebar, or pick one of the examples there.")
-        st.stop()
+        controls.end_page()
     try:
         trace = cache.trace(*key)
     except ModelError as error:
-        address.publish()
         show_model_error(error)
-        st.stop()
+        controls.end_page()
     show_trace_limits(trace)
     return trace
 
@@ -89,7 +87,7 @@ def _stand_in(name: str, error: ModelError) -> LoadedModel:
     with st.container(horizontal=True, vertical_alignment="center"):
         _offer_way_out(name, error)
         if fallback == name:
-            st.stop()
+            controls.end_page()
         st.markdown(f"Until then the page shows {quote(fallback)}.")
     return cache.model(key)
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
+from core.ui import controls
 from core.ui.messages import place_notices
 
 if TYPE_CHECKING:
@@ -105,6 +106,7 @@ PAGES: tuple[Page, ...] = (
     ),
 )
 
+_GO_TO = "_page_to_open"
 _app_is_running: ContextVar[bool] = ContextVar("headscope_app_is_running", default=False)
 
 
@@ -134,12 +136,18 @@ def _go_home() -> None:
 
 
 def run(page: StreamlitPage) -> None:
-    """Run the page inside app.py."""
+    """Run the page inside app.py; its controls are in the address when it has ended."""
     token = _app_is_running.set(True)
     try:
         page.run()
     finally:
         _app_is_running.reset(token)
+    controls.publish()
+
+
+def go_to(name: str) -> None:
+    """Leave for that page before anything else is drawn; for callbacks, which cannot switch."""
+    st.session_state[_GO_TO] = name
 
 
 def open_page(name: str) -> None:
@@ -152,6 +160,8 @@ def open_page(name: str) -> None:
     if not _app_is_running.get():
         register_pages()
         st.rerun()
+    if (asked := st.session_state.pop(_GO_TO, name)) != name:
+        st.switch_page(find(asked).path)
     page = find(name)
     st.set_page_config(page_title=page.title if name == "home" else f"{page.title} · Headscope")
     st.title(page.title, anchor=False)

@@ -9,7 +9,7 @@ import streamlit as st
 from core.components.copy_link import show_copy_link
 from core.model import CATALOG
 from core.model.catalog import bundled_problem, find, is_here
-from core.ui import address
+from core.ui import address, controls
 from core.ui.messages import escape, notice, quote
 from core.ui.site.access import access, box_help, default_model
 
@@ -30,26 +30,21 @@ _DEVICES = {"cuda": "graphics card (CUDA)", "mps": "graphics processor (MPS)", "
 
 def draw() -> None:
     """Draw the controls that all pages share. Nothing here needs the model to be loaded."""
-    address.restore_text("text", EXAMPLES[0][0])
-    address.restore_text("pair", "")
     granted = access()
     if granted.free_text:
-        address.restore_text("model", default_model())
+        controls.text("model", default_model())
     else:
-        address.restore_choice("model", granted.names, default_model(), "This site offers")
+        controls.choice("model", granted.names, subject="This site offers", default=default_model())
     st.session_state.setdefault("two", False)
     _say_what_is_missing(granted.names)
     with st.sidebar:
-        st.text_area(
-            "Text", key="text", height=88, max_chars=address.MAX_TEXT, persist_state="session"
-        )
+        controls.text("text", EXAMPLES[0][0], "Text", height=88)
         if st.toggle("Second sentence", key="two", persist_state="session"):
-            st.text_area(
+            controls.text(
+                "pair",
+                "",
                 "Second sentence",
-                key="pair",
                 height=68,
-                max_chars=address.MAX_TEXT,
-                persist_state="session",
                 label_visibility="collapsed",
                 placeholder="The sentence to pair with the first",
             )

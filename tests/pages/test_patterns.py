@@ -218,6 +218,9 @@ def test_a_link_is_the_whole_state(
     assert {key: app.query_params[key] for key in parameters} == parameters
 
 
+OF_PART = {"beside": "one", "whole": "one", "marked": "pronouns"}  # others are of the first part
+
+
 @pytest.mark.parametrize(
     ("key", "value"),
     [
@@ -236,6 +239,10 @@ def test_what_a_link_cannot_ask_for_is_told(
     open_app: Callable[..., AppTest], key: str, value: str
 ) -> None:
     app = open_app("patterns", **{key: value})
+    if key in OF_PART:  # a control is asked about where it stands
+        assert alerts(app) == ""
+        app.session_state["part"] = OF_PART[key]
+        app.run()
     assert not app.exception
     assert f"This link asks for {key}" in alerts(app)
 

@@ -9,7 +9,7 @@ import streamlit as st
 from core.analysis.anomalies import as_map, having, with_most
 from core.analysis.anomalies.flags import rule
 from core.figures.anomalies import first_by_layer
-from core.screens.anomalies.open_head import chosen_on_map
+from core.screens.anomalies.open_head import show_what_moves
 from core.screens.anomalies.wording import (
     DEFINITIONS,
     head_name,
@@ -18,7 +18,8 @@ from core.screens.anomalies.wording import (
     too_short_note,
     values_note,
 )
-from core.ui import address
+from core.ui import controls
+from core.ui.head_maps import show_heads
 from core.ui.messages import quote
 
 if TYPE_CHECKING:
@@ -33,18 +34,10 @@ COUNTED = {"attention": "attention to it", "moved": "its share of what is moved"
 
 def show_first(trace: Trace, table: pd.DataFrame, colours: Palette) -> None:
     """A dot a head, the mean of each layer, and what an even head would give."""
-    address.restore_choice("counted", list(COUNTED), "attention", "What can be shown is")
-    address.publish("anomaly", "source", "counted")
-    st.segmented_control(
-        "Of the first token",
-        list(COUNTED),
-        key="counted",
-        format_func=COUNTED.__getitem__,
-        required=True,
-        persist_state="session",
+    counted = controls.choice(
+        "counted", COUNTED, "Of the first token", subject="What can be shown is"
     )
     st.markdown(_verdict(trace, table))
-    counted = st.session_state["counted"]
     attention = counted == "attention"
     figure = first_by_layer(
         as_map(table, "first_attention" if attention else "first_contribution"),
@@ -53,13 +46,7 @@ def show_first(trace: Trace, table: pd.DataFrame, colours: Palette) -> None:
         "attention to the first token" if attention else "share of what is moved",
         colours,
     )
-    st.plotly_chart(
-        figure,
-        key="anomalies_first",
-        on_select=chosen_on_map("anomalies_first", part="moved"),
-        selection_mode="points",
-        config={"displayModeBar": False},
-    )
+    show_heads(figure, key="anomalies_first", on_open=show_what_moves)
     even = "the mean of 1/(i + 1), as token i sees i + 1 tokens" if trace.causal else "1/n"
     dotted = " The red dotted line is the threshold." if attention else ""
     st.caption(

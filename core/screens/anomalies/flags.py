@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import streamlit as st
@@ -10,8 +10,7 @@ import streamlit as st
 from core.analysis.anomalies import as_map, flagged, having, rows_of
 from core.analysis.anomalies.flags import KINDS, RULES, rule
 from core.analysis.csv_text import to_csv
-from core.figures.head_map import head_map
-from core.screens.anomalies.open_head import chosen_on_map, open_buttons
+from core.screens.anomalies.open_head import open_buttons, show_what_moves
 from core.screens.anomalies.report import make_report
 from core.screens.anomalies.wording import (
     FLAGS,
@@ -24,7 +23,8 @@ from core.screens.anomalies.wording import (
     too_short_note,
     values_note,
 )
-from core.ui import address
+from core.ui import controls
+from core.ui.head_maps import show_head_map
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -48,12 +48,10 @@ _BOUNDS = {"separability": (0.5, 1.0), "weight_similarity": (-1.0, 1.0)}
 
 def show_flags(trace: Trace, key: TextKey, table: pd.DataFrame, colours: Palette) -> None:
     """Map and list of one flag or all; then the table and the files."""
-    address.restore_choice("flag", CHOICES, ANY, "The flags are")
-    address.restore_flag("every")
-    address.publish("anomaly", "source", "flag", *(("every",) if st.session_state["every"] else ()))
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        with st.container(width=280):
-            flag = st.selectbox("Look for", CHOICES, key="flag", persist_state="session")
+        flag = controls.choice(
+            "flag", CHOICES, "Look for", subject="The flags are", menu=True, width=280
+        )
         _show_files(trace, key, table)
     odd = flagged(table)
     if table.attrs["too_short"]:
@@ -135,30 +133,21 @@ def _or(names: list[str]) -> str:
 
 def _show_map(table: pd.DataFrame, flag: str, colours: Palette) -> None:
     """Severity, or the measure of one flag; a clicked head is shown with what it moves."""
+    name, look = "severity", dict[str, Any](title="severity")
     if flag not in FLAGS:
         kind = f"_{_OF_KIND[flag]}" if flag in _OF_KIND else ""
         values = as_map(table, f"severity{kind}")
-        bounds = 0.0, max(1.0, float(values.max()))
-        figure = head_map(values, "severity", colours, bounds=bounds, title="severity")
+        look["bounds"] = 0.0, max(1.0, float(values.max()))
     else:
         each = rule(flag)
-        lengths = each.measure == "norm_log_ratio"
-        figure = head_map(
-            as_map(table, each.measure),
-            MEASURES[each.measure],
-            colours,
-            bounds=_bounds(table, flag),
-            title="log2" if lengths else "",
-            signed=each.side == "both",
-            reverse=each.side == "below",
-        )
-    st.plotly_chart(
-        figure,
-        key="anomalies_map",
-        on_select=chosen_on_map("anomalies_map", part="moved"),
-        selection_mode="points",
-        config={"displayModeBar": False},
-    )
+        values, name = as_map(table, each.measure), MEASURES[each.measure]
+        look = {
+            "bounds": _bounds(table, flag),
+            "title": "log2" if each.measure == "norm_log_ratio" else "",
+            "signed": each.side == "both",
+            "reverse": each.side == "below",
+        }
+    show_head_map(values, name, colours, key="anomalies_map", on_open=show_what_moves, **look)
 
 
 def _bounds(table: pd.DataFrame, flag: str) -> tuple[float, float]:
@@ -173,8 +162,7 @@ def _bounds(table: pd.DataFrame, flag: str) -> tuple[float, float]:
 def _show_list(here: pd.DataFrame) -> None:
     if here.empty:
         return
-    every = st.session_state["every"]
-    shown = here if every else here.head(_LISTED)
+    shown = here if controls.flag("every", optional=True) else here.head(_LISTED)
     for one in rows_of(shown):
         with st.container(border=True, gap="xsmall"):
             with st.container(horizontal=True, vertical_alignment="center"):
@@ -184,10 +172,10 @@ def _show_list(here: pd.DataFrame) -> None:
                 open_buttons(one["layer"], one["head"])
             st.caption(_reasons(one))
     if len(here) > _LISTED:
-        st.toggle(
+        controls.flag(
+            "every",
             f"List all {len(here)} heads",
-            key="every",
-            persist_state="session",
+            optional=True,
             help=f"Off: the {_LISTED} most severe.",
         )
 

@@ -14,7 +14,7 @@ from core.figures.anomalies import matrix_pair
 from core.model.weights.output_projection import transformed_values
 from core.screens.anomalies.open_head import begin_with, open_buttons, pick_one_head
 from core.screens.anomalies.wording import DEFINITIONS, show_definition, threshold, values_note
-from core.ui import address, cache
+from core.ui import cache, controls
 from core.ui.messages import quote
 
 if TYPE_CHECKING:
@@ -36,23 +36,19 @@ def show_moved(
 ) -> None:
     """Pickers, the sentence, the two matrices."""
     begin_with(hollow_head(table))
-    address.restore_flag("latent")
     with st.container(horizontal=True, vertical_alignment="bottom"):
         layer, head = pick_one_head(trace)
-        hide = st.toggle(
+        hide = controls.flag(
+            "latent",
             "Hide the first token and renormalise",
-            key="latent",
-            persist_state="session",
             disabled=len(trace.tokens) < 2,
             help="Leave the first token out and divide each row by what is left of it: what the"
             " head would look at if it could not rest.",
         )
         open_buttons(layer + 1, head + 1)
-    address.publish("anomaly", "layer", "head", "latent")
     one = head_of(table, layer + 1, head + 1)
     said = _sentence(trace, one)
     weights, norms = trace.attention(layer, head), value_norms(trace, transformed)[layer, head]
-    hide = hide and len(trace.tokens) > 1
     if hide:
         said = f"{said} {_hidden(weights)}"
         weights, norms = without_first(weights), norms[1:]

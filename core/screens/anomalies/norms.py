@@ -12,10 +12,10 @@ from core.analysis.anomalies.flags import rule
 from core.analysis.anomalies.norms import vector_norms
 from core.analysis.attention_table import unique_labels
 from core.figures.anomalies import norm_plane, norms_by_position
-from core.figures.head_map import head_map
-from core.screens.anomalies.open_head import begin_with, chosen_on_map, pick_one_head
+from core.screens.anomalies.open_head import begin_with, pick_one_head, show_lengths
 from core.screens.anomalies.wording import head_name, show_definition, threshold, too_short_note
-from core.ui import address
+from core.ui import controls
+from core.ui.head_maps import show_head_map, show_heads
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -30,29 +30,20 @@ QUANTITIES = {"ratio": "log2 ratio of medians", "difference": "difference of mea
 
 def show_norms(trace: Trace, table: pd.DataFrame, colours: Palette) -> None:
     """The map, |q| against |k| of all heads, and the lengths of one head by position."""
-    address.restore_choice("lengths", list(QUANTITIES), "ratio", "The map shows")
     if table["norm_log_ratio"].notna().any():
         begin_with(with_most(table, "norm_log_ratio"))
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        st.segmented_control(
-            "Map of",
-            list(QUANTITIES),
-            key="lengths",
-            format_func=QUANTITIES.__getitem__,
-            required=True,
-            persist_state="session",
-        )
+        quantity = controls.choice("lengths", QUANTITIES, "Map of", subject="The map shows")
         layer, head = pick_one_head(trace)
-    address.publish("anomaly", "source", "lengths", "layer", "head")
     odd = having(table, FLAG)
     if table.attrs["too_short"]:
         st.info(too_short_note(table))
     st.markdown(_verdict(table, odd))
     left, right = st.columns(2, gap="medium")
     with left:
-        _show_map(table, st.session_state["lengths"], colours)
+        _show_map(table, quantity, colours)
     with right:
-        st.plotly_chart(
+        show_heads(
             norm_plane(
                 as_map(table, "query_norm"),
                 as_map(table, "key_norm"),
@@ -60,9 +51,7 @@ def show_norms(trace: Trace, table: pd.DataFrame, colours: Palette) -> None:
                 colours,
             ),
             key="anomalies_norm_plane",
-            on_select=chosen_on_map("anomalies_norm_plane", part="norms"),
-            selection_mode="points",
-            config={"displayModeBar": False},
+            on_open=show_lengths,
         )
     st.caption(
         "On the map, above 0 queries are longer, below 0 keys. A dot is a head, too; on the dotted"
@@ -98,12 +87,15 @@ def _show_map(table: pd.DataFrame, quantity: str, colours: Palette) -> None:
     least = rule(FLAG).threshold if quantity == "ratio" else 0.0
     reach = max(least, float(np.nanmax(np.abs(values), initial=0))) or 1.0
     name = "log2 ratio" if quantity == "ratio" else "|q| − |k|"
-    st.plotly_chart(
-        head_map(values, name, colours, bounds=(-reach, reach), title=name, signed=True),
+    show_head_map(
+        values,
+        name,
+        colours,
         key="anomalies_norm_map",
-        on_select=chosen_on_map("anomalies_norm_map", part="norms"),
-        selection_mode="points",
-        config={"displayModeBar": False},
+        on_open=show_lengths,
+        bounds=(-reach, reach),
+        title=name,
+        signed=True,
     )
 
 

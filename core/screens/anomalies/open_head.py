@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from core.ui import address
-from core.ui.navigation import find
-from core.ui.selectors import pick_head, pick_layer, step_through_heads
+from core.ui import address, controls
+from core.ui.navigation import go_to
+from core.ui.selectors import step_through_heads
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from core.analysis.anomalies import Row
     from core.model import Trace
-
-
-_ASKED = "_anomalies_open"  # the page that a button asked for
 
 
 def begin_with(one: Row) -> None:
@@ -28,12 +23,9 @@ def begin_with(one: Row) -> None:
 
 def pick_one_head(trace: Trace) -> tuple[int, int]:
     """Pickers for a layer and a head, and buttons to step; both from 0."""
-    with st.container(width=130):
-        layer = pick_layer(trace)
-    with st.container(width=130):
-        head = pick_head(trace)
+    layer, head = controls.layer(trace, width=130), controls.head(trace, width=130)
     step_through_heads(trace)
-    return cast("int", layer), cast("int", head)
+    return layer, head
 
 
 def open_buttons(layer: int, head: int) -> None:
@@ -61,32 +53,20 @@ def _open(page: str, layer: int, head: int) -> None:
             "heads": [head],
             "part": "picture",
             "span": "one head",
-            _ASKED: page,
         }
     )
+    go_to(page)
 
 
-def go_where_asked() -> None:
-    """Leave for the page that a button asked for; called before anything is drawn."""
-    page = st.session_state.pop(_ASKED, None)
-    if page is not None:
-        st.switch_page(find(page).path)
+def show_what_moves(layer: int, head: int) -> None:
+    """Show what a head, from 0, moves; for clicks."""
+    _show(layer, head, "moved")
 
 
-def chosen_on_map(key: str, part: str) -> Callable[[], None]:
-    """What a click on a chart of heads does: that head becomes the page's, shown in `part`."""
-
-    def choose() -> None:
-        points = st.session_state[key].selection.points
-        if points:
-            point = points[0]
-            layer, head = point.get("customdata") if _is_pair(point) else (point["y"], point["x"])
-            st.session_state.update(layer=str(layer), head=str(head), anomaly=part)
-
-    return choose
+def show_lengths(layer: int, head: int) -> None:
+    """Show the lengths of a head's queries and keys; for clicks."""
+    _show(layer, head, "norms")
 
 
-def _is_pair(point: dict[str, object]) -> bool:
-    """Whether the point carries layer and head; on the map they are its place."""
-    data = point.get("customdata")
-    return isinstance(data, list | tuple) and len(data) == 2
+def _show(layer: int, head: int, part: str) -> None:
+    st.session_state.update(layer=str(layer + 1), head=str(head + 1), anomaly=part)

@@ -10,7 +10,7 @@ import streamlit as st
 from core.analysis.anomalies import corpus_table, measure_heads
 from core.analysis.corpus.sample import sample_sentences
 from core.model.weights import output_projection
-from core.ui import address, cache
+from core.ui import cache, controls
 from core.ui.cache import CORPORA_KEPT
 from core.ui.corpus_walk import SOURCES, corpus_digest, say_cancelled, walk_corpus
 
@@ -39,18 +39,13 @@ def anomaly_shelf(model_name: str, digest: str) -> AnomalyShelf:  # noqa: ARG001
 
 def pick_source() -> str:
     """Whether the table is of the typed text or the sample corpus; from the link at first."""
-    address.restore_choice("source", list(SOURCES), "text", "Heads can be measured on")
-    st.segmented_control(
+    return controls.choice(
+        "source",
+        SOURCES,
         "Measured on",
-        list(SOURCES),
-        key="source",
-        format_func=SOURCES.__getitem__,
-        required=True,
-        persist_state="session",
+        subject="Heads can be measured on",
         label_visibility="collapsed",
     )
-    chosen: str = st.session_state["source"]
-    return chosen
 
 
 def measured_table(key: TextKey, source: str) -> pd.DataFrame:

@@ -17,7 +17,7 @@ from core.analysis.anomalies.massive import (
 from core.analysis.attention_table import unique_labels
 from core.figures.anomalies import states_figure
 from core.screens.anomalies.wording import show_definition
-from core.ui import address
+from core.ui import controls
 from core.ui.messages import quote
 
 if TYPE_CHECKING:
@@ -29,20 +29,11 @@ SIZES = {"norm": "length", "relative": "times the layer's median"}
 
 def show_states(trace: Trace, colours: Palette) -> None:
     """The map of lengths and what it shows."""
-    address.restore_choice("size", list(SIZES), "norm", "The sizes are")
-    address.publish("anomaly", "size")
     found = hidden_states(trace)
     if found is None:
         st.info("This model does not tell its hidden states: there is nothing to measure.")
         return
-    size = st.segmented_control(
-        "Size of the hidden state",
-        list(SIZES),
-        key="size",
-        format_func=SIZES.__getitem__,
-        required=True,
-        persist_state="session",
-    )
+    size = controls.choice("size", SIZES, "Size of the hidden state", subject="The sizes are")
     st.markdown(_verdict(trace, found))
     labels = unique_labels(tuple(token.display for token in trace.tokens))
     values = found.norms if size == "norm" else found.relative

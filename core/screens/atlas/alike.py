@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 from weakref import ref
 
@@ -10,9 +11,9 @@ import streamlit as st
 
 from core.analysis.head_patterns.similarity import map_heads, nearest_heads
 from core.figures.alike import alike_by_layer
-from core.screens.atlas.screen import SHARED, open_head
+from core.screens.atlas.screen import open_head
 from core.screens.atlas.wording import number
-from core.ui import address
+from core.ui.head_maps import show_heads
 
 if TYPE_CHECKING:
     from core.figures.palette import Palette
@@ -21,9 +22,8 @@ if TYPE_CHECKING:
 _KEPT, _NEAREST = "_atlas_head_map", 10
 
 
-def show_head_map(screen: Screen, colours: Palette) -> None:
+def show_alike(screen: Screen, colours: Palette) -> None:
     """The map and the nearest heads of the chosen one."""
-    address.publish(*SHARED)
     atlas = screen.atlas
     layers, heads, _ = atlas.shape
     if layers * heads < 2:
@@ -37,12 +37,11 @@ def show_head_map(screen: Screen, colours: Palette) -> None:
     chosen = screen.layer * heads + screen.head
     left, right = st.columns([3, 2], gap="medium")
     with left:
-        st.plotly_chart(
+        show_heads(
             alike_by_layer(drawn.points, heads, chosen, colours),
             key="atlas_heads",
-            on_select=lambda: _open_clicked(heads),
-            selection_mode="points",
-            config={"displayModeBar": False},
+            on_open=partial(open_head, part="alike"),
+            heads=heads,
         )
         distances = atlas.distances
         st.caption(
@@ -67,11 +66,3 @@ def show_head_map(screen: Screen, colours: Palette) -> None:
         st.caption(
             "Jensen-Shannon distance: 0 is the same attention for every token, 1 nothing in common."
         )
-
-
-def _open_clicked(heads: int) -> None:
-    points = st.session_state["atlas_heads"].selection.points
-    if points and points[0].get("customdata") is not None:
-        data = points[0]["customdata"]
-        index = int(data["0"] if "0" in data else data[0])  # Streamlit gives a list or a mapping
-        open_head(*divmod(index, heads), "alike")

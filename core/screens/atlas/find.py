@@ -12,10 +12,10 @@ import streamlit as st
 from core.analysis.atlas import SearchError, search_tokens
 from core.analysis.atlas.dispersion import CLUSTERS, MOST_MATCHES, clusters_of, dispersion
 from core.analysis.atlas.search import KINDS, LONGEST_QUERY, Kind
-from core.figures.head_map import head_map
 from core.screens.atlas.screen import Found, open_head
 from core.screens.atlas.wording import number
-from core.ui import address
+from core.ui import address, controls
+from core.ui.head_maps import show_head_map
 from core.ui.messages import escape, quote
 
 if TYPE_CHECKING:
@@ -69,28 +69,26 @@ def ask(atlas: Atlas, stage: Stage) -> Found | None:
 def _fields() -> tuple[str, Kind]:
     """What is looked for and how, from the link at first; an expression of a link is marked."""
     came = address.asks_for("find") or address.asks_for("kind")
-    address.restore_text("find", "")
-    address.restore_choice("kind", list(KINDS), "token", "One can search for")
-    with st.container(width=150):
-        st.text_input(
-            "Find",
-            key="find",
-            max_chars=LONGEST_QUERY,
-            placeholder="a word, e.g. she",
-            persist_state="session",
-        )
-    with st.container(width=150):
-        st.selectbox(
-            "as",
-            list(KINDS),
-            key="kind",
-            format_func=_KINDS.__getitem__,
-            persist_state="session",
-            help="A phrase is of whole words, which may be of several tokens. A regular expression"
-            " (RE2) reads the text of each sentence, without special tokens; `\\w` and `\\b` know"
-            " letters without accents, `\\pL` is any letter. Case never matters.",
-        )
-    query, kind = st.session_state["find"].strip(), st.session_state["kind"]
+    query = controls.text(
+        "find",
+        "",
+        "Find",
+        max_chars=LONGEST_QUERY,
+        column=150,
+        placeholder="a word, e.g. she",
+    ).strip()
+    kind = controls.choice(
+        "kind",
+        KINDS,
+        "as",
+        subject="One can search for",
+        names=_KINDS.__getitem__,
+        menu=True,
+        width=150,
+        help="A phrase is of whole words, which may be of several tokens. A regular expression"
+        " (RE2) reads the text of each sentence, without special tokens; `\\w` and `\\b` know"
+        " letters without accents, `\\pL` is any letter. Case never matters.",
+    )
     _mark_link(query, kind, came=came)
     return query, kind
 
@@ -157,14 +155,14 @@ def show_spread(screen: Screen, colours: Palette) -> None:
     left, right = st.columns([3, 2], gap="medium")
     spread = found.spread
     with left:
-        st.plotly_chart(
-            head_map(
-                spread, "dispersion", colours, bounds=(0.0, 1.0), title="dispersion", reverse=True
-            ),
+        show_head_map(
+            spread,
+            "dispersion",
+            colours,
             key="atlas_spread",
-            on_select=_open_clicked,
-            selection_mode="points",
-            config={"displayModeBar": False},
+            on_open=open_head,
+            title="dispersion",
+            reverse=True,
         )
     with right:
         st.dataframe(_table(spread), key="atlas_spread_table", hide_index=True)
@@ -195,9 +193,3 @@ def _table(spread: NDArray[np.float64]) -> pd.DataFrame:
             "lies": ["together" if i in known[:_LISTED] else "scattered" for i in shown],
         }
     )
-
-
-def _open_clicked() -> None:
-    points = st.session_state["atlas_spread"].selection.points
-    if points:
-        open_head(int(points[0]["y"]) - 1, int(points[0]["x"]) - 1)

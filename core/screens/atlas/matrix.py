@@ -12,17 +12,11 @@ from core.analysis.atlas.colours import point_tones
 from core.components.atlas_matrix import AtlasMatrix, matrix_page, show_matrix
 from core.screens.atlas.find import show_spread
 from core.screens.atlas.layouts import laid_out_tiles, tile_points, tile_tokens
-from core.screens.atlas.options import (
-    LABELS,
-    draw_switches,
-    pick_dimensions,
-    restore_dimensions,
-    restore_switches,
-)
+from core.screens.atlas.options import LABELS, dimensions, switches
 from core.screens.atlas.progress import LOOK_EVERY, ensure_layouts, follow, tell_progress
-from core.screens.atlas.screen import DRAWN, Screen, drawn, open_head
+from core.screens.atlas.screen import Screen, drawn, open_head
 from core.screens.atlas.wording import STAGE_WORDS, number
-from core.ui import address
+from core.ui import controls
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -33,11 +27,12 @@ if TYPE_CHECKING:
 
 def show_all_heads(screen: Screen, colours: Palette) -> None:
     """The matrix, its caption, the file, and where a search lies together."""
-    address.restore_flag("own", default=True)
-    restore_dimensions()
-    address.publish(*DRAWN, "own", "dims", *restore_switches(LABELS))
+    controls.flag("own", default=True)
+    switches(LABELS)
     running = False
-    if screen.projection != "PCA":
+    if screen.projection == "PCA":
+        dimensions()
+    else:
         running = ensure_layouts(screen).running
     draw = st.fragment(_draw, run_every=LOOK_EVERY) if running else _draw
     draw(screen)
@@ -62,14 +57,14 @@ def _draw(screen: Screen) -> None:
     with reading:
         with st.container(horizontal=True, vertical_alignment="center"):
             if screen.projection == "PCA":
-                pick_dimensions()
-            st.toggle(
+                dimensions(drawn=True)
+            controls.flag(
+                "own",
                 "Each head in its own scale",
-                key="own",
-                persist_state="session",
+                default=True,
                 help="Off: one scale for all heads, so that heads of short vectors look small.",
             )
-            draw_switches(LABELS)
+            switches(LABELS, drawn=True)
         st.caption(_read(screen, tokens.size))
     saving.download_button(
         "Save as HTML",
@@ -121,10 +116,10 @@ def _read(screen: Screen, count: int) -> str:
     scales = "each head in its own scale" if st.session_state["own"] else "all heads in one scale"
     kept = ""
     if screen.projection == "PCA":
-        dimensions = _dimensions(screen)
-        share = atlas.shares[screen.stage][..., :dimensions].sum(axis=-1)
+        components = _dimensions(screen)
+        share = atlas.shares[screen.stage][..., :components].sum(axis=-1)
         kept = (
-            f" The {dimensions} components keep {number(float(share.mean()))} of the variance on"
+            f" The {components} components keep {number(float(share.mean()))} of the variance on"
             " average."
         )
     else:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from itertools import chain
 from typing import TYPE_CHECKING
 from weakref import ref
@@ -13,12 +14,12 @@ import streamlit as st
 from core.analysis.atlas import SearchError
 from core.analysis.atlas.meeting import MOST_SENTENCES, Meeting, common_sentences, meet_words
 from core.analysis.atlas.search import LONGEST_QUERY, phrase_places
-from core.figures.head_map import head_map
 from core.model import ModelError, trace_by_length
 from core.screens.atlas.rerun import model_of, reads_alike
-from core.screens.atlas.screen import SHARED, open_head
+from core.screens.atlas.screen import open_head
 from core.screens.atlas.wording import number
-from core.ui import address, cache
+from core.ui import cache, controls
+from core.ui.head_maps import show_head_map
 from core.ui.messages import escape, quote, show_model_error
 
 if TYPE_CHECKING:
@@ -34,7 +35,6 @@ _LISTED, _EXAMPLES = 8, 5
 def show_meeting(screen: Screen, colours: Palette) -> None:
     """The two words, the map of heads, the strongest of them, and sentences."""
     first, second = _pick_words()
-    address.publish(*SHARED, "first", "second")
     if not first or not second:
         st.info("**Type two words** (or phrases) of the corpus.")
         return
@@ -58,14 +58,13 @@ def show_meeting(screen: Screen, colours: Palette) -> None:
     )
     left, right = st.columns([3, 2], gap="medium")
     with left:
-        st.plotly_chart(
-            head_map(
-                mean, "mean attention", colours, bounds=(0.0, max(0.2, float(np.nanmax(mean))))
-            ),
+        show_head_map(
+            mean,
+            "mean attention",
+            colours,
             key="atlas_meeting_map",
-            on_select=_open_clicked,
-            selection_mode="points",
-            config={"displayModeBar": False},
+            on_open=partial(open_head, part="words"),
+            bounds=(0.0, max(0.2, float(np.nanmax(mean)))),
         )
         st.caption(
             "Mean over the sentences of the attention from the first word's tokens (mean) to the"
@@ -77,15 +76,15 @@ def show_meeting(screen: Screen, colours: Palette) -> None:
 
 
 def _pick_words() -> tuple[str, str]:
-    address.restore_text("first", DEFAULT_WORDS[0])
-    address.restore_text("second", DEFAULT_WORDS[1])
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        for key, label in (("first", "From"), ("second", "to")):
-            st.text_input(
-                label, key=key, max_chars=LONGEST_QUERY, persist_state="session", width=200
+        first, second = (
+            controls.text(key, default, label, max_chars=LONGEST_QUERY, width=200).strip()
+            for key, default, label in zip(
+                ("first", "second"), DEFAULT_WORDS, ("From", "to"), strict=True
             )
+        )
         st.button("⇄", key="atlas_swap", help="Swap the words", on_click=_swap)
-    return st.session_state["first"].strip(), st.session_state["second"].strip()
+    return first, second
 
 
 def _swap() -> None:
@@ -170,9 +169,3 @@ def _show_examples(screen: Screen, meeting: Meeting, first: str, second: str) ->
     st.dataframe(table, key="atlas_examples", hide_index=True)
     if len(meeting.sentences) == MOST_SENTENCES:
         st.caption(f"More than {MOST_SENTENCES} sentences have both; so many were measured.")
-
-
-def _open_clicked() -> None:
-    points = st.session_state["atlas_meeting_map"].selection.points
-    if points:
-        open_head(int(points[0]["y"]) - 1, int(points[0]["x"]) - 1, "words")

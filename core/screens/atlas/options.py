@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from core.ui import address
+from core.ui import controls
 
 SIZES, LABELS, LINES = "sizes", "labels", "top2"
 _DEFAULTS = {SIZES: False, LABELS: True, LINES: True}
@@ -18,35 +18,27 @@ _HELP = {
 }
 
 
-def restore_switches(*keys: str) -> list[str]:
-    """Set the switches from the link; those that are not as usual, which the link has to carry."""
+def switches(*keys: str, drawn: bool = False) -> None:
+    """Switches, which links carry where they are not as usual; `drawn` one after the other."""
     for key in keys:
-        address.restore_flag(key, default=_DEFAULTS[key])
-    return [key for key in keys if st.session_state[key] != _DEFAULTS[key]]
+        controls.flag(
+            key,
+            _NAMES[key] if drawn else "",
+            default=_DEFAULTS[key],
+            optional=True,
+            help=_HELP[key],
+        )
 
 
-def draw_switches(*keys: str) -> None:
-    """One after the other, in the row around them."""
-    for key in keys:
-        st.toggle(_NAMES[key], key=key, persist_state="session", help=_HELP[key])
-
-
-def restore_dimensions() -> None:
-    """Set from the link whether pictures are flat or in space."""
+def dimensions(*, drawn: bool = False) -> int:
+    """Whether pictures are flat or in space: 2 or 3."""
     if st.session_state.get("dims") in {"2-D", "3-D"}:  # as the page of queries and keys has them
         st.session_state["dims"] = st.session_state["dims"].removesuffix("-D")
-    address.restore_choice("dims", ["2", "3"], "2", "The picture has 2 or 3 dimensions")
-
-
-def pick_dimensions() -> int:
-    """2 or 3."""
-    st.segmented_control(
-        "Dimensions",
-        ["2", "3"],
-        key="dims",
-        format_func=lambda option: f"{option}-D",
-        required=True,
-        persist_state="session",
+    picked = controls.choice(
+        "dims",
+        {"2": "2-D", "3": "3-D"},
+        "Dimensions" if drawn else "",
+        subject="The picture has 2 or 3 dimensions",
         label_visibility="collapsed",
     )
-    return int(st.session_state["dims"])
+    return int(picked)

@@ -12,12 +12,11 @@ from core.components.head_view import Weighting
 from core.figures.heatmap import heatmap_figure
 from core.model import Token, Trace
 from core.screens.atlas.head.lines import show_lines
-from core.screens.atlas.screen import SHARED, Screen
-from core.ui import address
 
 if TYPE_CHECKING:
     from core.analysis.atlas import Atlas
     from core.figures.palette import Palette
+    from core.screens.atlas.screen import Screen
 
 LEAST_SENTENCES = 5  # that have a position, for its mean to be shown
 _MEAN = Weighting("attention", "mean attention", "Over all sentences that have both positions")
@@ -25,7 +24,6 @@ _MEAN = Weighting("attention", "mean attention", "Over all sentences that have b
 
 def show_positions(screen: Screen, colours: Palette) -> None:
     """A heatmap of positions and the same as lines."""
-    address.publish(*SHARED)
     atlas = screen.atlas
     shown = _shown(atlas)
     mean = atlas.positions.mean[screen.layer, :, :shown, :shown]

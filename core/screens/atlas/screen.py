@@ -12,7 +12,7 @@ from core.analysis.atlas.colours import offered_colourings, point_tones
 from core.figures.shades import shades
 from core.screens.atlas.layouts import PROJECTIONS, STAGES
 from core.screens.atlas.wording import COLOURINGS
-from core.ui import address
+from core.ui import controls
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -22,8 +22,7 @@ if TYPE_CHECKING:
     from core.analysis.query_key.clouds import Stage
     from core.screens.atlas.shelf import AtlasShelf
 
-SHARED = ("corpus", "budget", "part", "layer", "head", "projection", "stage")
-DRAWN = (*SHARED, "colour", "find", "kind")
+AS_THEY_ARE: tuple[Projection, Stage] = ("PCA", "raw")  # where no part asks for others
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,44 +63,42 @@ class Screen:
 def pick_projection(atlas: Atlas) -> tuple[Projection, Stage]:
     """How points are projected, and what was done to the vectors before."""
     able = PROJECTIONS if atlas.vectors is not None else PROJECTIONS[:1]
-    told = "The projections are" if atlas.vectors is not None else "A saved atlas keeps"
-    address.restore_choice("projection", able, "PCA", told)
-    address.restore_choice("stage", list(STAGES), "raw", "The stages are")
-    with st.container(width=115):
-        projection = st.selectbox(
-            "Projection",
-            able,
-            key="projection",
-            persist_state="session",
-            help="PCA is exact and of all tokens. UMAP and t-SNE are slow: all heads follow in the"
-            " background, from 500 tokens; one head alone is laid out from 2,500."
-            + ("" if atlas.vectors is not None else " A saved atlas keeps PCA only."),
-        )
-    with st.container(width=135):
-        stage = st.selectbox(
-            "Vectors",
-            list(STAGES),
-            key="stage",
-            persist_state="session",
-            help="As they are; keys moved so that the centroids meet; or also scaled by the head's"
-            " c. Attention is the same in all three, unless a model soft-caps its scores.",
-        )
+    projection = controls.choice(
+        "projection",
+        able,
+        "Projection",
+        subject="The projections are" if atlas.vectors is not None else "A saved atlas keeps",
+        menu=True,
+        width=115,
+        help="PCA is exact and of all tokens. UMAP and t-SNE are slow: all heads follow in the"
+        " background, from 500 tokens; one head alone is laid out from 2,500."
+        + ("" if atlas.vectors is not None else " A saved atlas keeps PCA only."),
+    )
+    stage = controls.choice(
+        "stage",
+        list(STAGES),
+        "Vectors",
+        subject="The stages are",
+        menu=True,
+        width=135,
+        help="As they are; keys moved so that the centroids meet; or also scaled by the head's"
+        " c. Attention is the same in all three, unless a model soft-caps its scores.",
+    )
     return projection, stage
 
 
 def pick_colour(atlas: Atlas) -> str:
     """What colours stand for."""
-    able = offered_colourings(atlas)
-    address.restore_choice("colour", able, "type", "The colours are")
-    with st.container(width=170):
-        picked: str = st.selectbox(
-            "Colour by",
-            able,
-            key="colour",
-            format_func=COLOURINGS.__getitem__,
-            persist_state="session",
-        )
-    return picked
+    return controls.choice(
+        "colour",
+        offered_colourings(atlas),
+        "Colour by",
+        subject="The colours are",
+        default="type",
+        names=COLOURINGS.__getitem__,
+        menu=True,
+        width=170,
+    )
 
 
 def open_head(layer: int, head: int, part: str = "one") -> None:

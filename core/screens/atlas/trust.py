@@ -9,12 +9,12 @@ import pandas as pd
 import streamlit as st
 
 from core.analysis.atlas.layouts import TOKENS_OF_ALL
-from core.figures.head_map import head_map
 from core.screens.atlas.layouts import STAGES
 from core.screens.atlas.progress import LOOK_EVERY, ensure_layouts, follow, tell_progress
-from core.screens.atlas.screen import SHARED, open_head
+from core.screens.atlas.screen import open_head
 from core.screens.atlas.wording import NOT_MEASURED, STAGE_WORDS, number
-from core.ui import address
+from core.ui import controls
+from core.ui.head_maps import show_head_map
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -37,12 +37,8 @@ SPACES = {"plane": "in the plane", "full": "full space"}
 
 def show_trust(screen: Screen, colours: Palette) -> None:
     """A map of one measure, and the means of all of them."""
-    address.restore_choice("measure", list(MEASURES), "correlation", "The measures are")
-    address.restore_choice("distance", list(DISTANCES), "euclidean", "The distances are")
-    address.restore_choice("space", list(SPACES), "plane", "Faithfulness is measured")
     _draw_controls()
     in_plane = _in_plane()
-    address.publish(*SHARED, "measure", "distance", *(["space"] if _has_plane() else []))
     if not np.isfinite(screen.atlas.measured.top1).any():
         st.info(NOT_MEASURED)
         return
@@ -53,33 +49,17 @@ def show_trust(screen: Screen, colours: Palette) -> None:
 
 def _draw_controls() -> None:
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        st.segmented_control(
-            "Measure",
-            list(MEASURES),
-            key="measure",
-            format_func=MEASURES.__getitem__,
-            required=True,
-            persist_state="session",
-        )
-        st.segmented_control(
+        controls.choice("measure", MEASURES, "Measure", subject="The measures are")
+        controls.choice(
+            "distance",
+            DISTANCES,
             "Distance",
-            list(DISTANCES),
-            key="distance",
-            format_func=DISTANCES.__getitem__,
-            required=True,
-            persist_state="session",
+            subject="The distances are",
             help="Between a query and a key. Cosine distance is measured in full space: the plane"
             " of an atlas is drawn for Euclidean distance.",
         )
         if _has_plane():
-            st.segmented_control(
-                "Where",
-                list(SPACES),
-                key="space",
-                format_func=SPACES.__getitem__,
-                required=True,
-                persist_state="session",
-            )
+            controls.choice("space", SPACES, "Where", subject="Faithfulness is measured")
 
 
 def _has_plane() -> bool:
@@ -98,20 +78,16 @@ def _draw(screen: Screen, colours: Palette) -> None:
     share = measure != "correlation"
     left, right = st.columns(2, gap="medium")
     with left:
-        st.plotly_chart(
-            head_map(
-                _values(screen, measure),
-                MEASURES[measure],
-                colours,
-                bounds=(0.0, 1.0) if share else (-1.0, 1.0),
-                title="share" if share else "r",
-                signed=not share,
-                reverse=not share,
-            ),
+        show_head_map(
+            _values(screen, measure),
+            MEASURES[measure],
+            colours,
             key="atlas_trust",
-            on_select=_open_clicked,
-            selection_mode="points",
-            config={"displayModeBar": False},
+            on_open=open_head,
+            bounds=(0.0, 1.0) if share else (-1.0, 1.0),
+            title="share" if share else "r",
+            signed=not share,
+            reverse=not share,
         )
     with right:
         st.dataframe(_means(screen.atlas, measure), key="atlas_trust_table")
@@ -260,9 +236,3 @@ def _mean(values: Floats) -> float:
 def _percent(values: Floats) -> str:
     mean = _mean(values)
     return f"{mean:.0%}" if np.isfinite(mean) else "—"
-
-
-def _open_clicked() -> None:
-    points = st.session_state["atlas_trust"].selection.points
-    if points:
-        open_head(int(points[0]["y"]) - 1, int(points[0]["x"]) - 1)

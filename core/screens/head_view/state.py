@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import streamlit as st
 
-from core.ui import address
+from core.ui import controls
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -26,7 +26,6 @@ WEIGHTINGS = ("attention", "value", "transformed")
 CHOICES = ("layer", "pairs", "least", "weigh")
 SWITCHES = ("hide", "renorm", "what")
 NUMBERS = ("heads", "without", "from", "to")  # heads: none listed is all, 0 is none
-PARAMETERS = (*CHOICES, *SWITCHES, *NUMBERS)
 _SENT = "_head_view_sent"
 _NEAR = "_head_view_near"
 
@@ -38,27 +37,29 @@ def restore_view(trace: Trace, weightings: Sequence[str]) -> dict[str, Any]:
     ----------
     weightings : those of WEIGHTINGS that this model has.
     """
-    layers, heads, size, _ = trace.shape
+    heads, size = trace.shape[1:3]
     _isolate_linked_head(heads)
     two = any(token.segment for token in trace.tokens)
-    numbers = [str(layer) for layer in range(1, layers + 1)]
-    address.restore_choice("layer", numbers, numbers[-1], f"{trace.model} has {layers} layers")
-    sentences = "The sentence filters are" if two else "With one sentence the filter is"
-    address.restore_choice("pairs", FILTERS if two else FILTERS[:1], "all", sentences)
-    address.restore_choice("least", LEAST, "auto", "The thresholds are")
-    address.restore_choice("weigh", weightings, "attention", "The weights are")
-    for switch in SWITCHES:
-        address.restore_flag(switch)
-    address.restore_numbers("heads", range(heads + 1))
-    for key in ("without", "from", "to"):
-        address.restore_numbers(key, range(1, size + 1))
-    state = st.session_state
-    for key in NUMBERS:
-        state[key] = sorted(set(state[key]))
-    state["heads"] = _plain_heads(state["heads"], heads)
-    state["from"] = state["from"][:1]
-    state["to"] = [] if state["from"] else state["to"][:1]  # one token is pinned, on one side
-    return {key: state[key] for key in PARAMETERS}
+    chosen = {
+        "layer": str(controls.layer(trace, drawn=False) + 1),
+        "pairs": controls.choice(
+            "pairs",
+            FILTERS if two else FILTERS[:1],
+            subject="The sentence filters are" if two else "With one sentence the filter is",
+        ),
+        "least": controls.choice("least", LEAST, subject="The thresholds are"),
+        "weigh": controls.choice("weigh", weightings, subject="The weights are"),
+    }
+    switches = {key: controls.flag(key) for key in SWITCHES}
+    numbers = {
+        key: sorted(set(controls.tokens(key, range(int(key != "heads"), most + 1))))
+        for key, most in (("heads", heads), *((key, size) for key in NUMBERS[1:]))
+    }
+    numbers["heads"] = _plain_heads(numbers["heads"], heads)
+    numbers["from"] = numbers["from"][:1]
+    numbers["to"] = [] if numbers["from"] else numbers["to"][:1]  # one token is pinned, on a side
+    st.session_state.update(numbers)
+    return {**chosen, **switches, **numbers}
 
 
 def _isolate_linked_head(heads: int) -> None:

@@ -2,27 +2,32 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import streamlit as st
 
 from core.analysis.head_patterns import OTHER_END, SAME_START
 from core.analysis.head_patterns.order import token_step
+from core.analysis.model_map import PAIR_FILTERS
 from core.analysis.related_words.heads import LEVEL
 from core.analysis.related_words.words import ONE_PAIR_IN
 from core.components.model_view import MOST_ENLARGED, MOST_LINES
-from core.ui import address
+from core.ui import controls
 from core.ui.messages import notice
 from core.ui.presets import Preset, show
 from core.ui.sidebar import EXAMPLES
 
 if TYPE_CHECKING:
-    from core.analysis.model_map import ModelMap
+    from core.analysis.model_map import ModelMap, PairFilter
     from core.components.model_view import Look
     from core.model import Trace
 
-STYLES = ["lines", "tiles"]
-COLOUR_NAMES = {"layer": "layer", "head": "head", "strength": "weight"}
+STYLES: list[Literal["lines", "tiles"]] = ["lines", "tiles"]
+COLOUR_NAMES: dict[Literal["layer", "head", "strength"], str] = {
+    "layer": "layer",
+    "head": "head",
+    "strength": "weight",
+}
 PAIR_NAMES = {"all": "All", "aa": "A → A", "ab": "A → B", "ba": "B → A", "bb": "B → B"}
 SORTED = {
     "number": "",
@@ -31,13 +36,27 @@ SORTED = {
 }
 
 
-def restore_hidden(layers: int, heads: int) -> None:
-    """Take the hidden rows and columns in from the link; something must stay on the screen."""
-    for key, count, name in (("off_layers", layers, "layer"), ("off_heads", heads, "head")):
-        address.restore_numbers(key, range(1, count + 1))
-        if len(set(st.session_state[key])) == count:
-            notice(f"This link hides every {name}; all are shown instead.")
-            st.session_state[key] = []
+def pick_pairs(trace: Trace) -> PairFilter:
+    """Of which sentences the pairs are; one sentence has all of them."""
+    two = any(token.segment == 1 for token in trace.tokens)
+    return controls.choice(
+        "filter",
+        PAIR_FILTERS if two else PAIR_FILTERS[:1],
+        "Pairs" if two else "",
+        subject="The pairs are" if two else "With one sentence the pairs are",
+        names=PAIR_NAMES.__getitem__,
+        optional=not two,
+        help="A is the first sentence, B the second; A → B is A attending to B.",
+    )
+
+
+def hidden(key: str, count: int, name: str) -> list[int]:
+    """The hidden rows or columns, from 0; something must stay on the screen."""
+    off = controls.tokens(key, range(1, count + 1))
+    if len(set(off)) == count:
+        notice(f"This link hides every {name}; all are shown instead.")
+        st.session_state[key] = off = []
+    return [number - 1 for number in off]
 
 
 def hide_heads(layers: list[int], heads: list[int]) -> None:

@@ -8,7 +8,7 @@ import streamlit as st
 
 from core.analysis.model_map import PAIR_FILTERS, shown_positions
 from core.components.neuron_view import NeuronState
-from core.ui import address
+from core.ui import controls
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -16,16 +16,23 @@ if TYPE_CHECKING:
     from core.model import Trace
 
 STRONGEST, ALL = "strongest", "all"
-PARAMETERS = ("layer", "head", "query", "key_token", "sort", "fold")
 _SORTS = ["index", "contribution"]
 _TURN = "_neuron_view_turn"  # how many choices the view has reported
 
 
-def restore_state(trace: Trace) -> None:
-    """Pairs, query, key, order and folding from the link, or what suits the text."""
+def restore_pairs(trace: Trace) -> None:
+    """Of which sentences pairs are looked at, which the picture's own buttons set."""
     two = any(token.segment == 1 for token in trace.tokens)
-    sentences = "The pairs are" if two else "With one sentence the pairs are"
-    address.restore_choice("filter", PAIR_FILTERS if two else ["all"], "all", sentences)
+    controls.choice(
+        "filter",
+        PAIR_FILTERS if two else PAIR_FILTERS[:1],
+        subject="The pairs are" if two else "With one sentence the pairs are",
+        optional=not two,
+    )
+
+
+def pick_tokens(trace: Trace, labels: Sequence[str]) -> NeuronState:
+    """Pickers for the query and for the key of the pair that is looked at; the whole state."""
     queries, keys = _shown(trace)
     for key, options in (("query", queries), ("key_token", keys)):
         if st.session_state.get(key) not in options:  # what a longer text had is no news
@@ -33,55 +40,39 @@ def restore_state(trace: Trace) -> None:
     some = f"This text has {len(trace.tokens)} tokens"
     if st.session_state["filter"] != "all":
         some = "Of these pairs they are"
-    address.restore_choice("query", queries, _telling_token(trace, queries), some)
-    address.restore_choice("key_token", keys, STRONGEST, some)
-    address.restore_choice("sort", _SORTS, "index", "Dimensions are sorted by")
-    address.restore_flag("fold")
-
-
-def parameters(trace: Trace) -> tuple[str, ...]:
-    """What the address holds: pairs only where there are some to choose from."""
-    two = any(token.segment == 1 for token in trace.tokens)
-    return (*PARAMETERS, "filter") if two else PARAMETERS
-
-
-def pick_tokens(trace: Trace, labels: Sequence[str]) -> None:
-    """Pickers for the query and for the key of the pair that is looked at."""
-    queries, keys = _shown(trace)
 
     def written(option: str) -> str:
         named = {STRONGEST: "its strongest", ALL: "all at once"}
         return named[option] if option in named else labels[int(option) - 1]
 
-    with st.container(width=190):
-        st.selectbox(
-            "Query token",
-            queries,
-            key="query",
-            format_func=written,
-            persist_state="session",
-            help="Or click a token on the left of the picture; pointing at one shows it.",
-        )
-    with st.container(width=190):
-        st.selectbox(
-            "Key of the pair",
-            keys,
-            key="key_token",
-            format_func=written,
-            persist_state="session",
-            help="The pair whose score is taken apart into dimensions: the key that the query"
-            " attends to most, or one of your choice. Or click its row in the picture.",
-        )
-
-
-def current_state() -> NeuronState:
-    """What is chosen, by whichever control."""
-    query, key = st.session_state["query"], st.session_state["key_token"]
+    query = controls.choice(
+        "query",
+        queries,
+        "Query token",
+        subject=some,
+        default=_telling_token(trace, queries),
+        names=written,
+        menu=True,
+        width=190,
+        help="Or click a token on the left of the picture; pointing at one shows it.",
+    )
+    key_token = controls.choice(
+        "key_token",
+        keys,
+        "Key of the pair",
+        subject=some,
+        names=written,
+        menu=True,
+        width=190,
+        help="The pair whose score is taken apart into dimensions: the key that the query"
+        " attends to most, or one of your choice. Or click its row in the picture.",
+    )
     return NeuronState(
         query=None if query == ALL else int(query) - 1,
-        key=None if key == STRONGEST else int(key) - 1,
-        by_contribution=st.session_state["sort"] == "contribution",
-        folded=st.session_state["fold"],
+        key=None if key_token == STRONGEST else int(key_token) - 1,
+        by_contribution=controls.choice("sort", _SORTS, subject="Dimensions are sorted by")
+        == "contribution",
+        folded=controls.flag("fold"),
         pairs=st.session_state["filter"],
         turn=st.session_state.get(_TURN, 0),
     )

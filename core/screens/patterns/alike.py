@@ -10,11 +10,11 @@ import streamlit as st
 from core.analysis.head_patterns.similarity import Distances, HeadMap, map_heads, nearest_heads
 from core.figures.alike import alike_by_class
 from core.figures.patterns import class_colours
-from core.screens.patterns.found import THRESHOLD_KEYS
 from core.screens.patterns.overview import choose_head
 from core.screens.patterns.shelf import corpus_shelf
 from core.screens.patterns.wording import head_name, number
-from core.ui import address, cache
+from core.ui import cache
+from core.ui.head_maps import show_heads
 from core.ui.pattern_words import CLASS_NAMES
 
 if TYPE_CHECKING:
@@ -44,13 +44,7 @@ def show_alike(found: Found, colours: Palette, theme: str | None) -> None:
             class_colours(theme, colours),
             colours,
         )
-        st.plotly_chart(
-            figure,
-            key="patterns_alike",
-            on_select=lambda: _take_point(heads),
-            selection_mode="points",
-            config={"displayModeBar": False},
-        )
+        show_heads(figure, key="patterns_alike", on_open=choose_head, heads=heads)
         st.caption(_read(found, distances, drawn))
     with right:
         st.markdown(f"**Nearest to {found.name}**")
@@ -59,11 +53,6 @@ def show_alike(found: Found, colours: Palette, theme: str | None) -> None:
             "Distances in full, not in the map: 0 is the same attention for every token, 1 nothing"
             f" in common. The mean over all pairs of heads is {number(_mean(distances))}."
         )
-
-
-def publish_alike() -> None:
-    """Write what this part shows into the address."""
-    address.publish("part", "source", "layer", "head", *THRESHOLD_KEYS)
 
 
 def _similarity(found: Found) -> tuple[Distances, HeadMap]:
@@ -105,16 +94,3 @@ def _read(found: Found, distances: Distances, drawn: HeadMap) -> str:
 def _mean(distances: Distances) -> float:
     mean = distances.mean
     return float(mean.sum() / (len(mean) * (len(mean) - 1)))
-
-
-def _take_point(heads: int) -> None:
-    points = st.session_state["patterns_alike"].selection.points
-    if points and points[0].get("customdata"):
-        choose_head(*divmod(_first(points[0]["customdata"]), heads))
-
-
-def _first(data: object) -> int:
-    """The first entry of a point's own data, which Streamlit gives as a list or a mapping."""
-    if isinstance(data, dict):
-        return int(data["0"] if "0" in data else data[0])
-    return int(data[0])  # type: ignore[index]

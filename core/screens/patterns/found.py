@@ -16,7 +16,7 @@ from core.analysis.head_patterns.table import add_induction, make_table, withhol
 from core.screens.patterns.shelf import Corpus, corpus_shelf
 from core.screens.patterns.source import measured_corpus
 from core.screens.patterns.wording import head_name, verdict
-from core.ui import address, cache
+from core.ui import cache, controls
 from core.ui.pattern_words import CLASS_NAMES
 
 if TYPE_CHECKING:
@@ -28,8 +28,6 @@ if TYPE_CHECKING:
     from core.analysis.head_patterns.induction import Induction
     from core.analysis.head_patterns.measure import Measured
     from core.model import Trace
-
-THRESHOLD_KEYS = tuple(f"min_{name}" for name in CLASSES)
 
 
 @dataclass(frozen=True, eq=False)
@@ -121,9 +119,15 @@ class Found:
         return self.table[column].to_numpy().reshape(self.trace.shape[:2])
 
 
-def find(trace: Trace, key: cache.TextKey, source: str, layer: int, head: int) -> Found:
-    """Measure, or take what was measured; the table by the thresholds that are set."""
-    thresholds = {name: float(st.session_state[f"min_{name}"]) for name in CLASSES}
+def find(
+    trace: Trace,
+    key: cache.TextKey,
+    source: str,
+    layer: int,
+    head: int,
+    thresholds: dict[str, float],
+) -> Found:
+    """Measure, or take what was measured; the table by these thresholds."""
     induction = cache.induction(trace.model)
     if source == "text":
         measured: Sequence[Measured] = (cache.measured(key),)
@@ -150,15 +154,12 @@ def _corpus_table(
     return table
 
 
-def restore_thresholds() -> None:
-    """Take the thresholds from the link."""
-    for name in CLASSES:
-        address.restore_number(f"min_{name}", 0.0, 1.0, THRESHOLDS[name])
-
-
-def pick_thresholds() -> None:
-    """The popover with a number a class, and a button back to the usual values."""
-    moved = sum(st.session_state[f"min_{name}"] != THRESHOLDS[name] for name in CLASSES)
+def pick_thresholds(*, drawn: bool) -> dict[str, float]:
+    """What each score must exceed; with a popover of a number a class, where it is `drawn`."""
+    thresholds = {name: _threshold(name) for name in CLASSES}
+    moved = sum(thresholds[name] != THRESHOLDS[name] for name in CLASSES)
+    if not drawn:
+        return thresholds
     with st.popover(f"Thresholds ({moved} moved)" if moved else "Thresholds"):
         st.caption(
             "What a score must exceed; where the uniform baseline is higher, that."
@@ -166,16 +167,16 @@ def pick_thresholds() -> None:
         )
         columns = st.columns(3)
         for place, name in enumerate(CLASSES):
-            columns[place % 3].number_input(
-                _capital(CLASS_NAMES[name]),
-                0.0,
-                1.0,
-                step=0.05,
-                format="%.2f",
-                key=f"min_{name}",
-                persist_state="session",
-            )
+            with columns[place % 3]:
+                _threshold(name, _capital(CLASS_NAMES[name]))
         st.button("Usual thresholds", on_click=_reset, disabled=not moved, key="patterns_reset")
+    return thresholds
+
+
+def _threshold(name: str, label: str = "") -> float:
+    return controls.number(
+        f"min_{name}", 0.0, 1.0, THRESHOLDS[name], label, step=0.05, format="%.2f"
+    )
 
 
 def _named(source: str) -> str:

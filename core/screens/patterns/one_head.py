@@ -22,13 +22,12 @@ from core.analysis.head_patterns.table import add_induction
 from core.analysis.pairs import permitted_pairs
 from core.analysis.rollout import Overall, even_overall, overall_attention
 from core.figures.heatmap import heatmap_figure
-from core.screens.patterns.found import THRESHOLD_KEYS
 from core.screens.patterns.wording import (
     nearest_pattern,
     number,
     say_evidence,
 )
-from core.ui import address, cache
+from core.ui import cache, controls
 from core.ui.pattern_words import CLASS_NAMES
 
 if TYPE_CHECKING:
@@ -42,39 +41,38 @@ BESIDE = ("auto", *CLASSES)
 _LISTED = 60  # sentences to choose from: those where the head follows most, and least
 
 
-def restore_view() -> None:
-    """Take whose attention is shown, and beside what, from the link."""
-    address.restore_choice("whole", list(WHOLES), "head", "Attention can be that of")
-    address.restore_choice("beside", BESIDE, "auto", "The patterns are")
-
-
-def pick_view() -> None:
+def pick_view() -> tuple[str, str]:
     """Whose attention is shown, and beside what."""
-    with st.container(width=165):
-        st.selectbox(
-            "Attention of",
-            list(WHOLES),
-            key="whole",
-            format_func=WHOLES.__getitem__,
-            persist_state="session",
-            help="Mean: over all heads of all layers. Rollout: how attention passes through all"
-            " layers, half of each layer being the residual connection (Abnar and Zuidema 2020).",
-        )
-    with st.container(width=180):
-        st.selectbox(
-            "Beside the pattern",
-            BESIDE,
-            key="beside",
-            format_func=lambda name: "the one it follows" if name == "auto" else CLASS_NAMES[name],
-            persist_state="session",
-        )
+    whole = controls.choice(
+        "whole",
+        WHOLES,
+        "Attention of",
+        subject="Attention can be that of",
+        menu=True,
+        width=165,
+        help="Mean: over all heads of all layers. Rollout: how attention passes through all"
+        " layers, half of each layer being the residual connection (Abnar and Zuidema 2020).",
+    )
+    beside = controls.choice(
+        "beside",
+        BESIDE,
+        "Beside the pattern",
+        subject="The patterns are",
+        names=lambda name: "the one it follows" if name == "auto" else CLASS_NAMES[name],
+        menu=True,
+        width=180,
+    )
+    return whole, beside
 
 
-def show_one(found: Found, colours: Palette) -> None:
+def show_one(found: Found, whole: str, beside: str, colours: Palette) -> None:
     """The two matrices, what they say, and the evidence token by token."""
-    whole = st.session_state["whole"]
-    pattern = _pattern(found, whole)
-    trace = _pick_sentence(found, pattern) if found.corpus is not None else found.trace
+    pattern = _pattern(found, whole) if beside == "auto" else beside
+    trace = (
+        _pick_sentence(found, pattern if whole == "head" else "", pattern)
+        if found.corpus is not None
+        else found.trace
+    )
     weights, even = _matrices(found, trace, whole)
     name = found.name if whole == "head" else WHOLES[whole].capitalize()
     evident = evidence(weights, even, trace.tokens, pattern)
@@ -111,19 +109,8 @@ def show_one(found: Found, colours: Palette) -> None:
         )
 
 
-def publish_one(*, corpus: bool) -> None:
-    """Write what this part shows into the address."""
-    sentence = ("sentence",) if corpus else ()
-    address.publish(
-        "part", "source", "layer", "head", "whole", "beside", *sentence, *THRESHOLD_KEYS
-    )
-
-
 def _pattern(found: Found, whole: str) -> str:
-    """The pattern shown beside: the one chosen, or that the head follows, or is the nearest to."""
-    beside: str = st.session_state["beside"]
-    if beside != "auto":
-        return beside
+    """The pattern shown beside where none is chosen: that the head follows, or is nearest to."""
     if whole != "head":
         return "first"
     kind = str(found.row["class"])
@@ -164,33 +151,34 @@ def _verdict(found: Found, whole: str, trace: Trace, weights: Array, even: Array
     )
 
 
-def _pick_sentence(found: Found, pattern: str) -> Trace:
-    """A sentence of the corpus, by how much the head follows the pattern on it; its trace."""
+def _pick_sentence(found: Found, followed: str, pattern: str) -> Trace:
+    """A sentence of the corpus, by how much the head follows the pattern on it; its trace.
+
+    `followed` is the pattern where one head is shown, else "": then sentences have no order.
+    """
     corpus = found.corpus
     assert corpus is not None  # noqa: S101 - asked for only where there is one
-    one = st.session_state["whole"] == "head"
-    shares = _sentence_shares(found, pattern if one else "")
+    shares = _sentence_shares(found, followed)
     ranked = [int(place) for place in np.argsort(-np.nan_to_num(shares, nan=-1), kind="stable")]
     ordered = bool(np.isfinite(shares).any())
     if ordered and len(ranked) > _LISTED:
         ranked = ranked[: _LISTED // 2] + ranked[-_LISTED // 2 :]
     options = [str(place + 1) for place in ranked]
-    asked = st.session_state.get("sentence")
-    if asked and asked.isdigit() and 0 < int(asked) <= len(shares) and asked not in options:
-        options.insert(0, asked)
+    subject = "The sentences are numbered"
     every = [str(place + 1) for place in range(len(shares))]
-    address.restore_choice("sentence", every, options[0], "The sentences are numbered")
-    if st.session_state["sentence"] not in options:
-        options.insert(0, st.session_state["sentence"])
-    picked = st.selectbox(
+    asked = controls.choice("sentence", every, subject=subject, default=options[0])
+    if asked not in options:
+        options.insert(0, asked)
+    picked = controls.choice(
+        "sentence",
+        options,
         f"Sentence ({len(options)} of {len(shares)}: where {found.name} follows"
         f" “{CLASS_NAMES[pattern]}” most, then least)"
         if ordered
         else f"Sentence ({len(shares)})",
-        options,
-        key="sentence",
-        format_func=lambda option: _sentence_label(found, int(option) - 1, shares),
-        persist_state="session",
+        subject=subject,
+        names=lambda option: _sentence_label(found, int(option) - 1, shares),
+        menu=True,
     )
     return cache.trace(found.trace.model, corpus.sentences[int(picked) - 1], None)
 

@@ -11,12 +11,11 @@ from core.analysis.head_patterns.classes import CLASSES, NAMING, NONE
 from core.analysis.head_patterns.measure import MEASURED
 from core.analysis.head_patterns.minimum_evidence import MIN_TOKENS
 from core.analysis.head_patterns.table import RESAMPLES, SCORES
-from core.figures.head_map import head_map
 from core.figures.patterns import Bar, class_colours, class_map, ring, score_bars
-from core.screens.patterns.found import THRESHOLD_KEYS
 from core.screens.patterns.wording import number
-from core.ui import address
+from core.ui import controls
 from core.ui.downloads import csv_later
+from core.ui.head_maps import show_head_map, show_heads
 from core.ui.pattern_words import CLASS_NAMES, SCORE_NAMES, SCORE_WORDS
 
 if TYPE_CHECKING:
@@ -33,12 +32,12 @@ _ABOUT = {
 }
 
 
-def show_overview(found: Found, colours: Palette, theme: str | None) -> None:
+def show_overview(found: Found, score: str, colours: Palette, theme: str | None) -> None:
     """The map beside the chosen head, then the table."""
     _say_classes(found)
     left, right = st.columns([3, 2], gap="medium")
     with left:
-        _show_map(found, colours, theme)
+        _show_map(found, score, colours, theme)
     with right:
         st.markdown(found.verdict)
         st.button("Look at this head", key="patterns_look", on_click=_look)
@@ -50,31 +49,22 @@ def show_overview(found: Found, colours: Palette, theme: str | None) -> None:
     _show_table(found)
 
 
-def restore_colouring() -> None:
-    """Take the map's colouring from the link."""
-    address.restore_choice("score", COLOURINGS, "class", "Heads can be coloured by")
-
-
-def pick_colouring() -> None:
+def pick_colouring() -> str:
     """What the map's colours show."""
-    st.selectbox(
-        "Colour by",
+    return controls.choice(
+        "score",
         COLOURINGS,
-        key="score",
-        format_func=SCORE_NAMES.__getitem__,
-        persist_state="session",
+        "Colour by",
+        subject="Heads can be coloured by",
+        names=SCORE_NAMES.__getitem__,
+        menu=True,
+        width=190,
     )
 
 
 def choose_head(layer: int, head: int) -> None:
     """Choose a head, given from 0; for callbacks, which run before the pickers are drawn."""
     st.session_state.update(layer=str(layer + 1), head=str(head + 1), whole="head")
-
-
-def _take_square() -> None:
-    points = st.session_state["patterns_map"].selection.points
-    if points:
-        choose_head(int(points[0]["y"]) - 1, int(points[0]["x"]) - 1)
 
 
 def _take_row(heads: int) -> None:
@@ -125,9 +115,7 @@ def _say_scarce(found: Found) -> None:
         st.caption(f"Too few query tokens to name a head by: {', '.join(scarce)}.")
 
 
-def _show_map(found: Found, colours: Palette, theme: str | None) -> None:
-    score = st.session_state["score"]
-    heads = found.trace.shape[1]
+def _show_map(found: Found, score: str, colours: Palette, theme: str | None) -> None:
     if score == "class":
         figure = class_map(
             found.grid("class").astype(np.str_),
@@ -136,20 +124,23 @@ def _show_map(found: Found, colours: Palette, theme: str | None) -> None:
             class_colours(theme, colours),
             colours,
         )
+        ring(figure, found.layer, found.head, found.trace.shape[1], colours)
+        show_heads(figure, key="patterns_map", on_open=choose_head)
     else:
         values = found.grid(score).astype(np.float64)
-        top = 1.0 if score != "distance" else max(1.0, float(np.nanmax(values, initial=0)))
-        figure = head_map(
-            values, f"{SCORE_NAMES[score]}", colours, bounds=(0.0, top), title=SCORE_NAMES[score]
+        show_head_map(
+            values,
+            SCORE_NAMES[score],
+            colours,
+            key="patterns_map",
+            on_open=choose_head,
+            chosen=(found.layer, found.head),
+            bounds=(
+                0.0,
+                1.0 if score != "distance" else max(1.0, float(np.nanmax(values, initial=0))),
+            ),
+            title=SCORE_NAMES[score],
         )
-    ring(figure, found.layer, found.head, heads, colours)
-    st.plotly_chart(
-        figure,
-        key="patterns_map",
-        on_select=_take_square,
-        selection_mode="points",
-        config={"displayModeBar": False},
-    )
     st.caption(_read_map(found, score))
 
 
@@ -201,7 +192,7 @@ def _bars(found: Found) -> list[Bar]:
 
 def _show_table(found: Found) -> None:
     st.subheader("Every head", anchor=False)
-    shown = _readable(found.table, chance=st.session_state["chance"])
+    shown = _readable(found.table, chance=controls.flag("chance", default=True))
     heads = found.trace.shape[1]
     st.dataframe(
         shown,
@@ -214,10 +205,10 @@ def _show_table(found: Found) -> None:
         column_config=_columns(shown),
     )
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.toggle(
+        controls.flag(
+            "chance",
             "Uniform baseline beside each score",
-            key="chance",
-            persist_state="session",
+            default=True,
             help="What a head scores that attends uniformly to all it may see, on the same texts.",
         )
         st.caption(_read_table(found), width="stretch")
@@ -273,8 +264,3 @@ def _read_table(found: Found) -> str:
         f" {RESAMPLES:,} times; the 95 % intervals are in the download."
     )
     return f"Click a column to sort by it, a row to choose the head.{drawn}{empty}"
-
-
-def publish_overview() -> None:
-    """Write what this part shows into the address."""
-    address.publish("part", "source", "layer", "head", "score", "chance", *THRESHOLD_KEYS)

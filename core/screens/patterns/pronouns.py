@@ -8,13 +8,12 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from core.figures.head_map import head_map
-from core.figures.patterns import ring
 from core.screens.patterns.marked import measured_pronouns
 from core.screens.patterns.overview import choose_head
 from core.screens.patterns.pronoun_lists import show_pairs, show_sentences
 from core.screens.patterns.pronoun_wording import SETS, conclude, say_head, say_set
-from core.ui import address
+from core.ui import controls
+from core.ui.head_maps import show_head_map
 
 if TYPE_CHECKING:
     from core.figures.palette import Palette
@@ -26,37 +25,19 @@ _PAIRS = {"both": "both_right", "neither": "both_wrong"}
 _RULES = {"− nearest": "over_nearest", "− first": "over_first"}
 
 
-def restore_marked() -> None:
-    """Take from the link which marked sentences are shown."""
-    address.restore_choice("marked", list(SETS), "pairs", "Pronouns are marked in")
-
-
-def pick_marked() -> None:
+def pick_marked() -> str:
     """Which marked sentences are shown."""
-    st.segmented_control(
-        "Pronouns of",
-        list(SETS),
-        key="marked",
-        format_func=SETS.__getitem__,
-        required=True,
-        persist_state="session",
-    )
+    return controls.choice("marked", SETS, "Pronouns of", subject="Pronouns are marked in")
 
 
-def publish_pronouns() -> None:
-    """Write what this part shows into the address."""
-    address.publish("part", "marked", "layer", "head")
-
-
-def show_pronouns(found: Found, colours: Palette) -> None:
-    """What holds, the map, the best heads beside the rules to beat, and what one head answered."""
+def show_pronouns(found: Found, name: str, colours: Palette) -> None:
+    """What holds in the set of this `name`: the map, the best heads, and what one head answered."""
     sets = measured_pronouns(found.trace.model)
     known = {name: each for name, each in sets.items() if each.table is not None}
     if not known:
         st.info("This model saw no marked pronoun with two nouns to choose from.")
         return
     st.markdown(conclude(known))
-    name = st.session_state["marked"]
     if name not in known:
         st.info(f"This model saw no pronoun of the {SETS[name]} with two nouns to choose from.")
         return
@@ -77,25 +58,19 @@ def show_pronouns(found: Found, colours: Palette) -> None:
 
 def _show_map(found: Found, table: pd.DataFrame, colours: Palette) -> None:
     shares = table["coreference"].to_numpy().reshape(found.trace.shape[:2])
-    figure = head_map(shares, "right", colours, title="right")
-    ring(figure, found.layer, found.head, shares.shape[1], colours)
-    st.plotly_chart(
-        figure,
+    show_head_map(
+        shares,
+        "right",
+        colours,
         key="patterns_pronouns",
-        on_select=_take_square,
-        selection_mode="points",
-        config={"displayModeBar": False},
+        on_open=choose_head,
+        chosen=(found.layer, found.head),
+        title="right",
     )
     st.caption(
         "A square is a head: the share of pronouns from which, of all marked nouns, it attends most"
         " to the right one. Click one to see its answers."
     )
-
-
-def _take_square() -> None:
-    points = st.session_state["patterns_pronouns"].selection.points
-    if points:
-        choose_head(int(points[0]["y"]) - 1, int(points[0]["x"]) - 1)
 
 
 def _show_best(table: pd.DataFrame, *, pairs: bool) -> None:

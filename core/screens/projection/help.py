@@ -11,8 +11,9 @@ from core.analysis.pair_projection import parse_marked, project_pair, token_at
 from core.figures.palette import token_colours
 from core.figures.projection import sentences_figure
 from core.model import ModelError
-from core.ui import address, cache
+from core.ui import cache, controls
 from core.ui.messages import quote
+from core.ui.navigation import go_to
 from core.ui.presets import Preset, show
 from core.ui.sidebar import EXAMPLES
 
@@ -41,16 +42,20 @@ def titles(projection: PairProjection) -> tuple[list[str], list[str]]:
     return names, notes
 
 
+def open_table(layer: int, head: int) -> None:
+    """Show the table of a head, from 0, that was clicked."""
+    st.session_state.update(layer=str(layer + 1), head=str(head + 1))
+    go_to("heatmap")
+
+
 def compare_sentences(model_name: str, colours: Palette) -> None:
     """The same measure for several sentences at once, so that a class can test a rule."""
     st.subheader("Is it the same layer for other sentences?", anchor=False)
-    address.restore_text("lines", EXAMPLE_LINES)
-    lines = st.text_area(
+    lines = controls.text(
+        "lines",
+        EXAMPLE_LINES,
         f"Up to {MOST_SENTENCES} sentences, one a line, with two words marked: [B] first, then [A]",
-        key="lines",
         height=140,
-        max_chars=address.MAX_TEXT,
-        persist_state="session",
     )
     names, lengths = _measure(model_name, lines)
     if not names:

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from core.model import Trace
     from core.ui.cache import TextKey
 
-SHARED = ("part", "layer", "head", "distance", "target", "criterion")  # in every part's link
-
 
 @dataclass(frozen=True)
 class Choice:

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import streamlit as st
 
-from core.figures.head_map import head_map
-from core.screens.query_key.choice import SHARED
-from core.screens.query_key.pairs import restore_dot, show_pairs
-from core.screens.query_key.picture_controls import ONE_HEAD, pick_stage, restore_stage
+from core.screens.query_key.pairs import show_pairs
+from core.screens.query_key.picture_controls import ONE_HEAD, pick_stage
 from core.screens.query_key.report import make_report
-from core.screens.query_key.restore import widened_ranges
 from core.screens.query_key.wording import CRITERIA, DISTANCES, SCORES, number
-from core.ui import address, cache
+from core.ui import cache, controls
+from core.ui.head_maps import show_head_map
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -40,35 +38,31 @@ PUBLISHED_BERT, PUBLISHED_GPT2 = -0.938, -0.792
 
 def show_heads(trace: Trace, choice: Choice, colours: Palette) -> None:
     """A map of one quantity, with means, flags and the report; beside it every pair of a head."""
-    address.restore_choice("quantity", list(QUANTITIES), "normalized", "The quantities are")
-    restore_stage()
-    restore_dot(trace)
-    address.publish(*SHARED, "quantity", "stage", "dot", "from", "to", *widened_ranges())
     scaling = cache.scaling(choice.key, choice.distance, choice.criterion, choice.target)
     left, right = st.columns(2, gap="medium")
     with left:
         st.subheader("All heads", anchor=False)
-        _pick_quantity()
-        quantity = st.session_state["quantity"]
+        quantity = _pick_quantity()
         _show_map(getattr(scaling, QUANTITIES[quantity]), quantity, colours)
         _show_means(scaling, choice)
         _offer_report(trace, choice)
     with right:
         st.subheader("Distance against dot product", anchor=False)
-        pick_stage()
-        show_pairs(trace, choice, colours)
+        show_pairs(trace, choice, pick_stage(), colours)
 
 
-def _pick_quantity() -> None:
-    with st.container(width=250):
-        st.selectbox(
-            "Map of",
-            list(QUANTITIES),
-            key="quantity",
-            persist_state="session",
-            help="Correlation of distance with the scores before anything, after translation, after"
-            " scaling; how often the nearest key is the most attended one; or the chosen c.",
-        )
+def _pick_quantity() -> str:
+    return controls.choice(
+        "quantity",
+        list(QUANTITIES),
+        "Map of",
+        subject="The quantities are",
+        default="normalized",
+        menu=True,
+        width=250,
+        help="Correlation of distance with the scores before anything, after translation, after"
+        " scaling; how often the nearest key is the most attended one; or the chosen c.",
+    )
 
 
 def _show_means(scaling: ModelScaling, choice: Choice) -> None:
@@ -94,48 +88,22 @@ def _offer_report(trace: Trace, choice: Choice) -> None:
 
 
 def _show_map(values: NDArray[np.float64], quantity: str, colours: Palette) -> None:
+    look: dict[str, Any]
     if quantity == "c":
         reach = max(2.0, float(np.max([values, 1 / values])))
-        figure = head_map(
-            values,
-            "c =",
-            colours,
-            bounds=(1 / reach, reach),
-            title="c",
-            signed=True,
-            logarithmic=True,
-        )
+        name = "c ="
+        look = {"bounds": (1 / reach, reach), "title": "c", "signed": True, "logarithmic": True}
     elif quantity.startswith("nearest"):
-        figure = head_map(values, f"{quantity}:", colours, title="share")
+        name, look = f"{quantity}:", {"title": "share"}
     else:
-        figure = head_map(
-            values,
-            f"{quantity}, r =",
-            colours,
-            bounds=(-1, 1),
-            title="r",
-            signed=True,
-            reverse=True,
-        )
-    chosen = st.plotly_chart(
-        figure,
-        key="query_key_map",
-        on_select="rerun",
-        selection_mode="points",
-        config={"displayModeBar": False},
-    )
-    if chosen.selection.points:
-        point = chosen.selection.points[0]
-        st.session_state["_query_key_open"] = (str(point["y"]), str(point["x"]))
-        st.rerun()
+        name = f"{quantity}, r ="
+        look = {"bounds": (-1, 1), "title": "r", "signed": True, "reverse": True}
+    show_head_map(values, name, colours, key="query_key_map", on_open=_open_picture, **look)
 
 
-def open_clicked_head() -> None:
-    """Show the head that was clicked on the map; called before the pickers are drawn."""
-    clicked = st.session_state.pop("_query_key_open", None)
-    if clicked is not None:
-        layer, head = clicked
-        st.session_state.update(layer=layer, head=head, part="picture", span=ONE_HEAD)
+def _open_picture(layer: int, head: int) -> None:
+    """Show the picture of the head that was clicked, from 0."""
+    st.session_state.update(layer=str(layer + 1), head=str(head + 1), part="picture", span=ONE_HEAD)
 
 
 def _means(scaling: ModelScaling, choice: Choice) -> str:

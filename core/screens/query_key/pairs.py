@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 import streamlit as st
 
@@ -13,7 +13,7 @@ from core.figures.query_key.pair_scatter import pair_scatter_figure
 from core.screens.query_key.choice import scaling_of, search_of
 from core.screens.query_key.search_wording import search_words
 from core.screens.query_key.wording import DISTANCES, SCORES, STAGE_NAMES, number
-from core.ui import address
+from core.ui import controls
 from core.ui.messages import notice, quote
 
 if TYPE_CHECKING:
@@ -29,18 +29,18 @@ _CHART = "query_key_pairs"
 _DOT = "dot"  # of links and the session: query and key of the chosen pair, positions from 1
 
 
-def restore_dot(trace: Trace) -> None:
-    """The chosen pair, from the link or as it was."""
-    address.restore_numbers(_DOT, [token.position + 1 for token in trace.tokens])
-    if len(st.session_state[_DOT]) not in {0, 2}:
+def _chosen_pair(trace: Trace) -> list[int]:
+    """Query and key of the pair that was clicked, from 0; empty where none was."""
+    dot = controls.tokens(_DOT, [token.position + 1 for token in trace.tokens])
+    if len(dot) not in {0, 2}:
         notice("A dot in a link is a query and a key of this text, as in dot=3,5.")
-        st.session_state[_DOT] = []
+        st.session_state[_DOT] = dot = []
+    return [place - 1 for place in dot]
 
 
-def show_pairs(trace: Trace, choice: Choice, colours: Palette) -> None:
+def show_pairs(trace: Trace, choice: Choice, stage: HeadStage, colours: Palette) -> None:
     """Every pair a point, the line, r, and the pair that was clicked."""
-    stage = cast("HeadStage", st.session_state["stage"])
-    search = search_of(choice)
+    dot, search = _chosen_pair(trace), search_of(choice)
     if stage == "searched" and not search.defined:
         st.info(search_words(search, choice))
         return
@@ -52,7 +52,6 @@ def show_pairs(trace: Trace, choice: Choice, colours: Palette) -> None:
         st.info("No query of this text has a choice of keys: there is no pair to draw.")
         return
     labels = unique_labels(tuple(token.display for token in trace.tokens))
-    dot = [place - 1 for place in st.session_state[_DOT]]
     picked = pairs.find(*dot) if dot else None
     figure = pair_scatter_figure(
         pairs,

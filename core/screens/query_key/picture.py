@@ -23,19 +23,15 @@ from core.analysis.query_key.clouds import (
 from core.components.clouds import Clouds, Panel, show_clouds
 from core.figures.query_key.clouds import space_figure, space_sizes
 from core.figures.shades import shades, shades_on
-from core.screens.query_key.choice import SHARED, clouds_of, head_name, scaling_of, search_of
+from core.screens.query_key.choice import clouds_of, head_name, scaling_of, search_of
 from core.screens.query_key.picture_controls import (
     ALL_HEADS,
     BOTH,
     ONE_HEAD,
     draw_controls,
-    restore_picture,
-    shown_keys,
 )
-from core.screens.query_key.restore import widened_ranges
 from core.screens.query_key.search_wording import search_words
 from core.screens.query_key.wording import caption_of, notes_of, title_of, verdict
-from core.ui import address
 from core.ui.messages import escape
 
 if TYPE_CHECKING:
@@ -58,10 +54,8 @@ _KINDS = {"type": "type", "position mod 5": "category"}  # the others are sequen
 
 def show_picture(trace: Trace, choice: Choice, colours: Palette) -> None:
     """Controls, clouds and how to read them."""
-    restore_picture()
     labels = unique_labels(tuple(token.display for token in trace.tokens))
     draw_controls(trace, labels)
-    address.publish(*SHARED, *shown_keys(), *widened_ranges())
     shown = _shown(trace)
     if not shown:
         st.info("Every token of this text is a special one: show them again to see the picture.")

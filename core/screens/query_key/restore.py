@@ -8,30 +8,31 @@ import streamlit as st
 
 from core.analysis.query_key.clouds import default_chosen
 from core.analysis.query_key.layer_search import NOTEBOOK_RANGE, SearchRange
-from core.ui import address
+from core.ui import address, controls
 
 if TYPE_CHECKING:
     from core.model import Trace
 
 _CHOSEN_FOR = "_chosen_for"
 _TOKENS = ("from", "to", "point", "dot")  # what holds positions, which are those of one text
-_RANGES = {"a_range": NOTEBOOK_RANGE.a, "c_range": NOTEBOOK_RANGE.c, "steps": NOTEBOOK_RANGE.steps}
 
 
-def restore_ranges() -> SearchRange:
-    """What the notebook's search tries, from the link or as it was."""
-    address.restore_number("a_range", 0.01, 100.0, NOTEBOOK_RANGE.a, optional=True)
-    address.restore_number("c_range", 0.1, 100.0, NOTEBOOK_RANGE.c, optional=True)
-    address.restore_number("steps", 2, 60, NOTEBOOK_RANGE.steps, optional=True)
-    return SearchRange(*(st.session_state[key] for key in _RANGES))
+def search_range(*, drawn: bool = False) -> SearchRange:
+    """What the notebook's search tries, which the part of the search has fields for."""
+    usual = NOTEBOOK_RANGE
+    names = ("a from − to +", "c from − to +", "Steps of each") if drawn else ("", "", "")
+    return SearchRange(
+        controls.number(
+            "a_range", 0.01, 100.0, usual.a, names[0], width=150, optional=True, step=0.5
+        ),
+        controls.number(
+            "c_range", 0.1, 100.0, usual.c, names[1], width=150, optional=True, step=0.5
+        ),
+        controls.number("steps", 2, 60, usual.steps, names[2], width=150, optional=True),
+    )
 
 
-def widened_ranges() -> list[str]:
-    """The ranges that a link must name: those that are not the notebook's."""
-    return [key for key, usual in _RANGES.items() if st.session_state[key] != usual]
-
-
-def restore_tokens(trace: Trace) -> tuple[tuple[int, ...], tuple[int, ...]]:
+def chosen_tokens(trace: Trace) -> tuple[tuple[int, ...], tuple[int, ...]]:
     """Positions of the chosen sources and targets, from the link or as they were.
 
     Positions mean nothing in another text: there, what is chosen begins anew.
@@ -46,10 +47,8 @@ def restore_tokens(trace: Trace) -> tuple[tuple[int, ...], tuple[int, ...]]:
     st.session_state[_CHOSEN_FOR] = same_text
     asked = address.asks_for("from") or address.asks_for("to")
     for key, chosen in zip(("from", "to"), default_chosen(trace), strict=True):
-        address.restore_numbers(key, positions)
+        controls.tokens(key, positions)
         if (fresh or first) and not asked:
             st.session_state[key] = [position + 1 for position in chosen]
-    points = [f"{kind}{position}" for kind in "qk" for position in positions]
-    address.restore_choice("point", ["", *points], "", "Points are")
     sources, targets = (tuple(at - 1 for at in st.session_state[key]) for key in ("from", "to"))
     return sources, targets

@@ -12,8 +12,8 @@ from core.analysis.normalization import GridSearch, correlation_along_c
 from core.analysis.query_key.layer_search import regression_of
 from core.analysis.query_key.scaling import C_VALUES, PUBLISHED_GRID, squared_distance
 from core.figures.query_key.clouds import curve_figure, regression_figure, surface_figure
-from core.screens.query_key.choice import SHARED, scaling_of, search_of
-from core.screens.query_key.restore import widened_ranges
+from core.screens.query_key.choice import scaling_of, search_of
+from core.screens.query_key.restore import search_range
 from core.screens.query_key.search_wording import regression_title
 from core.screens.query_key.wording import (
     CRITERIA,
@@ -23,7 +23,6 @@ from core.screens.query_key.wording import (
     verdict,
     warnings_of,
 )
-from core.ui import address
 
 if TYPE_CHECKING:
     from core.analysis.query_key.scaling import HeadScaling
@@ -34,7 +33,6 @@ if TYPE_CHECKING:
 
 def show_search(trace: Trace, choice: Choice, colours: Palette) -> None:
     """The paper's search of one head, then the notebook's of the whole layer."""
-    address.publish(*SHARED, *widened_ranges())
     _show_notebook(trace, choice, colours)
     _show_paper(trace, choice, colours)
 
@@ -42,10 +40,7 @@ def show_search(trace: Trace, choice: Choice, colours: Palette) -> None:
 def _show_notebook(trace: Trace, choice: Choice, colours: Palette) -> None:
     st.subheader(f"As the notebook does it: layer {choice.layer + 1}, all heads", anchor=False)
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        _number_input("a from − to +", "a_range", 0.01, 100.0)
-        _number_input("c from − to +", "c_range", 0.1, 100.0)
-        with st.container(width=150):
-            st.number_input("Steps of each", 2, 60, key="steps", persist_state="session")
+        search_range(drawn=True)
     found = search_of(choice)
     if not found.defined:
         st.info("There is no correlation: the products or the distances of this layer do not vary.")
@@ -103,11 +98,6 @@ def _history(found: GridSearch) -> pd.DataFrame:
         columns=["a", "c", "|r|"],
         index=range(1, len(found.history) + 1),
     )
-
-
-def _number_input(label: str, key: str, low: float, high: float) -> None:
-    with st.container(width=150):
-        st.number_input(label, low, high, key=key, step=0.5, persist_state="session")
 
 
 def _show_paper(trace: Trace, choice: Choice, colours: Palette) -> None:

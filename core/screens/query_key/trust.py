@@ -18,10 +18,9 @@ from core.analysis.query_key.faithfulness import (
     uniform_baseline,
 )
 from core.analysis.query_key.target import head_target
-from core.screens.query_key.choice import SHARED, clouds_of, scaling_of, search_of
-from core.screens.query_key.restore import widened_ranges
+from core.screens.query_key.choice import clouds_of, scaling_of, search_of
 from core.screens.query_key.wording import SCORES, STAGE_NAMES, judgement, number, percent
-from core.ui import address
+from core.ui import controls
 from core.ui.messages import escape
 
 if TYPE_CHECKING:
@@ -39,13 +38,10 @@ class _Row(NamedTuple):
 
 def show_trust(trace: Trace, choice: Choice) -> None:
     """The faithfulness table, what it says, and the proof."""
-    address.restore_flag("slow")
-    address.publish(*SHARED, "slow", *widened_ranges())
     st.subheader(f"What does each picture of {choice.name} keep?", anchor=False)
-    slow = st.toggle(
+    slow = controls.flag(
+        "slow",
         "Add UMAP and t-SNE",
-        key="slow",
-        persist_state="session",
         help="Both are slow: UMAP takes about ten seconds to start.",
     )
     rows = _measure(trace, choice, slow=slow)

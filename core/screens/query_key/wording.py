@@ -10,6 +10,7 @@ from core.analysis.query_key.scaling import few_pairs
 from core.screens.query_key.choice import head_name
 
 if TYPE_CHECKING:
+    from core.analysis.projections.joint_embedding import Metric
     from core.analysis.query_key.clouds import Cloud, HeadStage
     from core.analysis.query_key.faithfulness import Faithfulness
     from core.analysis.query_key.scaling import Criterion, HeadScaling
@@ -31,7 +32,7 @@ STAGE_NAMES: dict[HeadStage, str] = {
     "searched": "a and c of the search",
 }
 _BESIDE: dict[HeadStage, str] = {"raw": "default", "searched": "searched"}
-DISTANCES = {"euclidean": "Euclidean", "cosine": "cosine"}
+DISTANCES: dict[Metric, str] = {"euclidean": "Euclidean", "cosine": "cosine"}
 TARGETS: dict[TargetKind, str] = {"centred": "row-centred", "raw": "raw"}
 SCORES: dict[TargetKind, str] = {"centred": "row-centred scores", "raw": "raw scores"}
 MEAN_DISTANCE = (

@@ -8,7 +8,7 @@ import numpy as np
 import streamlit as st
 
 from core.analysis.vectors import ALIKE, CLOSE_ANGLE
-from core.ui import address
+from core.ui import controls
 from core.ui.presets import Preset, show
 
 if TYPE_CHECKING:
@@ -29,11 +29,14 @@ def set_picks(positions: Sequence[int], chosen: Sequence[int]) -> None:
 def pick_heads(trace: Trace) -> list[int]:
     """Which heads a summary is taken over, from 0; none named is all."""
     numbers = list(range(1, trace.shape[1] + 1))
-    address.restore_numbers("of", numbers, f"among the {trace.shape[1]} heads of {trace.model}")
-    with st.container(width=230):
-        picked = st.multiselect(
-            "Heads included", numbers, key="of", placeholder="all heads", persist_state="session"
-        )
+    picked = controls.tokens(
+        "of",
+        numbers,
+        "Heads included",
+        place=f"among the {trace.shape[1]} heads of {trace.model}",
+        placeholder="all heads",
+        column=230,
+    )
     return [number - 1 for number in sorted(picked)]
 
 

@@ -21,9 +21,9 @@ from core.screens.atlas.corpus.cost import (
     tell_estimate,
     too_large,
 )
-from core.screens.atlas.corpus.source import end_here, file_digest, fitted, sample_digest
+from core.screens.atlas.corpus.source import file_digest, fitted, sample_digest
 from core.screens.atlas.shelf import AtlasShelf, atlas_shelf, atlas_shelves, remember_rate
-from core.ui import cache
+from core.ui import cache, controls
 from core.ui.current import current_model
 from core.ui.messages import escape, quote, show_model_error
 from core.ui.sidebar import show_model_facts
@@ -61,7 +61,7 @@ def atlas_from_file(file: UploadedFile) -> AtlasShelf:
                 shelf.atlas = read_atlas(file, rows_that_fit())
         except AtlasFileError as error:
             st.error(f"{quote(file.name)}: {escape(str(error))}")
-            end_here()
+            controls.end_page()
     return shelf
 
 
@@ -79,17 +79,17 @@ def atlas_of_corpus(corpus: Corpus, budget: int) -> AtlasShelf:
     if st.session_state.get(_STOPPED) == (model.name, of):
         part = _after_cancel(shelf, corpus)
         if part is None:
-            end_here()
+            controls.end_page()
         return part
     if not _may_begin(model, corpus, budget, f"{model.name} {of}"):
-        end_here()
+        controls.end_page()
     try:
         with turns.long_work(), atlas_shelves().holding(shelf):
             _make(shelf, model, corpus, budget, of)
     except ModelError as error:
         shelf.gathered = Gathered()
         show_model_error(error)
-        end_here()
+        controls.end_page()
     return shelf
 
 
@@ -172,7 +172,7 @@ def _check_memory(chosen: Chosen, model: LoadedModel) -> None:
     cost = cost_of(model, chosen.tokens)
     if refusal := take_memory(cost):
         st.error(f"{tell_cost(chosen, cost)} {refusal}")
-        end_here()
+        controls.end_page()
 
 
 def _gather(shelf: AtlasShelf, model: LoadedModel, corpus: Corpus, bar: DeltaGenerator) -> None:
@@ -200,7 +200,7 @@ def _gather(shelf: AtlasShelf, model: LoadedModel, corpus: Corpus, bar: DeltaGen
         turns.give_way()
     if not gathered.count:
         st.info("**No token is left** of this corpus but special ones: take other sentences.")
-        end_here()
+        controls.end_page()
     if gathered.count >= _RATE_TOKENS:
         remember_rate(model.name, shelf.seconds / gathered.count)
 

@@ -6,7 +6,7 @@ import functools
 import hashlib
 import sys
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING
 
 import streamlit as st
 
@@ -23,7 +23,7 @@ from core.analysis.corpus import (
 )
 from core.analysis.corpus.sample import sample_corpus, sample_sentences
 from core.screens.atlas.shelf import CorpusPlace, corpus_places
-from core.ui import address
+from core.ui import controls
 from core.ui.corpus_walk import corpus_digest
 from core.ui.messages import escape, quote
 from core.ui.site import uploads
@@ -98,41 +98,33 @@ def fitted(budget: int, model: LoadedModel) -> int:
 
 def pick_source() -> tuple[str, int]:
     """Which kind of corpus, and how many tokens of it."""
-    address.restore_choice("corpus", list(CORPORA), "sample", "The corpora are")
     most = most_tokens(_heads_of.get(st.session_state["model"].strip()))
     least = min(LEAST_TOKENS, most)
-    address.restore_number("budget", least, most, min(DEFAULT_TOKENS, most))
-    st.session_state["budget"] = max(least, min(most, st.session_state["budget"] // STEP * STEP))
+    usual = min(DEFAULT_TOKENS, most)
+    asked = controls.number("budget", least, most, usual)
+    st.session_state["budget"] = max(least, min(most, asked // STEP * STEP))
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
-        with st.container(width=400):  # wraps on a phone, which a free one does not
-            st.segmented_control(
-                "Corpus",
-                list(CORPORA),
-                key="corpus",
-                format_func=CORPORA.__getitem__,
-                required=True,
-                persist_state="session",
-                label_visibility="collapsed",
-            )
-        if st.session_state["corpus"] != "saved" and most > LEAST_TOKENS:
-            st.slider(
-                "Tokens at most",
-                LEAST_TOKENS,
-                most,
-                step=STEP,
-                key="budget",
-                persist_state="session",
-                width=240,
-                help="Of a larger corpus a random sample of its sentences is used, always the same"
-                " one. 5,000 tokens are what AttentionViz shows.",
-            )
-    return st.session_state["corpus"], int(st.session_state["budget"])
-
-
-def end_here() -> NoReturn:
-    """End the page while there is no atlas; the address says what was chosen so far."""
-    address.publish("corpus", "budget")
-    st.stop()
+        source = controls.choice(
+            "corpus",
+            CORPORA,
+            "Corpus",
+            subject="The corpora are",
+            width=400,  # wraps on a phone, which a free one does not
+            label_visibility="collapsed",
+        )
+        budget = controls.number(
+            "budget",
+            least,
+            most,
+            usual,
+            "Tokens at most" if source != "saved" and most > LEAST_TOKENS else "",
+            slider=True,
+            width=240,
+            step=STEP,
+            help="Of a larger corpus a random sample of its sentences is used, always the same"
+            " one. 5,000 tokens are what AttentionViz shows.",
+        )
+    return source, budget
 
 
 def corpus_of(source: str) -> Corpus:
@@ -141,7 +133,7 @@ def corpus_of(source: str) -> Corpus:
         return _sample()
     corpus = _pasted() if source == "lines" else _uploaded()
     if corpus is None:
-        end_here()
+        controls.end_page()
     return corpus
 
 
@@ -164,7 +156,7 @@ def saved_file() -> UploadedFile:
             "Choose a **.parquet** file that this page or `python -m core.atlas_build` has"
             " written. It opens without the model."
         )
-        end_here()
+        controls.end_page()
     return file
 
 

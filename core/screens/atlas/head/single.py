@@ -16,19 +16,11 @@ from core.components.atlas_cloud import AtlasCloud, cloud_page, show_cloud
 from core.screens.atlas.head.attention_lines import sentence_lines
 from core.screens.atlas.head.sentence import show_sentence
 from core.screens.atlas.layouts import layout_alone
-from core.screens.atlas.options import (
-    LABELS,
-    LINES,
-    SIZES,
-    draw_switches,
-    pick_dimensions,
-    restore_dimensions,
-    restore_switches,
-)
+from core.screens.atlas.options import LABELS, LINES, SIZES, dimensions, switches
 from core.screens.atlas.progress import tell_failed
-from core.screens.atlas.screen import DRAWN, Screen, drawn
+from core.screens.atlas.screen import Screen, drawn
 from core.screens.atlas.wording import NOT_MEASURED, STAGE_WORDS, number
-from core.ui import address
+from core.ui import controls
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -47,14 +39,13 @@ def show_one_head(screen: Screen) -> None:
     """The cloud beside the sentence of the token that is picked."""
     if "atlas_cloud" not in st.session_state:  # a new cloud has no lasso
         st.session_state.pop(_CHOSEN, None)
-    restore_dimensions()
+    dimensions()
+    switches(SIZES, LABELS, LINES)
     size = len(screen.atlas.tokens)
-    address.restore_number("token", 0, size, 0)
-    if st.session_state["token"] > size:  # picked in a larger corpus
+    picked = controls.number("token", 0, size, 0) - 1
+    if picked >= size:  # picked in a larger corpus
         st.session_state["token"] = 0
-    switched = restore_switches(SIZES, LABELS, LINES)
-    address.publish(*DRAWN, "dims", "token", *switched)
-    picked = int(st.session_state["token"]) - 1
+        picked = -1
     left, right = st.columns([3, 2], gap="medium")
     with right:
         trace = None
@@ -94,8 +85,8 @@ def _draw(screen: Screen, picked: int, trace: Trace | None) -> NDArray[np.intp] 
         on_choose=lambda chosen: st.session_state.update({_CHOSEN: (tokens, chosen)}),
     )
     with st.container(horizontal=True, vertical_alignment="center"):
-        pick_dimensions()
-        draw_switches(SIZES, LABELS, LINES)
+        dimensions(drawn=True)
+        switches(SIZES, LABELS, LINES, drawn=True)
     reading, saving = st.columns([3, 1])
     reading.caption(said)
     saving.download_button(
@@ -113,9 +104,9 @@ def _points(screen: Screen, picked: int) -> tuple[NDArray[np.intp], Array, str]:
     """The tokens that are drawn, their points, and what there is to say of both."""
     atlas, at = screen.atlas, (screen.layer, screen.head)
     size = len(atlas.tokens)
-    dimensions = int(st.session_state["dims"])
+    axes = int(st.session_state["dims"])
     if screen.projection != "PCA":
-        layout = layout_alone(screen.shelf, atlas, at, screen.stage, screen.projection, dimensions)
+        layout = layout_alone(screen.shelf, atlas, at, screen.stage, screen.projection, axes)
         kept = layout.kept
         said = (
             f"{screen.projection} of {_part(layout.tokens.size, size)} tokens (whole sentences),"
@@ -124,11 +115,11 @@ def _points(screen: Screen, picked: int) -> tuple[NDArray[np.intp], Array, str]:
         return layout.tokens, layout.points, said + _trusted(kept.correlation, kept.top1, screen)
     tokens = _drawn(screen, picked)
     both = np.concatenate([tokens, tokens + size])
-    points = atlas.points[screen.stage][screen.layer, screen.head][both, :dimensions]
-    share = float(atlas.shares[screen.stage][screen.layer, screen.head][:dimensions].sum())
+    points = atlas.points[screen.stage][screen.layer, screen.head][both, :axes]
+    share = float(atlas.shares[screen.stage][screen.layer, screen.head][:axes].sum())
     trust = atlas.trust[screen.stage]
     said = (
-        f"PCA of {_part(tokens.size, size)} tokens, {STAGE_WORDS[screen.stage]}; {dimensions}"
+        f"PCA of {_part(tokens.size, size)} tokens, {STAGE_WORDS[screen.stage]}; {axes}"
         f" components keep {number(share)} of the variance."
     )
     return (
