@@ -14,7 +14,7 @@ from core.analysis.model_map import model_map
 from core.components.model_view import Look, model_view_page, show_model_view, view_data
 from core.ui import controls
 from core.ui.current import current_key, current_trace
-from core.ui.pattern_words import HIGHLIGHT_NAMES
+from core.ui.words.pattern_words import HIGHLIGHT_NAMES
 from core.screens.model_view.help import (
     COLOUR_NAMES,
     SORTED,

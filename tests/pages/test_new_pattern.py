@@ -12,7 +12,7 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 REGISTRY = "core/analysis/head_patterns/registry.py"
-WORDS = "core/ui/pattern_words.py"
+WORDS = "core/ui/words/pattern_words.py"
 RECORD = """
 PATTERNS += (
     Pattern(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from core.analysis.head_patterns.classes import NAMING
 from core.analysis.head_patterns.registry import PATTERNS
-from core.ui.pattern_words import CLASS_NAMES, HIGHLIGHT_NAMES, SCORE_NAMES, WORDS, Words
+from core.ui.words.pattern_words import CLASS_NAMES, HIGHLIGHT_NAMES, SCORE_NAMES, WORDS, Words
 
 
 def test_every_pattern_that_is_shown_has_words_and_no_other() -> None:

@@ -1,7 +1,7 @@
 """Every head pattern, one record each: the pairs it is made of, and where heads are told of it.
 
-A new pattern is a record here and its words in :mod:`core.ui.pattern_words`; the table, the model
-view, the head view and the patterns page take it from there.
+A new pattern is a record here and its words in :mod:`core.ui.words.pattern_words`; the table, the
+model view, the head view and the patterns page take it from there.
 """
 
 from __future__ import annotations

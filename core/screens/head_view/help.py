@@ -9,9 +9,9 @@ import streamlit as st
 from core.analysis.head_patterns.search import find_heads, strongest_head
 from core.analysis.strongest_link import strongest_link
 from core.analysis.view_weights import only_permits, sends_logits
-from core.ui.formulas import cap_sentence, capped, softcap_of
 from core.ui.messages import quote
 from core.ui.presets import Preset, show
+from core.ui.words.formulas import cap_sentence, capped, softcap_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -21,7 +21,7 @@ from core.figures.palette import token_colours
 from core.model.weights.output_projection import output_projections
 from core.screens.head_view.state import near_layers, view_to_send
 from core.ui import cache
-from core.ui.pattern_words import SCORE_WORDS
+from core.ui.words.pattern_words import SCORE_WORDS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

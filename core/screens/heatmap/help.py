@@ -9,9 +9,9 @@ import streamlit as st
 
 from core.analysis.head_patterns.search import strongest_head
 from core.analysis.strongest_link import strongest_link
-from core.ui.formulas import cap_sentence, capped, softcap_of
 from core.ui.messages import quote
 from core.ui.presets import Preset, show
+from core.ui.words.formulas import cap_sentence, capped, softcap_of
 
 if TYPE_CHECKING:
     from core.analysis.attention_table import AttentionTable, Head, Layer

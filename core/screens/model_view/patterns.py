@@ -13,7 +13,7 @@ from core.analysis.related_words.words import closest_pairs
 from core.components.model_view import Marks
 from core.ui import cache
 from core.ui.messages import quote
-from core.ui.pattern_words import NO_SECOND, WORDS
+from core.ui.words.pattern_words import NO_SECOND, WORDS
 
 if TYPE_CHECKING:
     from core.analysis.head_patterns.search import Search

@@ -10,9 +10,9 @@ import streamlit as st
 from core.analysis.head_patterns.search import strongest_head
 from core.analysis.neuron import read_head, strongest_position
 from core.analysis.strongest_link import strongest_link
-from core.ui.formulas import cap_sentence, capped
 from core.ui.messages import quote
 from core.ui.presets import Preset, show
+from core.ui.words.formulas import cap_sentence, capped
 
 if TYPE_CHECKING:
     from core.analysis.neuron import NeuronHead

@@ -15,7 +15,7 @@ from core.screens.patterns.shelf import corpus_shelf
 from core.screens.patterns.wording import head_name, number
 from core.ui import cache
 from core.ui.head_maps import show_heads
-from core.ui.pattern_words import CLASS_NAMES
+from core.ui.words.pattern_words import CLASS_NAMES
 
 if TYPE_CHECKING:
     from core.figures.palette import Palette

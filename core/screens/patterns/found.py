@@ -17,7 +17,7 @@ from core.screens.patterns.shelf import Corpus, corpus_shelf
 from core.screens.patterns.source import measured_corpus
 from core.screens.patterns.wording import head_name, verdict
 from core.ui import cache, controls
-from core.ui.pattern_words import CLASS_NAMES
+from core.ui.words.pattern_words import CLASS_NAMES
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -11,8 +11,8 @@ from core.analysis.corpus.sample import marked_sets
 from core.analysis.head_patterns.classes import CLASSES
 from core.analysis.head_patterns.minimum_evidence import MIN_QUERY_TOKENS, MIN_TOKENS
 from core.screens.patterns.wording import head_name, number
-from core.ui.pattern_words import CLASS_NAMES
 from core.ui.presets import Preset, show
+from core.ui.words.pattern_words import CLASS_NAMES
 
 if TYPE_CHECKING:
     from core.screens.patterns.found import Found

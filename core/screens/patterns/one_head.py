@@ -28,7 +28,7 @@ from core.screens.patterns.wording import (
     say_evidence,
 )
 from core.ui import cache, controls
-from core.ui.pattern_words import CLASS_NAMES
+from core.ui.words.pattern_words import CLASS_NAMES
 
 if TYPE_CHECKING:
     from core.figures.palette import Palette

@@ -16,7 +16,7 @@ from core.screens.patterns.wording import number
 from core.ui import controls
 from core.ui.downloads import csv_later
 from core.ui.head_maps import show_head_map, show_heads
-from core.ui.pattern_words import CLASS_NAMES, SCORE_NAMES, SCORE_WORDS
+from core.ui.words.pattern_words import CLASS_NAMES, SCORE_NAMES, SCORE_WORDS
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -8,7 +8,7 @@ import numpy as np
 
 from core.analysis.head_patterns.classes import NAMING, NONE, TOO_SHORT
 from core.analysis.head_patterns.minimum_evidence import MIN_TOKENS
-from core.ui.pattern_words import CLASS_NAMES, WORDS
+from core.ui.words.pattern_words import CLASS_NAMES, WORDS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -1,0 +1,1 @@
+"""What several pages say: names and definitions of head patterns, and the formulas of attention."""
