@@ -9,8 +9,11 @@ from __future__ import annotations
 
 from pathlib import Path
 from typing import TYPE_CHECKING
+from unittest import mock
 
 from streamlit.testing.v1 import AppTest
+
+from core.ui.site import visitor
 
 if TYPE_CHECKING:
     from core.ui.controls import Control
@@ -35,7 +38,9 @@ def rows_of(page: str, start: dict[str, str]) -> dict[str, str]:
     app.switch_page(f"pages/{page}.py")
     for key, value in start.items():
         app.query_params[key] = value
-    app.run()
+    here = visitor.Connection("127.0.0.1", (("Host", "localhost:8501"),))
+    with mock.patch.object(visitor, "connection", return_value=here):
+        app.run()
     if app.exception:
         raise RuntimeError(f"{page} {start}: {app.exception[0].value}")
     controls: dict[str, Control] = app.session_state["_controls"]
