@@ -47,10 +47,6 @@ def head_map(
     )
     size = square_size(heads)
     low, high = np.log2(bounds) if logarithmic else bounds
-    bar = {"title": {"text": title}, "thickness": 12}
-    if logarithmic:
-        ticks = np.arange(np.ceil(low), np.floor(high) + 1)
-        bar |= {"tickvals": ticks, "ticktext": [f"{2.0**tick:g}" for tick in ticks]}
     figure = go.Figure()
     if not known.all():
         _add_unknown(figure, head[~known], layer[~known], name, colours)
@@ -68,7 +64,7 @@ def head_map(
             "cmin": low,
             "cmax": high,
             "line": {"width": 1, "color": colours.line},
-            "colorbar": bar,
+            "colorbar": _colour_bar(title, *((low, high) if logarithmic else ())),
         },
         **steady(),
         hovertemplate=(
@@ -79,6 +75,16 @@ def head_map(
     lay_out_heads(figure, layers, heads)
     figure.update_layout(height=max(240, 110 + (size + 6) * layers), showlegend=False)
     return figure
+
+
+def _colour_bar(title: str, *powers: float) -> dict[str, Any]:
+    """The bar beside the map; between two `powers` of 2, with a tick for each whole one."""
+    bar: dict[str, Any] = {"title": {"text": title}, "thickness": 12}
+    if powers:
+        low, high = powers
+        ticks = np.arange(np.ceil(low), np.floor(high) + 1)
+        bar |= {"tickvals": ticks, "ticktext": [f"{2.0**tick:g}" for tick in ticks]}
+    return bar
 
 
 def lay_out_heads(figure: go.Figure, layers: int, heads: int) -> None:

@@ -164,8 +164,8 @@ def empty_attention(attention: Floats, norms: Floats) -> Floats:
 
 def _of_median(norms: Floats) -> Floats:
     """Norms over the head's median; where that is 0, 1 for values that have a length, else 0."""
-    typical = np.median(norms, axis=-1, keepdims=True)
-    return np.divide(norms, typical, out=(norms > 0).astype(np.float64), where=typical > 0)
+    relative = over_median(norms)
+    return np.where(np.isnan(relative), norms > 0, relative)
 
 
 def offset_attention(weights: Array, allowed: NDArray[np.bool_]) -> Floats:
@@ -185,9 +185,13 @@ def offset_attention(weights: Array, allowed: NDArray[np.bool_]) -> Floats:
 def relative_norm(norms: Floats, position: NDArray[np.intp] | int) -> Floats:
     """The value norm at a position over the head's median, (...); nan where the median is 0."""
     index = np.broadcast_to(np.asarray(position), norms.shape[:-1])[..., None]
-    here = np.take_along_axis(norms, index, axis=-1)[..., 0]
-    typical = np.median(norms, axis=-1)
-    return np.divide(here, typical, out=np.full(typical.shape, np.nan), where=typical > 0)
+    return np.asarray(np.take_along_axis(over_median(norms), index, axis=-1)[..., 0])
+
+
+def over_median(norms: Floats) -> Floats:
+    """Norms over their head's median, (..., token); not a number where the median is 0."""
+    typical = np.median(norms, axis=-1, keepdims=True)
+    return np.divide(norms, typical, out=np.full(norms.shape, np.nan), where=typical > 0)
 
 
 def stable_rank(weights: Array) -> Floats:

@@ -10,8 +10,16 @@ Attention determines some measures: its own weights, their entropy, the values t
 are of the queries and keys that make it, and these are not determined: keys + a give the same
 attention, and so do c q with k / c. Flags say which they are of (`KINDS`).
 
-Flags were measured on heads that follow nothing (`core.analysis.head_patterns.minimum_evidence`):
-below `MIN_TOKENS` no flag is raised for what a text shows.
+Below `MIN_TOKENS` no flag is raised for what a text shows. Measured on untrained heads, in networks
+of the shape of bundled/minilm and bundled/gpt2-novels with weights as training begins (standard
+deviations of 0.02 and 0.05; 8 networks, 2 texts each): the share of heads with such a flag is
+
+    tokens      6     8    10    12    16    48
+    as minilm  2.2   1.6   0.9   0.3   0.0   0.0  %
+    as gpt2    2.0   0.4   2.0   2.3   1.2   1.2  %, nearly all of them "clouds apart"
+
+Larger random weights make heads that do look at few keys: with 0.3 the flags name 75 to 87 % in the
+first shape, whatever the length, and 19 to 43 % in the second.
 """
 
 from __future__ import annotations

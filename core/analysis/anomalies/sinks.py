@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from core.analysis.anomalies.contribution import over_median
 from core.analysis.head_patterns.pairs import SENTENCE_PUNCTUATION
 
 if TYPE_CHECKING:
@@ -58,10 +59,7 @@ def role_measures(tokens: Sequence[Token], found: Columns) -> dict[str, Floats]:
     mean attention, of that with uniform attention, and of their share of what is moved; and the
     mean of their values' norms over the head's median. Not a number where no token has the role.
     """
-    typical = np.median(found.norms, axis=-1, keepdims=True)
-    relative = np.divide(
-        found.norms, typical, out=np.full(found.norms.shape, np.nan), where=typical > 0
-    )
+    relative = over_median(found.norms)
     measures = {}
     for role, here in role_positions(tokens).items():
         known = bool(here.any())

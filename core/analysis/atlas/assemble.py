@@ -230,16 +230,18 @@ def assemble(
                 distances=joined.distances(),
                 positions=joined.positions(),
                 rules=rules,
-                settings={
-                    **cut_settings(
-                        sum(int(shard.told["dropped"]) for shard in shards),
-                        sum(int(shard.told.get("cut_characters", 0)) for shard in shards),
-                    ),
-                    **(settings or {}),
-                },
+                settings={**_what_was_cut(shards), **(settings or {})},
                 **figures_of_heads(found, layers, blocks),  # type: ignore[arg-type]
             )
         )
+
+
+def _what_was_cut(shards: Sequence[Shard]) -> dict[str, str | int]:
+    """How much of all parts' texts was cut, as an atlas's settings tell it."""
+    return cut_settings(
+        sum(int(shard.told["dropped"]) for shard in shards),
+        sum(int(shard.told.get("cut_characters", 0)) for shard in shards),
+    )
 
 
 def _in_order(

@@ -12,6 +12,7 @@ from core.model.errors import UnsupportedModelError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    import torch
     from transformers import PreTrainedModel
 
 _WAY_OUT = "Save the model's own tokenizer into its folder, or pick another model."
@@ -31,7 +32,8 @@ def check_ids(
     UnsupportedModelError
         With the id and the number of vectors.
     """
-    vectors = _number_of_vectors(network)
+    table = input_table(network)
+    vectors = len(table) if table is not None and table.ndim else None
     if vectors is not None and ids and not 0 <= min(ids) <= max(ids) < vectors:
         raise UnsupportedModelError(
             name,
@@ -49,11 +51,14 @@ def check_ids(
         )
 
 
-def _number_of_vectors(network: PreTrainedModel) -> int | None:
-    """Rows of the table that turns ids into vectors; None where a network has none."""
+def input_table(network: PreTrainedModel) -> torch.Tensor | None:
+    """The weights that turn ids into vectors, a row an id; None where a network has none.
+
+    transformers raises NotImplementedError for a network that names no such table, and
+    AttributeError for one that names a table it does not have.
+    """
     try:
-        table = network.get_input_embeddings()
+        weight = getattr(network.get_input_embeddings(), "weight", None)
     except (NotImplementedError, AttributeError):
         return None
-    size = getattr(getattr(table, "weight", None), "shape", None)
-    return int(size[0]) if size else None
+    return None if weight is None else weight.detach()

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from core.model.checks.vocabulary import input_table
 from core.model.refusal import refusing_to
 from core.model.tokens import display_name, is_byte_level
 
@@ -87,9 +88,5 @@ def _rows(model: LoadedModel, ids: Sequence[int]) -> Array | None:
 
 def _table(model: LoadedModel) -> torch.Tensor | None:
     """The weights that turn ids into vectors, (vocabulary, dim); None where there are none."""
-    try:
-        weight = getattr(model.network.get_input_embeddings(), "weight", None)
-    except (NotImplementedError, AttributeError):
-        return None
-    two_axes = 2
-    return weight.detach() if weight is not None and weight.ndim == two_axes else None
+    table, two_axes = input_table(model.network), 2
+    return table if table is not None and table.ndim == two_axes else None

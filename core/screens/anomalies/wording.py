@@ -103,8 +103,8 @@ def show_flag_definition(flag: str) -> None:
 def too_short_note(table: pd.DataFrame) -> str:
     """Why nothing is said of heads on a short text (Markdown)."""
     return (
-        f"**Too short to say.** On {table.attrs['tokens']:.0f} tokens heads pass thresholds by"
-        f" luck: under {MIN_TOKENS}, no flag is raised for what a text shows. Its measures are"
+        f"**Too short to say.** On {table.attrs['tokens']:.0f} tokens a few keys decide every"
+        f" measure: under {MIN_TOKENS}, no flag is raised for what a text shows. Its measures are"
         " below."
     )
 

@@ -19,6 +19,31 @@ if TYPE_CHECKING:
 
 _LEAVES = {"text": "leaves fall in autumn", "pair": "autumn is marked by colorful foliage"}
 
+_DISTANCES = r"""
+**Distance of two heads**, averaged over tokens, with $m = (\alpha + \beta)/2$ (Endres and
+Schindelin 2003):
+
+$$
+d(\alpha, \beta) = \frac{1}{n} \sum_i \sqrt{H_2(m_i) - \tfrac12 H_2(\alpha_i)
+- \tfrac12 H_2(\beta_i)} .
+$$
+
+The map is metric multidimensional scaling of these distances (SMACOF from the classical solution;
+Clark et al. 2019, section 6, draw such a map). Its **stress** is
+$\sqrt{\sum (d - \hat d)^2 / \sum \hat d^2}$, with $\hat d$ the distances drawn (Kruskal 1964).
+"""
+_ROLLOUT = r"""
+**Rollout** (Abnar and Zuidema 2020): with $\bar\alpha_l$ the mean over the heads of layer $l$,
+
+$$
+R = \tilde\alpha_L \cdots \tilde\alpha_2\,\tilde\alpha_1,
+\qquad \tilde\alpha_l = \tfrac12 \bar\alpha_l + \tfrac12 I .
+$$
+
+The identity stands for the residual connection. Rollout takes attention for the flow of
+information, which it is only in part: values and the layers between are left out.
+"""
+
 
 def show_presets(found: Found) -> None:
     """Settings worth seeing."""
@@ -82,10 +107,12 @@ def _presets(found: Found) -> list[Preset]:
 
 def show_mathematics() -> None:
     """The definitions, and where they come from."""
-    pairs, sample = (len(sentences) for sentences in marked_sets().values())
     with st.expander("The mathematics"):
-        st.markdown(
-            rf"""
+        st.markdown(_patterns_in_formulas() + _DISTANCES + _coreference_in_words() + _ROLLOUT)
+
+
+def _patterns_in_formulas() -> str:
+    return rf"""
 A pattern is a set $P$ of pairs of a query token $i$ and a key token $j$. Let $T$ be the query
 tokens that have such a pair which the model permits. The **score** of a head with attention
 $\alpha$, and the **uniform baseline**, the score of a head that gives the same weight to each of
@@ -125,19 +152,12 @@ a pattern other than "broad" named 5 % and 15 % of the heads on 8 tokens, 3 % of
 On the **corpus** scores are means over the tokens of all sentences. Sentences are drawn anew, with
 replacement, 1,000 times (Efron and Tibshirani 1993; seed fixed): the interval holds the middle
 95 % of the scores, the **stability** is the share of draws in which the pattern is the same.
+"""
 
-**Distance of two heads**, averaged over tokens, with $m = (\alpha + \beta)/2$ (Endres and
-Schindelin 2003):
 
-$$
-d(\alpha, \beta) = \frac{{1}}{{n}} \sum_i \sqrt{{H_2(m_i) - \tfrac12 H_2(\alpha_i)
-- \tfrac12 H_2(\beta_i)}} .
-$$
-
-The map is metric multidimensional scaling of these distances (SMACOF from the classical solution;
-Clark et al. 2019, section 6, draw such a map). Its **stress** is
-$\sqrt{{\sum (d - \hat d)^2 / \sum \hat d^2}}$, with $\hat d$ the distances drawn (Kruskal 1964).
-
+def _coreference_in_words() -> str:
+    pairs, sample = (len(sentences) for sentences in marked_sets().values())
+    return rf"""
 **Coreference** (Clark et al. 2019, section 4.3): a head picks, of the nouns that are marked for a
 pronoun, the one that gets most of its attention (pieces of a noun added up, those of a pronoun
 averaged; a tie is wrong; a model that reads left to right chooses among the nouns before). Two sets
@@ -154,15 +174,4 @@ heads is also the luckiest, so the best one is chosen on every other sentence (o
 on the rest, and the other way round. A head **beats** the rules if its differences to them are
 above $q$ standard errors, where $q$ is what the largest studentized difference of all heads to both
 rules stays below in 95 % of the resamples (Romano and Wolf 2005).
-
-**Rollout** (Abnar and Zuidema 2020): with $\bar\alpha_l$ the mean over the heads of layer $l$,
-
-$$
-R = \tilde\alpha_L \cdots \tilde\alpha_2\,\tilde\alpha_1,
-\qquad \tilde\alpha_l = \tfrac12 \bar\alpha_l + \tfrac12 I .
-$$
-
-The identity stands for the residual connection. Rollout takes attention for the flow of
-information, which it is only in part: values and the layers between are left out.
 """
-        )
