@@ -93,7 +93,7 @@ def test_no_line_is_added_where_nothing_is_chosen() -> None:
 
 
 def test_more_lines_than_can_be_drawn_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(clouds, "MOST_LINES", 3)
+    monkeypatch.setattr(clouds, "MAX_LINES", 3)
     lines = lines_above(np.arange(9).reshape(3, 3) / 10, 0.0)
     assert lines.weights.tolist() == [0.6, 0.7, 0.8]
     assert lines.left_out == 6
