@@ -27,7 +27,7 @@ def overall_attention(trace: Trace, kind: Overall) -> Array:
     return _join(layers, kind)
 
 
-def even_overall(trace: Trace, kind: Overall) -> Array:
+def uniform_overall(trace: Trace, kind: Overall) -> Array:
     """The same if every head attended evenly to all that it may see, float32 (token, token)."""
     return _join(_even_layers(trace), kind)
 

@@ -13,12 +13,12 @@ from scipy.spatial.distance import jensenshannon
 from core.analysis.head_patterns.search import HIGHLIGHTED, find_heads
 from core.analysis.head_patterns.similarity import head_distances, order_heads, token_step
 from core.analysis.model_map import (
-    MOST_BYTES,
+    MAX_BYTES,
     ModelMap,
     PairFilter,
     largest_of_blocks,
+    max_cells,
     model_map,
-    most_cells,
     shown_positions,
     strongest_pairs,
     to_bytes,
@@ -98,9 +98,9 @@ def test_a_long_text_keeps_128_cells_a_side_and_its_exact_pairs() -> None:
 
 
 def test_tiles_of_many_heads_are_smaller() -> None:
-    assert most_cells(144) == 128
-    assert most_cells(32 * 32) == 62
-    assert MOST_BYTES >= 32 * 32 * 62**2
+    assert max_cells(144) == 128
+    assert max_cells(32 * 32) == 62
+    assert MAX_BYTES >= 32 * 32 * 62**2
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ import pytest
 
 from core.analysis.head_patterns.evidence import evidence
 from core.analysis.head_patterns.measure import measure_matrix, measure_text
-from core.analysis.rollout import even_overall, overall_attention, rollout
+from core.analysis.rollout import overall_attention, rollout, uniform_overall
 from core.model.trace import Layer
 from tests.analysis.traces import plain_tokens, random_weights, trace_with_attention
 
@@ -50,10 +50,10 @@ def test_in_a_causal_model_nothing_rolls_out_to_what_comes_later() -> None:
     trace = replace(trace, layers=(Layer(1.0, mask),) * 2, causal=True)
     for kind in ("mean", "rollout"):
         assert not np.triu(overall_attention(trace, kind), 1).any()  # type: ignore[arg-type]
-        assert not np.triu(even_overall(trace, kind), 1).any()  # type: ignore[arg-type]
+        assert not np.triu(uniform_overall(trace, kind), 1).any()  # type: ignore[arg-type]
     rows = np.array([[1, 0, 0, 0], [1 / 2, 1 / 2, 0, 0], [1 / 3, 1 / 3, 1 / 3, 0], [1 / 4] * 4])
     step = (rows + np.eye(4)) / 2
-    np.testing.assert_allclose(even_overall(trace, "rollout"), step @ step, atol=1e-6)
+    np.testing.assert_allclose(uniform_overall(trace, "rollout"), step @ step, atol=1e-6)
 
 
 def test_no_layer_cannot_be_rolled_out() -> None:

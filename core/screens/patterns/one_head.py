@@ -20,7 +20,7 @@ from core.analysis.head_patterns.minimum_evidence import MIN_TOKENS, too_short
 from core.analysis.head_patterns.naming import NAMING, NONE, TOO_SHORT, assign_patterns
 from core.analysis.head_patterns.table import add_induction
 from core.analysis.pairs import permitted_pairs
-from core.analysis.rollout import Overall, even_overall, overall_attention
+from core.analysis.rollout import Overall, overall_attention, uniform_overall
 from core.figures.heatmap import heatmap_figure
 from core.screens.patterns.wording import (
     nearest_pattern,
@@ -127,7 +127,7 @@ def _matrices(found: Found, trace: Trace, whole: str) -> tuple[Array, Array]:
     """Attention, and that of a head or model with uniform attention, both (token, token)."""
     if whole != "head":
         kind = cast("Overall", whole)
-        return overall_attention(trace, kind), even_overall(trace, kind)
+        return overall_attention(trace, kind), uniform_overall(trace, kind)
     allowed = permitted_pairs(trace, found.layer)
     even = uniform_attention(allowed)[found.head if len(allowed) > 1 else 0]
     return trace.attention(found.layer, found.head), even
