@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING
 
 from core.analysis.atlas import Gathered, gather_trace
 from core.analysis.atlas.assemble import assemble
-from core.analysis.atlas.saved.file import MOST_ROWS, AtlasFileError
+from core.analysis.atlas.saved.file import MAX_ROWS, AtlasFileError
 from core.analysis.atlas.shards import (
     ShardsError,
     finished_shard,
@@ -228,10 +228,10 @@ def _check_disk(model: LoadedModel, plan: Plan, folder: Path) -> None:
 def _tell_result(model: LoadedModel, out: Path, tokens: int) -> None:
     heads = model.layers * model.heads
     say(f"{out}: {tokens:,} tokens, {heads:,} heads, {size(out.stat().st_size)}.")
-    if tokens * heads > MOST_ROWS:
+    if tokens * heads > MAX_ROWS:
         say(
-            f"It has {tokens * heads:,} rows, and the page opens {MOST_ROWS:,} at most:"
-            f" read_atlas(path, most_rows={tokens * heads}) opens it where there is memory."
+            f"It has {tokens * heads:,} rows, and the page opens {MAX_ROWS:,} at most:"
+            f" read_atlas(path, max_rows={tokens * heads}) opens it where there is memory."
         )
 
 
