@@ -93,7 +93,7 @@ def build(options: argparse.Namespace) -> None:
     plan = _plan(model, texts, labels, options)
     settings = {
         "corpus": options.corpus.name,
-        "sentences_left_out": plan.chosen.of - len(plan.texts),
+        "sentences_left_out": plan.chosen.corpus_size - len(plan.texts),
     }
     folder = _folder(out)
     if options.restart:
@@ -210,7 +210,11 @@ def _check_disk(model: LoadedModel, plan: Plan, folder: Path) -> None:
     tokens = plan.chosen.tokens
     file = tokens * model.layers * model.heads * _ROW_BYTES
     needed = file + tokens * _vector_bytes(model)
-    sample = f" (a random sample of {plan.chosen.of:,})" if len(plan.texts) < plan.chosen.of else ""
+    sample = (
+        f" (a random sample of {plan.chosen.corpus_size:,})"
+        if len(plan.texts) < plan.chosen.corpus_size
+        else ""
+    )
     say(
         f"{counted(tokens, 'token')} of {counted(len(plan.texts), 'text')}{sample} in"
         f" {counted(len(plan.parts), 'part')}, on {model.device}. While it runs it takes up to"

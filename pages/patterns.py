@@ -7,10 +7,10 @@ from core.ui.navigation import open_page
 open_page("patterns")
 
 from core.figures.palette import palette
-from core.analysis.head_patterns.classes import THRESHOLDS
+from core.analysis.head_patterns.naming import THRESHOLDS
 from core.ui import controls
 from core.ui.current import current_key, current_trace
-from core.screens.patterns.alike import show_alike
+from core.screens.patterns.similar import show_alike
 from core.screens.patterns.found import find, pick_thresholds
 from core.screens.patterns.help import show_mathematics, show_presets
 from core.screens.patterns.one_head import pick_view, show_one

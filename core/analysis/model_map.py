@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
 PairFilter = Literal["all", "aa", "ab", "ba", "bb"]  # which sentence attends, to which
 PAIR_FILTERS: tuple[PairFilter, ...] = ("all", "aa", "ab", "ba", "bb")
-MOST_CELLS = 128  # cells along a side of a tile: more are not seen in its enlargement
-MOST_BYTES = 4_000_000  # of all tiles; models of many heads get smaller ones
+MAX_CELLS = 128  # cells along a side of a tile: more are not seen in its enlargement
+MAX_BYTES = 4_000_000  # of all tiles; models of many heads get smaller ones
 STRONGEST = 3  # pairs a head whose weights are kept exactly
 
 
@@ -75,7 +75,7 @@ def model_map(
     if not rows or not columns:
         return None
     layers, heads = trace.shape[:2]
-    most = most_cells(layers * heads)
+    most = max_cells(layers * heads)
     block = (-(-len(rows) // most), -(-len(columns) // most))
     tiles, strongest, found = [], [], []
     # Matrices this small gain nothing from threads, which wait for each other on a busy server.
@@ -109,9 +109,9 @@ def shown_positions(
     return (of(""), of("")) if pairs == "all" else (of(pairs[0]), of(pairs[1]))
 
 
-def most_cells(heads: int) -> int:
-    """Cells along a side of a tile so that the tiles of `heads` heads fit `MOST_BYTES`."""
-    return min(MOST_CELLS, int((MOST_BYTES / heads) ** 0.5))
+def max_cells(heads: int) -> int:
+    """Cells along a side of a tile so that the tiles of `heads` heads fit `MAX_BYTES`."""
+    return min(MAX_CELLS, int((MAX_BYTES / heads) ** 0.5))
 
 
 def to_bytes(weights: Array) -> Bytes:

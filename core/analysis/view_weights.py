@@ -40,7 +40,7 @@ class ExactWeights:
 
 
 @dataclass(frozen=True, eq=False)
-class ExactLogits:
+class ExactScores:
     """What a weight is computed from: ``exp(scaling * <q_i, k_j> - log_sum_i)``, soft-capped.
 
     Attributes
@@ -80,7 +80,7 @@ class LayerWeights:
 
     steps: Bytes
     top: float
-    exact: ExactWeights | ExactLogits
+    exact: ExactWeights | ExactScores
     permitted: Bytes | None
     factor: Array | None
 
@@ -124,8 +124,8 @@ def layer_weights(trace: Trace, layer: int, factor: Array | None = None) -> Laye
     layer : from 0.
     factor : float32 (head, token), e.g. the norms of the layer's values.
     """
-    exact: ExactLogits | ExactWeights
-    if sends_logits(trace, layer):
+    exact: ExactScores | ExactWeights
+    if sends_scores(trace, layer):
         attention, exact = _attention_and_logits(trace, layer)
     else:
         attention = trace.attention(layer)
@@ -163,11 +163,11 @@ def value_norms(trace: Trace, layer: int) -> Array:
 def payload_size(trace: Trace, layer: int) -> int:
     """Bytes a layer's attention takes at most when it travels, without computing it."""
     _, heads, size, _ = trace.shape
-    exact = _logits_size(trace) if sends_logits(trace, layer) else _weights_size(trace)
+    exact = _logits_size(trace) if sends_scores(trace, layer) else _weights_size(trace)
     return heads * size * size + exact + math.ceil(size * size / 8)
 
 
-def sends_logits(trace: Trace, layer: int) -> bool:
+def sends_scores(trace: Trace, layer: int) -> bool:
     """Whether queries and keys travel, and not the weights as float32: the rule.
 
     They do where they are smaller (from about twice as many tokens as a head has dims), unless the
@@ -194,7 +194,7 @@ def _logits_size(trace: Trace) -> int:
     return _FLOAT * (vectors + 2 * heads * size)
 
 
-def _attention_and_logits(trace: Trace, layer: int) -> tuple[Array, ExactLogits]:
+def _attention_and_logits(trace: Trace, layer: int) -> tuple[Array, ExactScores]:
     """Attention, float32 (head, token, token), and what its numbers are computed from.
 
     In float64, a head at a time: logits of 100 have only five decimals in float32.
@@ -209,7 +209,7 @@ def _attention_and_logits(trace: Trace, layer: int) -> tuple[Array, ExactLogits]
         log_sums[head] = largest[:, 0] + np.log(np.exp(logits - largest).sum(axis=-1))
         attention[head] = np.exp(logits - log_sums[head, :, None])
     rounded = log_sums.astype(np.float32)
-    return attention, ExactLogits(
+    return attention, ExactScores(
         queries=trace.queries[layer],
         keys=trace.kv_keys[layer],
         log_sums=np.stack([rounded, (log_sums - rounded).astype(np.float32)]),

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import plotly.graph_objects as go
 
-from core.figures.heatmap import MOST_TICKS, heatmap_figure
+from core.figures.heatmap import MAX_TICKS, heatmap_figure
 from core.figures.labels import literal
 from core.figures.palette import scale
 
@@ -95,12 +95,12 @@ def norms_by_position(
             y=values,
             text=names,
             name=name,
-            mode="lines+markers" if len(names) <= MOST_TICKS else "lines",
+            mode="lines+markers" if len(names) <= MAX_TICKS else "lines",
             line={"color": colour, "width": 1.5},
             marker={"size": 8, "symbol": symbol},
             hovertemplate=f"%{{text}}: {name[:3]} %{{y:.3f}}<extra></extra>",
         )
-    step = -(-len(names) // MOST_TICKS)
+    step = -(-len(names) // MAX_TICKS)
     figure.update_xaxes(
         tickvals=np.arange(len(names))[::step],
         ticktext=names[::step],
@@ -199,7 +199,7 @@ def states_figure(
     if high - low < 0.3:  # less than a factor of two is no difference worth a colour
         low, high = (low + high) / 2 - 0.15, (low + high) / 2 + 0.15
     ticks = np.linspace(low, high, 5)
-    few = len(names) <= MOST_TICKS
+    few = len(names) <= MAX_TICKS
     figure = go.Figure(
         go.Heatmap(
             z=shade,
@@ -224,7 +224,7 @@ def states_figure(
     axis = {"showgrid": False, "zeroline": False, "ticks": "", "type": "category"}
     figure.update_xaxes(
         tickmode="linear",
-        dtick=-(-len(names) // MOST_TICKS),
+        dtick=-(-len(names) // MAX_TICKS),
         tickangle=-60 if len(names) > 8 else 0,
         **axis,
     )

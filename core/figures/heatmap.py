@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from core.figures.palette import Palette
     from core.model.trace import Array
 
-MOST_TICKS = 64  # labels a side before they overlap
+MAX_TICKS = 64  # labels a side before they overlap
 _LEAST_HEIGHT, _MOST_HEIGHT, _PER_TOKEN = 400, 760, 24  # pixels
 
 
@@ -42,7 +42,7 @@ def heatmap_figure(
     """
     top = colour_limit(values, full_scale and not signed)
     names = [literal(label) for label in labels]
-    few = len(names) <= MOST_TICKS
+    few = len(names) <= MAX_TICKS
     heat = go.Heatmap(
         z=np.where(np.isfinite(values), values, np.nan).astype(np.float32),
         x=names,
@@ -60,7 +60,7 @@ def heatmap_figure(
     axis = {
         "type": "category",
         "tickmode": "linear",
-        "dtick": -(-len(names) // MOST_TICKS),
+        "dtick": -(-len(names) // MAX_TICKS),
         "showgrid": False,
         "zeroline": False,
         "ticks": "",

@@ -52,40 +52,40 @@ TextKey = tuple[str, str, str | None]  # model, text, second text: what a trace 
 
 # Two models: the one on screen and the one before. The bundled model takes about 90 MB, BERT base
 # 440 MB; a small deployment restricts the list (HEADSCOPE_MODELS) and stays under 1 GB.
-MODELS_KEPT = 2
+MAX_MODELS = 2
 # A trace of 512 tokens of the bundled model takes 20 MB, one of a sentence 0.5 MB.
-TRACES_KEPT = 8
+MAX_TRACES = 8
 # A few numbers a head: 5 kB for the bundled model.
-SCORES_KEPT = 16
+MAX_SCORES = 16
 # A byte a pair of tokens, 1 MB at 1,024 tokens, and 3 numbers a head.
-RELATED_KEPT = 8
+MAX_RELATED = 8
 # A few dozen numbers a head: 40 kB for the bundled model.
-ANOMALIES_KEPT = 16
+MAX_ANOMALIES = 16
 # A layer of 512 tokens and 12 heads takes 3 MB, of 1,024 tokens and 16 heads 17 MB, and five times
 # as much where its mask forbids to send queries and keys instead of float32 weights.
-VIEW_LAYERS_KEPT = 6
+MAX_VIEW_LAYERS = 6
 # Longest input on any page: beyond it a token x token picture is no longer readable.
 MAX_TOKENS = 1024
 # Norms of 512 tokens of the bundled model: 150 kB.
-NORMS_KEPT = 8
+MAX_NORMS = 8
 # Figures of every head: 30 kB for the bundled model.
-SCALINGS_KEPT = 16
+MAX_SCALINGS = 16
 # A surface of up to 60 x 60 correlations: 30 kB.
-SEARCHES_KEPT = 64
+MAX_SEARCHES = 64
 # Points of one head: 50 kB at 512 tokens; all heads of a layer at a few settings.
-CLOUDS_KEPT = 128
+MAX_CLOUDS = 128
 # Sums of every head: 20 kB for the bundled model.
-MEASURED_KEPT = 16
+MAX_MEASURED = 16
 # Distances of all pairs of heads: 40 kB for the bundled model, 900 kB for 336 heads.
-DISTANCES_KEPT = 8
+MAX_DISTANCES = 8
 # Sums of every head on each of some 300 sentences: 7 MB for the bundled model, 13 MB for BERT base.
-CORPORA_KEPT = 2
+MAX_CORPORA = 2
 
 
 @st.cache_resource(
-    max_entries=MODELS_KEPT,
+    max_entries=MAX_MODELS,
     show_spinner="Loading the model and checking it …",
-    on_release=garbage.search_everything_next,
+    on_release=garbage.request_full_search,
 )
 def model(name: str) -> LoadedModel:
     """The model, loaded and probed; refuses one that is not on this machine.
@@ -95,23 +95,23 @@ def model(name: str) -> LoadedModel:
     is loaded, only whether the hub says more than that the model is not here.
     """
     return_freed_memory()
-    garbage.skip_what_stays()
+    garbage.freeze_long_lived()
     return load(name, download=False, folders=Path(name).is_absolute(), token=access.hub_token())
 
 
-@st.cache_resource(max_entries=TRACES_KEPT, show_spinner="Running the text through the model …")
+@st.cache_resource(max_entries=MAX_TRACES, show_spinner="Running the text through the model …")
 def trace(model_name: str, text: str, pair: str | None) -> Trace:
     """One forward pass of the text. Immutable, so sessions that ask the same may share it."""
     return trace_text(model(model_name), text, pair, MAX_TOKENS)
 
 
-@st.cache_resource(max_entries=NORMS_KEPT, show_spinner=False)
+@st.cache_resource(max_entries=MAX_NORMS, show_spinner=False)
 def transformed_norms(model_name: str, text: str, pair: str | None) -> Array | None:
     """|f(v)| of every head and token, (layer, head, token); None where W_O is not known."""
     return output_projection.transformed_norms(model(model_name), trace(model_name, text, pair))
 
 
-@st.cache_resource(max_entries=SCALINGS_KEPT, show_spinner="Searching c for every head …")
+@st.cache_resource(max_entries=MAX_SCALINGS, show_spinner="Searching c for every head …")
 def scaling(
     key: TextKey, distance: Distance, criterion: Criterion, target: TargetKind = "centred"
 ) -> ModelScaling:
@@ -119,13 +119,13 @@ def scaling(
     return scale_model(trace(*key), distance, criterion, target)
 
 
-@st.cache_resource(max_entries=SEARCHES_KEPT, show_spinner=False)
+@st.cache_resource(max_entries=MAX_SEARCHES, show_spinner=False)
 def layer_search(key: TextKey, layer: int, ranges: SearchRange = NOTEBOOK_RANGE) -> GridSearch:
     """The notebook's search for a and c on one layer."""
     return search_layer(trace(*key), layer, ranges)
 
 
-@st.cache_resource(max_entries=CLOUDS_KEPT, show_spinner=False)
+@st.cache_resource(max_entries=MAX_CLOUDS, show_spinner=False)
 def clouds(
     key: TextKey,
     layer: int,
@@ -154,13 +154,13 @@ def clouds(
     )
 
 
-@st.cache_resource(max_entries=SCORES_KEPT, show_spinner="Measuring every head …")
+@st.cache_resource(max_entries=MAX_SCORES, show_spinner="Measuring every head …")
 def head_scores(model_name: str, text: str, pair: str | None) -> dict[str, NDArray[np.float64]]:
     """What the head view tells of each head, (layer, head) by score."""
     return measure_heads(trace(model_name, text, pair), HEAD_VIEW)
 
 
-@st.cache_resource(max_entries=VIEW_LAYERS_KEPT, show_spinner=False)
+@st.cache_resource(max_entries=MAX_VIEW_LAYERS, show_spinner=False)
 def view_layer(
     model_name: str, text: str, pair: str | None, layer: int, weighting: Weighting
 ) -> LayerWeights:
@@ -170,20 +170,20 @@ def view_layer(
     return weighted_layer(trace(*source), layer, weighting, norms)
 
 
-@st.cache_resource(max_entries=MODELS_KEPT, show_spinner=False)
+@st.cache_resource(max_entries=MAX_MODELS, show_spinner=False)
 def weight_similarity(model_name: str) -> Array | None:
     """How alike W_Q and W_K of each head are, (layer, head); None where they are not known."""
     return query_key_weights.weight_similarity(model(model_name))
 
 
-@st.cache_resource(max_entries=MODELS_KEPT, show_spinner=False)
+@st.cache_resource(max_entries=MAX_MODELS, show_spinner=False)
 def vocabulary(model_name: str) -> Vocabulary | None:
     """How close random words of the vocabulary are; None where there are no input embeddings."""
     sample = embeddings.sample_embeddings(model(model_name))
     return None if sample is None else measure_vocabulary(sample)
 
 
-@st.cache_resource(max_entries=RELATED_KEPT, show_spinner="Looking for related words …")
+@st.cache_resource(max_entries=MAX_RELATED, show_spinner="Looking for related words …")
 def related(key: TextKey, scope: Scope) -> tuple[RelatedWords, RelatedHeads] | None:
     """The related words of a text and what each head gives to them; None as for `vocabulary`."""
     usual, one = vocabulary(key[0]), trace(*key)
@@ -194,7 +194,7 @@ def related(key: TextKey, scope: Scope) -> tuple[RelatedWords, RelatedHeads] | N
     return words, related_heads(one, words, scope)
 
 
-@st.cache_resource(max_entries=ANOMALIES_KEPT, show_spinner="Measuring every head …")
+@st.cache_resource(max_entries=MAX_ANOMALIES, show_spinner="Measuring every head …")
 def anomalies(model_name: str, text: str, pair: str | None) -> pd.DataFrame:
     """The table of core.analysis.anomalies. Shared by sessions: nobody writes into it."""
     source = (model_name, text, pair)
@@ -204,13 +204,13 @@ def anomalies(model_name: str, text: str, pair: str | None) -> pd.DataFrame:
     return table
 
 
-@st.cache_resource(max_entries=MEASURED_KEPT, show_spinner="Measuring every head …")
+@st.cache_resource(max_entries=MAX_MEASURED, show_spinner="Measuring every head …")
 def measured(key: TextKey) -> Measured:
     """What the pattern table of one text is made of."""
     return measure_text(trace(*key))
 
 
-@st.cache_resource(max_entries=MODELS_KEPT, show_spinner="Looking for heads that copy …")
+@st.cache_resource(max_entries=MAX_MODELS, show_spinner="Looking for heads that copy …")
 def induction(model_name: str) -> Induction | None:
     """Induction scores on random sequences; None for a model that takes too few tokens."""
     try:
@@ -219,7 +219,7 @@ def induction(model_name: str) -> Induction | None:
         return None
 
 
-@st.cache_resource(max_entries=DISTANCES_KEPT, show_spinner="Comparing every pair of heads …")
+@st.cache_resource(max_entries=MAX_DISTANCES, show_spinner="Comparing every pair of heads …")
 def similarity(key: TextKey) -> tuple[Distances, HeadMap]:
     """How differently heads attend to one text, and the map of them."""
     distances = compare_heads(trace(*key))

@@ -9,13 +9,13 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from core.analysis.view_weights import (
-    ExactLogits,
+    ExactScores,
     ExactWeights,
     layer_weights,
     payload_size,
     permitted_bits,
     quantise,
-    sends_logits,
+    sends_scores,
     value_norms,
     weighted_layer,
 )
@@ -48,7 +48,7 @@ def causal_mask(size: int) -> Array:
     return np.triu(np.full((size, size), -np.inf, dtype=np.float32), 1)
 
 
-def recomputed(exact: ExactLogits, permitted: np.ndarray | None) -> np.ndarray:
+def recomputed(exact: ExactScores, permitted: np.ndarray | None) -> np.ndarray:
     """The formula of the docstring, in float64, (head, token, token)."""
     heads, size, _ = exact.queries.shape
     keys = np.repeat(exact.keys, heads // len(exact.keys), axis=0).astype(np.float64)
@@ -87,7 +87,7 @@ def test_long_texts_travel_as_queries_and_keys_of_their_own_number_of_heads(
 ) -> None:
     trace = trace_text(load(str(build(FAMILIES[name], tmp_path))), LONG)
     exact = layer_weights(trace, 0).exact
-    assert isinstance(exact, ExactLogits)
+    assert isinstance(exact, ExactScores)
     assert len(exact.keys) == FAMILIES[name].key_heads
 
 
@@ -95,15 +95,15 @@ def test_numbers_stay_exact_where_logits_are_in_the_hundreds() -> None:
     trace = random_trace(heads=2, kv_heads=1, size=40, dim=4, spread=150.0)
     assert np.abs(trace.scores(0)).max() > 500
     sent = layer_weights(trace, 0)
-    assert isinstance(sent.exact, ExactLogits)
+    assert isinstance(sent.exact, ExactScores)
     rows = recomputed(sent.exact, sent.permitted).sum(axis=-1)
     assert_allclose(rows, 1, rtol=0, atol=1e-6)
 
 
 def test_whatever_is_smaller_travels() -> None:
     few, many = random_trace(2, 2, 7, 4), random_trace(2, 2, 40, 4)
-    assert not sends_logits(few, 0)
-    assert sends_logits(many, 0)
+    assert not sends_scores(few, 0)
+    assert sends_scores(many, 0)
     floats = 4 * 2 * 7 * 7
     assert layer_weights(few, 0).exact.size == floats
     vectors = 4 * (2 * 2 * 40 * 4 + 2 * 2 * 40)

@@ -12,10 +12,10 @@ from core.analysis.atlas.search import KINDS, search_tokens
 from core.analysis.head_patterns.similarity import map_heads, nearest_heads
 from core.components.atlas_cloud import AtlasCloud, cloud_page
 from core.components.atlas_matrix import AtlasMatrix
-from core.figures.alike import alike_by_layer
 from core.figures.head_map import head_map
 from core.figures.heatmap import heatmap_figure
 from core.figures.palette import palette
+from core.figures.similar_heads import similar_by_layer
 from core.screens.atlas import faithfulness, positions
 from core.screens.atlas.corpus import saving
 from core.screens.atlas.head import single
@@ -59,7 +59,7 @@ def draw_maps(atlas: Atlas) -> None:
         for values in (kept.correlation, kept.top1, kept.top3, getattr(atlas.scaling, stage)):
             head_map(values, "", COLOURS, bounds=(-1, 1)).to_json()
     distances = atlas.distances.mean
-    alike_by_layer(map_heads(distances).points, atlas.shape[1], 0, COLOURS).to_json()
+    similar_by_layer(map_heads(distances).points, atlas.shape[1], 0, COLOURS).to_json()
     assert all(0 <= apart <= 1.001 for _, apart in nearest_heads(distances, 0, 3))
     shown = positions._shown(atlas)
     mean = atlas.positions.mean[0, 0, :shown, :shown].astype(np.float32)

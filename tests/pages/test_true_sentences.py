@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from core.analysis.anomalies.contribution import lengths_and_sum
-from core.analysis.view_weights import ExactLogits, weighted_layer
+from core.analysis.view_weights import ExactScores, weighted_layer
 from core.model import load, trace_text
 from core.model.weights.output_projection import transformed_values
 from tests.bench.texts import sentence_of
@@ -73,7 +73,7 @@ def test_scores_of_a_capped_model_are_said_to_be_capped(
 @pytest.mark.parametrize("text", [BOOK, sentence_of(128)])
 def test_the_head_view_says_what_was_sent(open_app: Callable[..., AppTest], text: str) -> None:
     layer = weighted_layer(trace_text(load("bundled/minilm"), text), 5, "attention")
-    computed = isinstance(layer.exact, ExactLogits)
+    computed = isinstance(layer.exact, ExactScores)
     assert computed == (text != BOOK)
     page = said(open_app("head_view", text=text, layer="6"))
     assert ("are computed from this formula in the browser" in page) == computed

@@ -27,9 +27,8 @@ from core.analysis.atlas.gather import (
 from core.analysis.atlas.points import project_stages
 from core.analysis.query_key.clouds import STAGES
 from core.analysis.query_key.correlation import pair_table, sample_of
-from core.analysis.query_key.every_head import every_head
 from core.analysis.query_key.faithfulness import Baseline, uniform_baseline
-from core.analysis.query_key.scaling import collect_scalings, scale_vectors
+from core.analysis.query_key.scaling import collect_scalings, every_head, scale_vectors
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -159,7 +158,7 @@ def picture_of(
         scaling=scaling,
         kept={s: keep(plane[: len(queries)], plane[len(queries) :]) for s, plane in planes.items()},
         full={
-            "euclidean": dict(zip(STAGES, scaling.kept, strict=True)),
+            "euclidean": dict(zip(STAGES, scaling.faithfulness, strict=True)),
             # Cosine distance does not see c.
             "cosine": dict(zip(STAGES, (raw, moved, moved), strict=True)),
         },

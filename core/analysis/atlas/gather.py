@@ -12,8 +12,7 @@ import numpy as np
 
 from core.analysis.atlas.blocks import unusual_masks
 from core.analysis.atlas.data import CorpusVectors, Positions
-from core.analysis.head_patterns.order import head_distances
-from core.analysis.head_patterns.similarity import Distances
+from core.analysis.head_patterns.similarity import Distances, head_distances
 from core.model.trace import softmax
 
 if TYPE_CHECKING:

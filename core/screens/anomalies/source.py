@@ -11,7 +11,7 @@ from core.analysis.anomalies import corpus_table, measure_heads
 from core.analysis.corpus.sample import sample_sentences
 from core.model.weights import output_projection
 from core.ui import cache, controls
-from core.ui.cache import CORPORA_KEPT
+from core.ui.cache import MAX_CORPORA
 from core.ui.corpus_walk import SOURCES, corpus_digest, show_cancelled, walk_corpus
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ class AnomalyShelf:
     table: pd.DataFrame | None = None
 
 
-@st.cache_resource(max_entries=CORPORA_KEPT, show_spinner=False)
+@st.cache_resource(max_entries=MAX_CORPORA, show_spinner=False)
 def anomaly_shelf(model_name: str, digest: str) -> AnomalyShelf:  # noqa: ARG001 - they are the key
     """The shelf of a model and a corpus, empty at first."""
     return AnomalyShelf()

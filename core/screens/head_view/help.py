@@ -8,7 +8,7 @@ import streamlit as st
 
 from core.analysis.head_patterns.search import find_heads, strongest_head
 from core.analysis.strongest_link import strongest_link
-from core.analysis.view_weights import only_permits, sends_logits
+from core.analysis.view_weights import only_permits, sends_scores
 from core.ui.messages import quote
 from core.ui.presets import Preset, show
 from core.ui.words.formulas import cap_sentence, capped, softcap_of
@@ -107,7 +107,7 @@ $\; a_{ij} / \sum_{j' \in J} a_{ij'}$.
 
 def _sent(trace: Trace, layer: int) -> str:
     """What travels to the browser for the numbers that are read there."""
-    if sends_logits(trace, layer):
+    if sends_scores(trace, layer):
         return (
             "The numbers you read are computed from this formula in the browser: the layer's $q$,"
             " $k$ and $L$ are sent as float32."

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from core.ui.cache import CORPORA_KEPT
+from core.ui.cache import MAX_CORPORA
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -72,13 +72,13 @@ class PronounShelf:
     sets: dict[str, MarkedSet] = field(default_factory=dict)
 
 
-@st.cache_resource(max_entries=CORPORA_KEPT, show_spinner=False)
+@st.cache_resource(max_entries=MAX_CORPORA, show_spinner=False)
 def pronoun_shelf(model_name: str, digest: str) -> PronounShelf:  # noqa: ARG001 - they are the key
     """The shelf of a model and the marked sentences, empty at first."""
     return PronounShelf()
 
 
-@st.cache_resource(max_entries=CORPORA_KEPT, show_spinner=False)
+@st.cache_resource(max_entries=MAX_CORPORA, show_spinner=False)
 def corpus_shelf(model_name: str, digest: str) -> CorpusShelf:  # noqa: ARG001 - they are the key
     """The shelf of a model and a corpus, empty at first."""
     return CorpusShelf()

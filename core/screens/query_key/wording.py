@@ -152,7 +152,7 @@ def _target_words(choice: Choice) -> str:
 
 def verdict(scaling: HeadScaling, choice: Choice) -> str:
     """What translation and scaling did to this head, by both measures (Markdown)."""
-    kept = scaling.kept
+    kept = scaling.faithfulness
     if not all(np.isfinite(stage.correlation) for stage in kept):
         return f"{choice.name}: there is no correlation, as scores or distances do not vary."
     raw, translated, normalized = (number(stage.correlation) for stage in kept)
@@ -168,7 +168,7 @@ def verdict(scaling: HeadScaling, choice: Choice) -> str:
 
 def _evidence(scaling: HeadScaling, choice: Choice) -> str:
     """Pairs and sampling error."""
-    kept = scaling.kept
+    kept = scaling.faithfulness
     pairs = f"All {kept.raw.pairs:,} permitted pairs of this text"
     if not np.isfinite([kept.raw.low, kept.normalized.low]).all():
         return f"{pairs}."

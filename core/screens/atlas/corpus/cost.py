@@ -54,7 +54,7 @@ def too_large(cost: Cost) -> str:
     if free is None:
         return ""
     shelves = atlas_shelves()
-    if cost.size <= shelves.most_bytes:
+    if cost.size <= shelves.max_bytes:
         free += shelves.size  # others may have to go
     if cost.size <= _FREE_SHARE * free:
         return ""
@@ -69,7 +69,7 @@ def take_memory(cost: Cost) -> str:
     shelves = atlas_shelves()
     shelves.make_room(cost.size)
     while cost.size > _FREE_SHARE * (available_bytes() or float("inf")):
-        if cost.size > shelves.most_bytes or not shelves.drop_oldest():
+        if cost.size > shelves.max_bytes or not shelves.drop_oldest():
             break
     return ""
 
@@ -101,9 +101,9 @@ def tell_estimate(about: Estimate, cost: Cost) -> str:
 def tell_cost(chosen: Chosen, cost: Cost) -> str:
     """Once the texts are tokenized: Markdown."""
     part = (
-        f"all {chosen.of:,} texts"
-        if len(chosen.places) == chosen.of
-        else f"{len(chosen.places):,} of {chosen.of:,} texts, drawn at random"
+        f"all {chosen.corpus_size:,} texts"
+        if len(chosen.places) == chosen.corpus_size
+        else f"{len(chosen.places):,} of {chosen.corpus_size:,} texts, drawn at random"
     )
     return f"**{chosen.tokens:,} tokens** ({part}) take **{_megabytes(cost.size)}** of memory here."
 

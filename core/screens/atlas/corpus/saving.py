@@ -54,8 +54,8 @@ def _about(shelf: AtlasShelf, atlas: Atlas) -> str:
         chosen = shelf.plan
         if tokens < chosen.tokens:
             said += f" (the shortest of {len(chosen.places):,} that were chosen)"
-        elif len(chosen.places) < chosen.of:
-            said += f" (the corpus has {chosen.of:,}; a random sample within the budget)"
+        elif len(chosen.places) < chosen.corpus_size:
+            said += f" (the corpus has {chosen.corpus_size:,}; a random sample within the budget)"
     elif left := int(atlas.settings.get("sentences_left_out", 0)):
         said += f" ({left:,} more were left out, at random)"
     cut, unread = (_count(atlas, name) for name in ("tokens_cut", "characters_cut"))
