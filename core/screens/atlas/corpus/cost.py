@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from core.analysis.atlas.saved.file import MOST_ROWS
+from core.analysis.atlas.saved.file import MAX_ROWS
 from core.model import estimate_texts
 from core.model.machine.memory import available_bytes
 from core.screens.atlas.shelf import atlas_shelves, known_rate
@@ -77,7 +77,7 @@ def take_memory(cost: Cost) -> str:
 def rows_that_fit() -> int:
     """Rows of a file that may be opened: a small file of zeros has as many as a large one."""
     free = available_bytes()
-    return MOST_ROWS if free is None else min(MOST_ROWS, int(_FREE_SHARE * free) // _BYTES_A_ROW)
+    return MAX_ROWS if free is None else min(MAX_ROWS, int(_FREE_SHARE * free) // _BYTES_A_ROW)
 
 
 def tell_estimate(about: Estimate, cost: Cost) -> str:

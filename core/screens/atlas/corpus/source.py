@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from core.analysis.atlas.saved.file import MOST_ROWS
+from core.analysis.atlas.saved.file import MAX_ROWS
 from core.analysis.atlas.saved.table import ROW_BYTES
 from core.analysis.corpus import (
     MAX_BYTES,
@@ -72,7 +72,7 @@ def most_tokens(heads: int | None = None) -> int:
     most = max(LEAST_TOKENS, min(MOST_TOKENS, wanted // STEP * STEP))
     if heads is None:
         return most
-    rows = min(MOST_ROWS, int(_ROWS_SHARE * uploads.limit_bytes() / ROW_BYTES))
+    rows = min(MAX_ROWS, int(_ROWS_SHARE * uploads.limit_bytes() / ROW_BYTES))
     fitting = rows // heads
     return min(most, fitting // STEP * STEP if fitting >= LEAST_TOKENS else max(1, fitting))
 
