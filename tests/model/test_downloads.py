@@ -252,7 +252,7 @@ def test_who_leaves_the_line_keeps_nobody_waiting(
 ) -> None:
     left = downloads.join(zeros(stand_in, "left/model", 10_000_000, 10_000_000))
     second = downloads.join(novels)
-    monkeypatch.setattr(left, "_seen", time.monotonic() - 60)
+    monkeypatch.setattr(left, "_renewed", time.monotonic() - 60)
     wait_for(lambda: second.wait(0.1) is not None)
     assert not any("left/model/resolve" in path for _, path, _ in stand_in.asked)
 
