@@ -30,7 +30,7 @@ from core.model import (
     trace_repeated,
     trace_text,
 )
-from core.model.machine.memory import return_freed_memory
+from core.model.memory import return_freed_memory
 from core.model.weights import embeddings, output_projection
 from core.model.weights import query_key as query_key_weights
 from core.ui.site import access, garbage
