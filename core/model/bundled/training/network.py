@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from core.model.bundled.training.novels import DOCUMENT_MARK
-
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from transformers import GPT2LMHeadModel, PreTrainedTokenizerFast
+
+DOCUMENT_MARK = "<|endoftext|>"
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 
     from core.model.bundled.training.network import Settings
 
-DOCUMENT_MARK = "<|endoftext|>"
 # The last 8 of every 400 paragraphs are held out: some of every book, 2 % of the text.
 STRETCH, HELD_OUT = 400, 8
 # More than a token's average in these books (4), so that few windows stay unfilled.
