@@ -24,7 +24,7 @@ st.markdown(
 trace = current_trace()
 link = strongest_link(trace)
 apart = link is not None
-link = link or strongest_link(trace, least_distance=1)
+link = link or strongest_link(trace, min_distance=1)
 
 st.subheader("One head at work", anchor=False)
 if link is None:

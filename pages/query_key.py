@@ -16,7 +16,7 @@ from core.screens.query_key.picture import show_picture
 from core.screens.query_key.presets import show_presets
 from core.screens.query_key.restore import chosen_tokens, search_range
 from core.screens.query_key.search import show_search
-from core.screens.query_key.trust import show_trust
+from core.screens.query_key.faithfulness import show_faithfulness
 from core.screens.query_key.wording import CRITERIA, DISTANCES, TARGETS
 from core.ui.selectors import pick_part, step_through_heads
 
@@ -77,7 +77,7 @@ choice = Choice(
 if part == "picture":
     show_picture(trace, choice, colours)
 elif part == "trust":
-    show_trust(trace, choice)
+    show_faithfulness(trace, choice)
 elif part == "search":
     show_search(trace, choice, colours)
 else:

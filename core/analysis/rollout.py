@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from core.analysis.head_patterns.measure import even_attention
+from core.analysis.head_patterns.measure import uniform_attention
 from core.analysis.pairs import permitted_pairs
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ def overall_attention(trace: Trace, kind: Overall) -> Array:
     return _join(layers, kind)
 
 
-def even_overall(trace: Trace, kind: Overall) -> Array:
+def uniform_overall(trace: Trace, kind: Overall) -> Array:
     """The same if every head attended evenly to all that it may see, float32 (token, token)."""
     return _join(_even_layers(trace), kind)
 
@@ -65,4 +65,4 @@ def _join(layers: Iterator[Array], kind: Overall) -> Array:
 
 def _even_layers(trace: Trace) -> Iterator[Array]:
     for layer in range(trace.shape[0]):
-        yield even_attention(permitted_pairs(trace, layer)).mean(axis=0)
+        yield uniform_attention(permitted_pairs(trace, layer)).mean(axis=0)

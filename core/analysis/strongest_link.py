@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from core.model.trace import Array, Token, Trace
 
-_LEAST_DISTANCE = 2  # words; neighbours attend to each other in almost every model: no news
+_MIN_DISTANCE = 2  # words; neighbours attend to each other in almost every model: no news
 
 
 @dataclass(frozen=True)
@@ -27,15 +27,15 @@ class Link:
 
 
 def strongest_link(
-    trace: Trace, layers: Iterable[int] | None = None, least_distance: int = _LEAST_DISTANCE
+    trace: Trace, layers: Iterable[int] | None = None, min_distance: int = _MIN_DISTANCE
 ) -> Link | None:
     """The largest attention weight between two different ordinary words that are not neighbours.
 
     Looks at all layers, or at those given (from 0). Special tokens, punctuation, repetitions of the
-    same word, and words fewer than `least_distance` apart are passed over: heads that rest on them
+    same word, and words fewer than `min_distance` apart are passed over: heads that rest on them
     are common and say little about the sentence. None when no such pair exists.
     """
-    pairs = _candidates(trace.tokens, least_distance)
+    pairs = _candidates(trace.tokens, min_distance)
     if not pairs.any():
         return None
     best: Link | None = None
@@ -70,14 +70,14 @@ class Arcs:
     gap: int | None = None
 
 
-def arcs_around(trace: Trace, link: Link, most: int = 26) -> Arcs:
-    """The head of `link`, on at most `most` ordinary tokens that include the link's two."""
+def arcs_around(trace: Trace, link: Link, max_tokens: int = 26) -> Arcs:
+    """The head of `link`, on at most `max_tokens` ordinary tokens that include the link's two."""
     ordinary = [token.position for token in trace.tokens if not token.special]
     first, last = sorted((ordinary.index(link.query), ordinary.index(link.key)))
-    start = max(0, min(first, len(ordinary) - most))
-    shown, gap = ordinary[start : start + most], None
-    if last >= start + most:  # further apart than fits: what stands between is left out
-        half = most // 2
+    start = max(0, min(first, len(ordinary) - max_tokens))
+    shown, gap = ordinary[start : start + max_tokens], None
+    if last >= start + max_tokens:  # further apart than fits: what stands between is left out
+        half = max_tokens // 2
         gap = half - 1
         shown = [*ordinary[first : first + half], *ordinary[last - half + 1 : last + 1]]
     values = trace.attention(link.layer, link.head)[np.ix_(shown, shown)]
@@ -96,12 +96,12 @@ def arcs_around(trace: Trace, link: Link, most: int = 26) -> Arcs:
     )
 
 
-def _candidates(tokens: tuple[Token, ...], least_distance: int) -> Array:
+def _candidates(tokens: tuple[Token, ...], min_distance: int) -> Array:
     """Boolean (token, token): pairs that may be called a link."""
     words = np.array([token.word for token in tokens])
     wordlike = np.array(
         [not token.special and any(map(str.isalpha, token.display)) for token in tokens]
     )
     names = np.array([token.display.casefold() for token in tokens])
-    far = np.abs(words[:, None] - words[None, :]) >= least_distance
+    far = np.abs(words[:, None] - words[None, :]) >= min_distance
     return wordlike[:, None] & wordlike[None, :] & far & (names[:, None] != names[None, :])

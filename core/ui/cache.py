@@ -55,7 +55,7 @@ MAX_CORPORA = 2  # sums of every head on each of some 300 sentences: 7 MB, 13 MB
 @st.cache_resource(
     max_entries=MAX_MODELS,
     show_spinner="Loading the model and checking it …",
-    on_release=garbage.search_everything_next,
+    on_release=garbage.request_full_search,
 )
 def model(name: str) -> LoadedModel:
     """The model, loaded and probed; refuses one that is not on this machine.
@@ -65,7 +65,7 @@ def model(name: str) -> LoadedModel:
     loaded, only whether the hub says more than that the model is not here.
     """
     return_freed_memory()
-    garbage.skip_what_stays()
+    garbage.freeze_long_lived()
     return load(name, download=False, folders=Path(name).is_absolute(), token=access.hub_token())
 
 

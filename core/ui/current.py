@@ -11,7 +11,7 @@ from core.model.downloading.downloads import too_large
 from core.model.errors import HubUnreachableError, NotDownloadedError, OutOfMemoryError
 from core.ui import cache, controls, sidebar
 from core.ui.messages import quote, show_model_error, show_trace_limits
-from core.ui.site.access import default_model, most_download_mb, resolve
+from core.ui.site.access import default_model, max_download_mb, resolve
 from core.ui.site.fetching import fetch_model
 
 if TYPE_CHECKING:
@@ -75,7 +75,7 @@ def _load(name: str) -> LoadedModel:
     try:
         return cache.model(resolve(name))
     except NotDownloadedError as missing:
-        max_mb = most_download_mb()
+        max_mb = max_download_mb()
         if max_mb is not None and missing.size_mb > max_mb:  # no button that would only refuse
             raise too_large(name, missing.size_mb, max_mb) from missing
         raise

@@ -60,9 +60,9 @@ def _draw_notices() -> None:
 
 
 def show_model_error(error: ModelError) -> None:
-    """What was found, and the way out."""
-    found = quote(error.name).join(escape(part) for part in error.found.split("{name}"))
-    st.error(f"{found}\n\n{escape(error.way_out)}")
+    """What is wrong, and what to do."""
+    problem = quote(error.name).join(escape(part) for part in error.problem.split("{name}"))
+    st.error(f"{problem}\n\n{escape(error.advice)}")
 
 
 def show_trace_limits(trace: Trace) -> None:

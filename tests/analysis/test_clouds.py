@@ -93,7 +93,7 @@ def test_no_line_is_added_where_nothing_is_chosen() -> None:
 
 
 def test_more_lines_than_can_be_drawn_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(clouds, "MOST_LINES", 3)
+    monkeypatch.setattr(clouds, "MAX_LINES", 3)
     lines = lines_above(np.arange(9).reshape(3, 3) / 10, 0.0)
     assert lines.weights.tolist() == [0.6, 0.7, 0.8]
     assert lines.left_out == 6
@@ -156,7 +156,7 @@ def test_picture_and_full_space_are_compared_on_the_same_pairs(projection: Proje
 def test_full_space_keeps_what_the_head_s_scaling_says() -> None:
     trace = random_trace(3, 9)
     scaling = scale_head(trace, 0, 0)
-    for cloud, kept in zip(head_clouds(trace, 0, 0, scaling), scaling.kept, strict=True):
+    for cloud, kept in zip(head_clouds(trace, 0, 0, scaling), scaling.faithfulness, strict=True):
         assert cloud.in_full == pytest.approx(kept, abs=1e-12)
 
 

@@ -383,7 +383,7 @@ def test_a_long_head_is_sampled_the_same_each_time(criterion: Criterion) -> None
     most = MOST_RANKED_PAIRS if criterion == "spearman" else MOST_PAIRS
     counted = int(seen.sum()) - 1  # the first query has one key
     assert tuple(first.pairs) == (most, counted)
-    assert first.kept.raw.pairs == first.kept.normalized.pairs == counted
+    assert first.faithfulness.raw.pairs == first.faithfulness.normalized.pairs == counted
     np.testing.assert_array_equal(first.curve, second.curve)
     assert first.c == second.c
     for c in (C_VALUES[0], 1.0, first.c):
@@ -411,8 +411,8 @@ def test_the_model_is_its_heads(distance: Distance, criterion: Criterion) -> Non
             one = scale_head(trace, layer, head, distance, criterion)
             for name in ("raw", "translated", "normalized", "c", "on_edge"):
                 np.testing.assert_array_equal(getattr(found, name)[layer, head], getattr(one, name))
-            assert found.raw_top1[layer, head] == one.kept.raw.top1
-            assert found.normalized_top1[layer, head] == one.kept.normalized.top1
+            assert found.raw_top1[layer, head] == one.faithfulness.raw.top1
+            assert found.normalized_top1[layer, head] == one.faithfulness.normalized.top1
             assert found.few[layer, head] == few_pairs(one, criterion)
     assert all(getattr(found, each.name).shape == (2, 4) for each in fields(found))
     assert len(np.unique(found.raw[np.isfinite(found.raw)])) in (0, 8)

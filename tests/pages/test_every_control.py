@@ -9,7 +9,7 @@ import pytest
 
 from core.analysis.projections.error import ProjectionError
 from core.screens.atlas import layouts
-from core.screens.query_key import trust
+from core.screens.query_key import faithfulness
 from core.screens.query_key.choice import Choice
 from core.screens.query_key.choice import clouds_of as clouds_as_they_are
 from tests.pages.conftest import alerts
@@ -75,7 +75,7 @@ def _no_slow_projection(monkeypatch: pytest.MonkeyPatch) -> None:
     def lay_out_head(*_: Any, **__: Any) -> Any:
         raise ProjectionError("not in this test")
 
-    monkeypatch.setattr(trust, "clouds_of", clouds_of)
+    monkeypatch.setattr(faithfulness, "clouds_of", clouds_of)
     monkeypatch.setattr(layouts, "lay_out_head", lay_out_head)
 
 

@@ -39,7 +39,7 @@ STAGES: tuple[Stage, ...] = ("raw", "translated", "normalized")
 # Of one text, where a whole layer is at hand: also as the notebook's search normalizes it.
 HeadStage = Literal["raw", "translated", "normalized", "searched"]
 HEAD_STAGES: tuple[HeadStage, ...] = (*STAGES, "searched")
-MOST_LINES = 20_000  # of one picture; beyond it the strongest are drawn
+MAX_LINES = 20_000  # of one picture; beyond it the strongest are drawn
 _CHOSEN = ((("brown",), ("capybara",)),)  # the source and target words of known sentences
 
 
@@ -192,7 +192,7 @@ def strongest_lines(attention: Floats, count: int = 1) -> Lines:
 
 
 def lines_above(attention: Floats, threshold: float) -> Lines:
-    """All pairs with at least this attention, at most ``MOST_LINES`` of them."""
+    """All pairs with at least this attention, at most ``MAX_LINES`` of them."""
     queries, keys = np.nonzero(attention >= threshold)
     return _sorted_lines(queries, keys, attention[queries, keys])
 
@@ -278,5 +278,5 @@ def _measured(
 
 def _sorted_lines(queries: NDArray[np.intp], keys: NDArray[np.intp], weights: Floats) -> Lines:
     order = np.argsort(weights, kind="stable")
-    kept = order[-MOST_LINES:]
+    kept = order[-MAX_LINES:]
     return Lines(queries[kept], keys[kept], weights[kept], order.size - kept.size)

@@ -10,7 +10,7 @@ head's target, which translation does not move: see :mod:`core.analysis.query_ke
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -22,7 +22,6 @@ from core.analysis.query_key.correlation import (
     pair_table,
 )
 from core.analysis.query_key.distance import distances_between
-from core.analysis.query_key.every_head import every_head
 from core.analysis.query_key.faithfulness import Faithfulness, compare_matrix
 from core.analysis.query_key.target import head_target
 
@@ -38,12 +37,14 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
+Result = TypeVar("Result")
 Criterion = Literal["pearson", "spearman", "weighted", "balanced"]
 
 PUBLISHED_GRID = (0.2, 0.4, 0.8, 1.0, 1.25, 2.5, 5.0)
 FINE_GRID = np.geomspace(0.05, 20, 53)  # a factor of 1.12 from one to the next
 C_VALUES: NDArray[np.float64] = np.unique(np.concatenate([FINE_GRID, PUBLISHED_GRID]))
 FEW_PAIRS = 30  # with fewer pairs of any weight a weighted correlation is chance
+_MAX_THREADS = 4
 
 
 class Stages(NamedTuple):
@@ -81,28 +82,28 @@ class HeadScaling(ChosenC):
     Attributes
     ----------
     a : translation of the keys, (dim,).
-    kept : what full space keeps at each stage, over all counted pairs.
+    faithfulness : what full space keeps at each stage, over all counted pairs.
     pairs : how many pairs the curve is made of, and how many count.
     """
 
     a: Floats
-    kept: Stages
+    faithfulness: Stages
     pairs: tuple[int, int]
 
     @property
     def raw(self) -> float:
         """Correlation before anything."""
-        return self.kept.raw.correlation
+        return self.faithfulness.raw.correlation
 
     @property
     def translated(self) -> float:
         """Correlation after translation."""
-        return self.kept.translated.correlation
+        return self.faithfulness.translated.correlation
 
     @property
     def normalized(self) -> float:
         """Correlation after translation and scaling by c."""
-        return self.kept.normalized.correlation
+        return self.faithfulness.normalized.correlation
 
 
 @dataclass(frozen=True, eq=False)
@@ -178,12 +179,12 @@ def scale_vectors(
     """
     a = key_translation(queries, keys)
     chosen = choose_c(queries, keys + a, table, distance, criterion)
-    kept = Stages(
+    faithfulness = Stages(
         keep(queries, keys),
         keep(queries, keys + a),
         keep(*normalize(queries, keys, a, chosen.c)),
     )
-    return HeadScaling(**vars(chosen), a=a, kept=kept, pairs=pairs)
+    return HeadScaling(**vars(chosen), a=a, faithfulness=faithfulness, pairs=pairs)
 
 
 def choose_c(
@@ -223,6 +224,23 @@ def scale_model(
     return collect_scalings(scalings, layers, criterion)
 
 
+def every_head(layers: int, heads: int, function: Callable[[int, int], Result]) -> list[Result]:
+    """`function` of every (layer, head), layer after layer, on all processors.
+
+    BLAS gets one thread in each: a head's matrices are too small to gain from more.
+    """
+    from concurrent.futures import ThreadPoolExecutor
+    from os import cpu_count
+
+    from threadpoolctl import threadpool_limits
+
+    with (
+        threadpool_limits(1, user_api="blas"),
+        ThreadPoolExecutor(min(_MAX_THREADS, cpu_count() or 1)) as pool,
+    ):
+        return list(pool.map(lambda index: function(*index), np.ndindex(layers, heads)))
+
+
 def collect_scalings(
     scalings: Sequence[HeadScaling], layers: int, criterion: Criterion = "pearson"
 ) -> ModelScaling:
@@ -238,8 +256,8 @@ def collect_scalings(
         c=collect([each.c for each in scalings]),
         on_edge=collect([each.on_edge for each in scalings]).astype(bool),
         few=collect([few_pairs(each, criterion) for each in scalings]).astype(bool),
-        raw_top1=collect([each.kept.raw.top1 for each in scalings]),
-        normalized_top1=collect([each.kept.normalized.top1 for each in scalings]),
+        raw_top1=collect([each.faithfulness.raw.top1 for each in scalings]),
+        normalized_top1=collect([each.faithfulness.normalized.top1 for each in scalings]),
     )
 
 

@@ -24,13 +24,13 @@ if TYPE_CHECKING:
 
 TargetKind = Literal["centred", "raw"]
 FIRST_KEYS = 3  # of a query, whose nearest keys are looked at
-LEAST_KEYS = 2  # of a query: one with a single permitted key attends to it, and tells nothing
+MIN_KEYS = 2  # of a query: one with a single permitted key attends to it, and tells nothing
 _ROUNDING = 1e-9  # of the largest score: a row that varies less does not vary
 
 
 @dataclass(frozen=True, eq=False)
 class Rows:
-    """The pairs that count, query after query: permitted, of queries with ``LEAST_KEYS`` or more.
+    """The pairs that count, query after query: permitted, of queries with ``MIN_KEYS`` or more.
 
     Attributes
     ----------
@@ -99,7 +99,7 @@ def matrix_target(
 
 def rows_of(allowed: NDArray[np.bool_]) -> Rows:
     """The pairs that count of one text's permitted pairs (token, token)."""
-    counted = allowed & (allowed.sum(axis=1, keepdims=True) >= LEAST_KEYS)
+    counted = allowed & (allowed.sum(axis=1, keepdims=True) >= MIN_KEYS)
     counts = counted.sum(axis=1)
     queries = np.flatnonzero(counts)
     counts = counts[queries]

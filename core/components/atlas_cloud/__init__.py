@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 _atlas_cloud = register("atlas_cloud")
 
-MOST_CHOSEN = 2000  # points that a lasso hands on; the component says so where it holds more
+MAX_CHOSEN = 2000  # points that a lasso hands on; the component says so where it holds more
 _LAST = 65535  # of uint16
 
 
@@ -85,7 +85,7 @@ class AtlasCloud:
             "texts": list(self.texts),
             "searching": self.searching,
             "picked": -1 if self.picked is None else self.picked,
-            "most": MOST_CHOSEN,
+            "most": MAX_CHOSEN,
         }
         return pack(
             settings,
@@ -136,7 +136,7 @@ def show_cloud(
 
     def chosen() -> None:
         sent = (st.session_state[key]["choose"] or {}).get("points")
-        found = [_whole(each, len(cloud.points)) for each in (sent or [])[:MOST_CHOSEN]]
+        found = [_whole(each, len(cloud.points)) for each in (sent or [])[:MAX_CHOSEN]]
         on_choose([each for each in found if each is not None])
 
     _atlas_cloud(key=key, data=cloud.packed(), on_pick_change=picked, on_choose_change=chosen)

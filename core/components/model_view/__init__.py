@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
 _model_view = register("model_view")
 
-MOST_LINES = 500  # of a tile: about six for each pixel of its height
-MOST_ENLARGED = 2000  # of an enlarged tile
+MAX_LINES = 500  # of a tile: about six for each pixel of its height
+MAX_ENLARGED_LINES = 2000  # of an enlarged tile
 
 
 @dataclass(frozen=True)
@@ -76,7 +76,7 @@ def view_data(
     ----------
     shown : from :func:`core.analysis.model_map.model_map`.
     labels, segments : one a position of the text; labels differ from each other.
-    order : (layer, head), from :func:`core.analysis.head_patterns.order.order_heads`.
+    order : (layer, head), from :func:`core.analysis.head_patterns.similarity.order_heads`.
     """
     layers, heads, rows, columns = shown.tiles.shape
     settings = {
@@ -87,7 +87,7 @@ def view_data(
         "rows": [labels[i] for i in shown.rows],
         "columns": [labels[i] for i in shown.columns],
         "starts": [_second_start(segments, each) for each in (shown.rows, shown.columns)],
-        "lines": {"tile": MOST_LINES, "enlarged": MOST_ENLARGED},
+        "lines": {"tile": MAX_LINES, "enlarged": MAX_ENLARGED_LINES},
         "draw": look.draw,
         "colour": look.colour,
         "sorted": look.sorted,

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Literal
 import streamlit as st
 
 from core.analysis.head_patterns import OTHER_END, SAME_START
-from core.analysis.head_patterns.order import token_step
+from core.analysis.head_patterns.similarity import token_step
 from core.analysis.model_map import PAIR_FILTERS
 from core.analysis.related_words.heads import LEVEL
 from core.analysis.related_words.words import ONE_PAIR_IN
-from core.components.model_view import MOST_ENLARGED, MOST_LINES
+from core.components.model_view import MAX_ENLARGED_LINES, MAX_LINES
 from core.ui import controls
 from core.ui.messages import notice
 from core.ui.presets import Preset, show
@@ -99,10 +99,10 @@ def _explain_drawing(shown: ModelMap, look: Look) -> str:
             " the weight (its square root, so that small ones are seen)."
         )
     cut = (
-        f" Only the strongest lines are drawn: {MOST_LINES} of {rows * columns:,} in a tile,"
-        f" {min(MOST_ENLARGED, rows * columns):,} in its enlargement."
+        f" Only the strongest lines are drawn: {MAX_LINES} of {rows * columns:,} in a tile,"
+        f" {min(MAX_ENLARGED_LINES, rows * columns):,} in its enlargement."
     )
-    cut = cut if rows * columns > MOST_LINES else ""
+    cut = cut if rows * columns > MAX_LINES else ""
     return (
         "In a tile, tokens run down both sides; a line goes from the token that attends, on the"
         f" left, to the one attended to, on the right; the stronger, the more weight.{cut}"

@@ -11,7 +11,7 @@ from core.analysis.attention_table import unique_labels
 from core.analysis.projections.error import ProjectionError
 from core.analysis.projections.joint_embedding import SEED, Projection
 from core.analysis.query_key.clouds import (
-    MOST_LINES,
+    MAX_LINES,
     Cloud,
     HeadStage,
     Lines,
@@ -103,7 +103,7 @@ def _stages(search: GridSearch) -> tuple[HeadStage, ...]:
 def _say_what_is_missing(lines: Sequence[Lines], shown: Sequence[int]) -> None:
     left = sum(each.left_out for each in lines)
     if left:
-        st.caption(f"The {MOST_LINES:,} strongest lines a head are drawn; {left:,} are left out.")
+        st.caption(f"The {MAX_LINES:,} strongest lines a head are drawn; {left:,} are left out.")
     hidden = sum(int((~np.isin(each.keys, shown)).sum()) for each in lines)
     if hidden:
         st.caption(f"{hidden} lines lead to hidden tokens and are not drawn.")

@@ -133,8 +133,8 @@ def _heads(choice: Choice, scalings: Sequence[HeadScaling]) -> str:
         (
             head_name(choice.layer, head),
             f"{scaling.c:.3g}{' (edge)' if scaling.on_edge else ''}",
-            *(number(stage.correlation) for stage in scaling.kept),
-            *(percent(stage.top1) for stage in scaling.kept),
+            *(number(stage.correlation) for stage in scaling.faithfulness),
+            *(percent(stage.top1) for stage in scaling.faithfulness),
         )
         for head, scaling in enumerate(scalings)
     ]

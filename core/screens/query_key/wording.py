@@ -73,7 +73,7 @@ def notes_of(cloud: Cloud, projection: str, choice: Choice, *, short: bool = Fal
     r, r_full = number(here.correlation), number(full.correlation)
     scores = SCORES[choice.target]
     if projection == "biplot":
-        kept = f"Keeps {cloud.picture.kept or 0:.0%} of the squared row-centred scores"
+        kept = f"Keeps {cloud.picture.share or 0:.0%} of the squared row-centred scores"
         return [kept, f"Correlation of inner products with the {scores}: {r}"]
     if short:
         return [f"with the scores {r} here, {r_full} in full space"]
@@ -85,8 +85,8 @@ def notes_of(cloud: Cloud, projection: str, choice: Choice, *, short: bool = Fal
         f"Nearest key is the most attended: {nearest}",
         *(
             []
-            if cloud.picture.kept is None
-            else [f"Keeps {cloud.picture.kept:.0%} of the variance"]
+            if cloud.picture.share is None
+            else [f"Keeps {cloud.picture.share:.0%} of the variance"]
         ),
     ]
 
@@ -152,7 +152,7 @@ def _target_words(choice: Choice) -> str:
 
 def verdict(scaling: HeadScaling, choice: Choice) -> str:
     """What translation and scaling did to this head, by both measures (Markdown)."""
-    kept = scaling.kept
+    kept = scaling.faithfulness
     if not all(np.isfinite(stage.correlation) for stage in kept):
         return f"{choice.name}: there is no correlation, as scores or distances do not vary."
     raw, translated, normalized = (number(stage.correlation) for stage in kept)
@@ -168,7 +168,7 @@ def verdict(scaling: HeadScaling, choice: Choice) -> str:
 
 def _evidence(scaling: HeadScaling, choice: Choice) -> str:
     """Pairs and sampling error."""
-    kept = scaling.kept
+    kept = scaling.faithfulness
     pairs = f"All {kept.raw.pairs:,} permitted pairs of this text"
     if not np.isfinite([kept.raw.low, kept.normalized.low]).all():
         return f"{pairs}."

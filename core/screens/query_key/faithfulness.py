@@ -36,7 +36,7 @@ class _Row(NamedTuple):
     in_picture: bool = True
 
 
-def show_trust(trace: Trace, choice: Choice) -> None:
+def show_faithfulness(trace: Trace, choice: Choice) -> None:
     """The faithfulness table, what it says, and the proof."""
     st.subheader(f"What does each picture of {choice.name} keep?", anchor=False)
     slow = controls.flag(
