@@ -137,7 +137,7 @@ def examples(trace: Trace) -> list[Preset]:
         ),
         Preset(
             "What attention brings",
-            f"Layer {resting_layer + 1} puts {resting[resting_layer]:.0%} of its attention on special"
+            f"Layer {resting_layer + 1} puts {resting.max():.0%} of its attention on special"
             " tokens, full stops and commas; times the length of the values, much of that shrinks.",
             _state(resting_layer, weigh="value"),
         ),
