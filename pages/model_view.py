@@ -9,7 +9,7 @@ open_page("model_view")
 from functools import partial
 
 from core.analysis.attention_table import unique_labels
-from core.analysis.head_patterns.order import ORDERS, order_heads
+from core.analysis.head_patterns.similarity import ORDERS, order_heads
 from core.analysis.model_map import model_map
 from core.components.model_view import Look, model_view_page, show_model_view, view_data
 from core.ui import controls

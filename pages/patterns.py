@@ -7,17 +7,17 @@ from core.ui.navigation import open_page
 open_page("patterns")
 
 from core.figures.palette import palette
-from core.analysis.head_patterns.classes import THRESHOLDS
+from core.analysis.head_patterns.naming import THRESHOLDS
 from core.ui import controls
 from core.ui.current import current_key, current_trace
-from core.screens.patterns.alike import show_alike
+from core.screens.patterns.similar import show_alike
 from core.screens.patterns.found import find, pick_thresholds
 from core.screens.patterns.help import show_mathematics, show_presets
 from core.screens.patterns.one_head import pick_view, show_one
 from core.screens.patterns.overview import pick_colouring, show_overview
 from core.screens.patterns.pronouns import pick_marked, show_pronouns
 from core.ui.corpus_walk import SOURCES
-from core.screens.patterns.source import say_cancelled
+from core.screens.patterns.source import show_cancelled
 from core.ui.selectors import pick_part, step_through_heads
 
 PARTS = {
@@ -51,7 +51,7 @@ with st.container(horizontal=True, vertical_alignment="bottom"):
         thresholds = pick_thresholds(drawn=part in ("heads", "alike"))
 
 if source == "text" and part != "pronouns":
-    say_cancelled(trace.model)
+    show_cancelled(trace.model)
 found = find(trace, current_key(trace.model), source, layer, head, thresholds)
 if part == "heads":
     show_overview(found, score, colours, theme)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from core.analysis.head_patterns.measure import even_attention
+from core.analysis.head_patterns.measure import uniform_attention
 from core.analysis.pairs import permitted_pairs
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ def overall_attention(trace: Trace, kind: Overall) -> Array:
 def uniform_overall(trace: Trace, kind: Overall) -> Array:
     """The same if every head attended uniformly to all that it may see, float32 (token, token)."""
     layers = (
-        even_attention(permitted_pairs(trace, layer)).mean(axis=0)
+        uniform_attention(permitted_pairs(trace, layer)).mean(axis=0)
         for layer in range(trace.shape[0])
     )
     return _join(layers, kind)

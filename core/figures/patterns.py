@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import plotly.graph_objects as go
 
-from core.analysis.head_patterns.classes import NAMING, NONE, TOO_SHORT
+from core.analysis.head_patterns.naming import NAMING, NONE, TOO_SHORT
 from core.figures.head_map import lay_out_heads, square_size, steady
 from core.figures.labels import literal
 from core.figures.palette import Palette, lch_to_hex
@@ -32,7 +32,7 @@ LETTERS = {NONE: "", TOO_SHORT: "?"} | {
 _CHROMA = 48.0  # of colours that are not the palette's; green and pink stay queries and keys
 
 
-def class_colours(theme: str | None, colours: Palette) -> dict[str, str]:
+def pattern_colours(theme: str | None, colours: Palette) -> dict[str, str]:
     """A colour a pattern, ``#rrggbb``; no pattern is the colour of lines."""
 
     def shade(naming: Naming) -> str:
@@ -45,7 +45,7 @@ def class_colours(theme: str | None, colours: Palette) -> dict[str, str]:
     return shades | {NONE: colours.line, TOO_SHORT: colours.line}
 
 
-def class_map(
+def pattern_map(
     classes: NDArray[np.str_],
     confidence: Floats,
     names: Mapping[str, str],
@@ -58,7 +58,7 @@ def class_map(
     ----------
     classes, confidence : (layer, head).
     names : of the patterns as people read them; the legend keeps their order.
-    shades : from :func:`class_colours`.
+    shades : from :func:`pattern_colours`.
     """
     layers, heads = classes.shape
     figure = go.Figure()

@@ -31,7 +31,7 @@ def test_a_distance_is_scipys_averaged_over_tokens() -> None:
 
 def test_a_long_text_is_compared_on_every_kth_token_and_says_so() -> None:
     weights = random_weights(2, 1, 3, 12)
-    found = compare_heads(trace_with_attention(weights), most_logarithms=3 * 12 * 4)
+    found = compare_heads(trace_with_attention(weights), max_logarithms=3 * 12 * 4)
     assert (found.compared, found.tokens) == (4, 12)
     rows = weights[0, :, ::3].astype(np.float64)
     expected = np.mean([jensenshannon(rows[0, i], rows[2, i], base=2) for i in range(4)])

@@ -42,7 +42,7 @@ def test_an_induction_head_made_by_hand_has_its_number_and_its_neighbour_chance(
     assert found.scores[1, 0] == pytest.approx(0.8, abs=1e-5)
     others = [found.scores[0, 0], found.scores[0, 1], found.scores[1, 1]]
     assert others == pytest.approx([1 / size] * 3, abs=1e-5)
-    assert found.even == pytest.approx(np.full((2, 2), 1 / size))
+    assert found.uniform == pytest.approx(np.full((2, 2), 1 / size))
     frame = pattern_table(trace_with_attention(random_weights(1, 2, 2, 6)), induction=found)
     named = frame[frame["class"] == "induction"]
     assert list(zip(named["layer"], named["head"], strict=True)) == [(2, 1)]
@@ -59,7 +59,7 @@ def test_the_score_is_the_mean_over_the_second_copy_of_every_sequence() -> None:
 def test_chance_of_a_causal_head_is_over_what_it_may_see() -> None:
     found = induction_scores([repeated(random_weights(5, 1, 1, 12), causal=True)])
     seen = [1 / (place + 1) for place in range(PERIOD + 1, 2 * PERIOD + 1)]
-    assert found.even.item() == pytest.approx(np.mean(seen))
+    assert found.uniform.item() == pytest.approx(np.mean(seen))
 
 
 def test_what_is_not_repeated_is_refused() -> None:

@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.spatial.distance import jensenshannon
 
-from core.analysis.head_patterns.order import head_distances, order_heads, token_step
 from core.analysis.head_patterns.search import HIGHLIGHTED, find_heads
+from core.analysis.head_patterns.similarity import head_distances, order_heads, token_step
 from core.analysis.model_map import (
     MAX_BYTES,
     ModelMap,
@@ -173,7 +173,7 @@ def test_distances_are_the_mean_jensen_shannon_distance_of_rows() -> None:
         rows = [jensenshannon(heads[a, i], heads[b, i], base=2) for i in range(9)]
         assert distances[a, b] == pytest.approx(np.mean(rows), abs=1e-4)
     every_third = [jensenshannon(heads[0, i], heads[1, i], base=2) for i in (0, 3, 6)]
-    assert head_distances(heads, step=3)[0, 1] == pytest.approx(np.mean(every_third), abs=1e-4)
+    assert head_distances(heads[:, ::3])[0, 1] == pytest.approx(np.mean(every_third), abs=1e-4)
 
 
 def test_twins_stand_beside_each_other() -> None:
@@ -219,7 +219,7 @@ def test_a_planted_head_is_found_and_no_other() -> None:
     assert (layer, head) == (1, 2)
     assert score == pytest.approx(0.7, abs=1e-6)
     assert len(found.ranked()) == 6
-    assert found.even == pytest.approx(1 / 6, abs=1e-6)
+    assert found.uniform == pytest.approx(1 / 6, abs=1e-6)
 
 
 def test_where_none_holds_the_closest_is_still_known() -> None:
@@ -245,7 +245,7 @@ def test_a_head_that_attends_evenly_is_no_find_even_over_the_threshold() -> None
     )
     even = trace_with_attention(np.full((1, 1, 3, 3), 1 / 3, np.float32), tokens)
     found = find_heads(even, "delimiters")
-    assert found.even == pytest.approx(2 / 3, abs=1e-6)
+    assert found.uniform == pytest.approx(2 / 3, abs=1e-6)
     assert found.scores[0, 0] > HIGHLIGHTED["delimiters"].threshold
     assert not found.holds.any()
 

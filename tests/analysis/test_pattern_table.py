@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from core.analysis.head_patterns import pattern_table
-from core.analysis.head_patterns.classes import NAMING, THRESHOLDS
 from core.analysis.head_patterns.induction import Induction
 from core.analysis.head_patterns.measure import MEASURED, measure_text
 from core.analysis.head_patterns.minimum_evidence import MIN_QUERY_TOKENS
+from core.analysis.head_patterns.naming import NAMING, THRESHOLDS
 from core.analysis.head_patterns.pairs import induction_pairs, same_token_pairs
 from core.analysis.head_patterns.table import RESAMPLES, SCORES, SEED, withhold_classes
 from core.model import load, trace_text

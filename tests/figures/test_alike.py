@@ -4,23 +4,23 @@ from __future__ import annotations
 
 import numpy as np
 
-from core.analysis.head_patterns.classes import CLASSES, NONE
-from core.figures.alike import alike_by_class, alike_by_layer
+from core.analysis.head_patterns.naming import NAMING, NONE
 from core.figures.palette import palette
-from core.figures.patterns import class_colours
+from core.figures.patterns import pattern_colours
+from core.figures.similar_heads import similar_by_layer, similar_by_pattern
 
 POINTS = np.array([[0.0, 0.0], [1.0, 0.5], [0.2, 0.9]])
 
 
 def test_by_class_a_point_carries_its_heads_number() -> None:
     colours = palette("dark")
-    figure = alike_by_class(
+    figure = similar_by_pattern(
         POINTS,
         ["L1 H1", "L1 H2", "L1 H3"],
         ["none", "first", "none"],
         1,
-        {name: f"<{name}>" for name in (*CLASSES, NONE)},
-        class_colours("dark", colours),
+        {name: f"<{name}>" for name in (*NAMING, NONE)},
+        pattern_colours("dark", colours),
         colours,
     )
     numbers = sorted(int(data[0]) for trace in figure.data[:-1] for data in trace.customdata)
@@ -30,7 +30,7 @@ def test_by_class_a_point_carries_its_heads_number() -> None:
 
 
 def test_by_layer_a_point_carries_its_heads_number_and_name() -> None:
-    ringed, heads = alike_by_layer(np.vstack([POINTS, -POINTS]), 3, 4, palette("light")).data
+    ringed, heads = similar_by_layer(np.vstack([POINTS, -POINTS]), 3, 4, palette("light")).data
     assert [list(data) for data in heads.customdata[2:4]] == [[2, "L1 H3"], [3, "L2 H1"]]
     assert list(heads.marker.color) == [1, 1, 1, 2, 2, 2]
     assert (ringed.x[0], ringed.y[0]) == (-1.0, -0.5)
@@ -38,7 +38,7 @@ def test_by_layer_a_point_carries_its_heads_number_and_name() -> None:
 
 def test_names_cover_neither_names_nor_points() -> None:
     crowd = np.random.default_rng(5).normal(size=(72, 2))
-    figure = alike_by_layer(crowd, 12, 40, palette("light"))
+    figure = similar_by_layer(crowd, 12, 40, palette("light"))
     heads = figure.data[1]
     named = [i for i, text in enumerate(heads.text) if text]
     assert 10 < len(named) < 60
@@ -51,6 +51,6 @@ def test_names_cover_neither_names_nor_points() -> None:
 
 
 def test_heads_in_one_place_have_the_chosen_ones_name() -> None:
-    figure = alike_by_layer(np.zeros((6, 2)), 3, 4, palette("light"))
+    figure = similar_by_layer(np.zeros((6, 2)), 3, 4, palette("light"))
     assert set(figure.data[1].text) == {""}
     assert figure.layout.annotations[0].text == "<b>L2 H2</b>"

@@ -9,7 +9,7 @@ import pytest
 
 from core.analysis.coreference import best_head, coreference_table, resolve
 from core.analysis.corpus.sample import Sentence, marked_sets
-from core.analysis.head_patterns.classes import CLASSES, THRESHOLDS
+from core.analysis.head_patterns.naming import NAMING, THRESHOLDS
 from core.analysis.head_patterns.table import SCORES
 from core.model import load, trace_by_length, trace_text
 from core.screens.patterns import marked, source
@@ -45,7 +45,7 @@ def table(app: AppTest) -> pd.DataFrame:
 
 
 def nothing_passes() -> dict[str, str]:
-    return {f"min_{name}": "1" for name in CLASSES}
+    return {f"min_{name}": "1" for name in NAMING}
 
 
 @pytest.fixture
@@ -83,7 +83,7 @@ def test_the_map_is_coloured_by_class_or_by_any_score(
         assert "Not defined here" in said(app)
 
 
-@pytest.mark.parametrize("pattern", ["auto", *CLASSES])
+@pytest.mark.parametrize("pattern", ["auto", *NAMING])
 @pytest.mark.parametrize("whole", ["head", "mean", "rollout"])
 def test_any_matrix_stands_beside_any_pattern(
     open_app: Callable[..., AppTest], whole: str, pattern: str

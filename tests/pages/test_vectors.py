@@ -97,7 +97,7 @@ def test_the_caption_counts_arrows_that_only_seem_to_agree(
                 close += 1
                 alike += in_full >= 0.5
     assert 0 < alike < close
-    said = f"Of {close:,} pairs of arrows within 18° of each other in a plane **{alike:,}** are similar"
+    said = f"Of {close:,} pairs of arrows within 18° of each other in a plane **{alike:,}**"
     assert said in captions(open_app("vectors", text=text))
 
 

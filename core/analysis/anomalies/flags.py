@@ -29,8 +29,8 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from core.analysis.head_patterns.classes import THRESHOLDS
 from core.analysis.head_patterns.minimum_evidence import MIN_TOKENS
+from core.analysis.head_patterns.naming import THRESHOLDS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from core.analysis.head_patterns.classes import NAMING
-from core.analysis.head_patterns.measure import even_attention, relative_entropy
+from core.analysis.head_patterns.measure import relative_entropy, uniform_attention
+from core.analysis.head_patterns.naming import NAMING
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -28,13 +28,13 @@ class Evidence:
         evenly over the pattern's pairs, and nan for tokens that have none.
     share : (token,), how much of each row follows; for "broad" the row's relative entropy. nan for
         tokens that have no such pair.
-    even : (token,), the same of an even row.
+    uniform : (token,), the same of an even row.
     strongest : (token,), the position each token attends to most.
     """
 
     ideal: Array
     share: Floats
-    even: Floats
+    uniform: Floats
     strongest: NDArray[np.intp]
 
     @property
@@ -44,7 +44,7 @@ class Evidence:
 
 
 def evidence(weights: Array, even: Array, tokens: tuple[Token, ...], pattern: str) -> Evidence:
-    """The evidence for `pattern`, a class of `core.analysis.head_patterns.classes.CLASSES`.
+    """The evidence for `pattern`, a class of `core.analysis.head_patterns.naming.NAMING`.
 
     On a text that is not repeated as a whole, "induction" is from a token to those right after its
     earlier copies.
@@ -52,7 +52,7 @@ def evidence(weights: Array, even: Array, tokens: tuple[Token, ...], pattern: st
     Parameters
     ----------
     weights : attention, (token, token), rows summing to one.
-    even : uniform attention to everything permitted; 0 is not permitted.
+    uniform : uniform attention to everything permitted; 0 is not permitted.
     """
     record = NAMING[pattern]
     allowed = even > 0
@@ -64,7 +64,7 @@ def evidence(weights: Array, even: Array, tokens: tuple[Token, ...], pattern: st
         share, chance = relative
     else:
         share, chance = ((each * pairs).sum(axis=1, dtype=np.float64) for each in (weights, even))
-    ideal = np.where(has[:, None], even_attention(pairs), np.float32(np.nan))
+    ideal = np.where(has[:, None], uniform_attention(pairs), np.float32(np.nan))
     return Evidence(
         ideal,
         np.where(has, share, np.nan),

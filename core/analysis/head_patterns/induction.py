@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from core.analysis.head_patterns.classes import NAMING
 from core.analysis.head_patterns.measure import mean_scores, measure_text
+from core.analysis.head_patterns.naming import NAMING
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -26,13 +26,13 @@ class Induction:
     """Scores of all heads, 0 to 1, and those of a head with uniform attention; (layer, head)."""
 
     scores: Floats
-    even: Floats
+    uniform: Floats
 
     def of_layer(self, layer: int, repeats: int) -> Induction:
         """One layer's scores, the same in each of `repeats` resamples: (repeat, head)."""
         shape = (repeats, self.scores.shape[1])
         return Induction(
-            np.broadcast_to(self.scores[layer], shape), np.broadcast_to(self.even[layer], shape)
+            np.broadcast_to(self.scores[layer], shape), np.broadcast_to(self.uniform[layer], shape)
         )
 
 

@@ -45,14 +45,14 @@ class Measured:
     sums : float64 (score, layer, head), over the tokens that have such a pair: the share of their
         attention on it; how many tokens away they attend; and the entropy of their row over that of
         an even one.
-    even : the same for a head with uniform attention to all that it may see.
+    uniform : the same for a head with uniform attention to all that it may see.
     counts : int (score, layer, head), how many tokens that is.
     tokens : how many tokens the text has.
     """
 
     names: tuple[str, ...]
     sums: Floats
-    even: Floats
+    uniform: Floats
     counts: Counts
     tokens: int
 
@@ -90,7 +90,10 @@ def measure_text(trace: Trace, patterns: Sequence[Pattern] = TABLE) -> Measured:
             allowed = permitted_pairs(trace, layer)
             mask = id(trace.layers[layer].mask)
             if mask not in even:
-                even[mask] = (ruler.sums(even_attention(allowed), allowed), ruler.counts(allowed))
+                even[mask] = (
+                    ruler.sums(uniform_attention(allowed), allowed),
+                    ruler.counts(allowed),
+                )
             found.append((ruler.sums(trace.attention(layer), allowed), *even[mask]))
     sums, evens, counts = (
         np.stack([np.broadcast_to(part, (len(patterns), heads)) for part in parts], axis=1)
@@ -120,7 +123,7 @@ def mean_scores(measured: Sequence[Measured]) -> Scores:
     counts = np.sum([each.counts for each in measured], axis=0)
     with np.errstate(invalid="ignore"):  # 0 / 0 is nan: no token has such a pair
         means = np.sum([each.sums for each in measured], axis=0) / counts
-        uniform = np.sum([each.even for each in measured], axis=0) / counts
+        uniform = np.sum([each.uniform for each in measured], axis=0) / counts
     return Scores(
         *(
             dict(zip(measured[0].names, part, strict=True))
@@ -143,7 +146,7 @@ def uniform_scores(trace: Trace, patterns: Sequence[Pattern] = ON_TEXT) -> dict[
     return mean_scores([measure_text(trace, patterns)]).uniform
 
 
-def even_attention(allowed: Pairs) -> Array:
+def uniform_attention(allowed: Pairs) -> Array:
     """Each row uniform over what it may see; float32, of the shape of `allowed`."""
     weights = allowed.astype(np.float32)
     weights /= np.maximum(weights.sum(axis=-1, keepdims=True), 1)

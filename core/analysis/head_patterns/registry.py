@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     Pairs = NDArray[np.bool_]
 
 Measure = Literal["pairs", "distance", "entropy", "repeated", "related"]
-Chance = Literal["uniform", "permutation", "none"]
+Baseline = Literal["uniform", "permutation", "none"]
 
 CLARK = "Clark et al. 2019"
 OURS = "this project"
@@ -74,7 +74,7 @@ class Pattern:
     score : its column of the table, where that is not the `name`.
     threshold : the score must exceed it; for "permutation", the share of random arrangements.
     source : whose threshold that is.
-    chance : what the score must exceed besides: that of a head with uniform attention, or that of
+    baseline : what the score must exceed besides: that of a head with uniform attention, or that of
         words in random places. "none" for entropy, of which a uniform head has the most there is.
     min_query_tokens : how many query tokens must have such a pair before the score says anything.
     highlight : its place among those that the model view looks for. None where it is not one.
@@ -90,7 +90,7 @@ class Pattern:
     score: str = ""
     threshold: float = 0.5
     source: str = OURS
-    chance: Chance = "uniform"
+    baseline: Baseline = "uniform"
     min_query_tokens: int = MIN_QUERY_TOKENS
     highlight: int | None = None
     link: str = ""
@@ -196,7 +196,7 @@ PATTERNS = (
         "on words that are related in the model's own embeddings",
         measured="related",
         threshold=1 - LEVEL,
-        chance="permutation",
+        baseline="permutation",
         highlight=5,
         in_table=False,
     ),
@@ -213,7 +213,7 @@ PATTERNS = (
         "on related words of the other sentence",
         measured="related",
         threshold=1 - LEVEL,
-        chance="permutation",
+        baseline="permutation",
         highlight=7,
         in_table=False,
     ),
@@ -226,7 +226,7 @@ PATTERNS = (
         score="entropy",
         threshold=0.78,
         source=CLARK,
-        chance="none",
+        baseline="none",
         highlight=100,
         in_head_view=True,
     ),

@@ -34,14 +34,14 @@ class Search:
     ----------
     pattern : what was looked for.
     scores : float64 (layer, head); nan where the text or the model has no such pair.
-    even : the mean over layers of what a head that attends evenly scores on this text.
+    uniform : the mean over layers of what a head that attends evenly scores on this text.
     holds : boolean (layer, head): above the threshold, and above an even head of the same layer
         (entropy excepted, of which an even head has the most).
     """
 
     pattern: Pattern
     scores: NDArray[np.float64]
-    even: float
+    uniform: float
     holds: NDArray[np.bool_]
 
     @property
@@ -66,7 +66,7 @@ def find_heads(trace: Trace, name: str) -> Search:
     measured = mean_scores([measure_text(trace, [pattern])])
     scores, even = measured.means[pattern.score], measured.uniform[pattern.score]
     holds = np.nan_to_num(scores, nan=-1) > pattern.threshold
-    if pattern.chance == "uniform":
+    if pattern.baseline == "uniform":
         holds &= np.nan_to_num(scores, nan=-1) > np.nan_to_num(even, nan=1)
     finite = even[np.isfinite(even)]
     return Search(pattern, scores, float(finite.mean()) if finite.size else float("nan"), holds)

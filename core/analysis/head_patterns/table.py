@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from core.analysis.head_patterns.classes import TOO_SHORT, classify
 from core.analysis.head_patterns.measure import (
     MEASURED,
     Measured,
@@ -15,6 +14,7 @@ from core.analysis.head_patterns.measure import (
     mean_scores,
     measure_text,
 )
+from core.analysis.head_patterns.naming import TOO_SHORT, assign_patterns
 from core.analysis.head_patterns.registry import PATTERNS
 from core.model.trace import Trace
 
@@ -43,7 +43,7 @@ def pattern_table(
     Parameters
     ----------
     traces : one text, or several of one model; or what `measure_text` made of each.
-    thresholds : other values for some of `core.analysis.head_patterns.classes.THRESHOLDS`.
+    thresholds : other values for some of `core.analysis.head_patterns.naming.THRESHOLDS`.
     induction : from `core.analysis.head_patterns.induction.induction_scores`, which needs texts of
         its own; without it that score is nan.
 
@@ -60,7 +60,7 @@ def pattern_table(
 
     ``class`` is the most specific pattern that the head clearly follows, or "none": with its score
     above the threshold and above the uniform baseline, over enough query tokens
-    (`core.analysis.head_patterns.classes.NAMING`). Its ``confidence`` is how far the score has
+    (`core.analysis.head_patterns.naming.NAMING`). Its ``confidence`` is how far the score has
     come from there (0) to all attention (1), nan for "none"; several texts add its ``stability``,
     the share of resamples with the same class. Texts under `minimum_evidence.MIN_TOKENS` tokens
     name heads mostly by accident; the pages do not name any there.
@@ -96,7 +96,7 @@ def make_table(
             "texts of different models cannot share a table" if shapes else "there is no text"
         )
     scores = add_induction(mean_scores(measured), induction)
-    found = classify(scores.means, scores.uniform, scores.query_tokens, thresholds)
+    found = assign_patterns(scores.means, scores.uniform, scores.query_tokens, thresholds)
     layers, heads = found.number.shape
     layer, head = np.divmod(np.arange(layers * heads), heads)
     columns: dict[str, NDArray[np.generic]] = {"layer": layer + 1, "head": head + 1}
@@ -120,7 +120,7 @@ def add_induction(scores: Scores, induction: Induction | None) -> Scores:
     Those texts have tokens enough: the number of query tokens is no limit.
     """
     unknown = np.full_like(scores.means["previous"], np.nan)
-    given = (unknown, unknown) if induction is None else (induction.scores, induction.even)
+    given = (unknown, unknown) if induction is None else (induction.scores, induction.uniform)
     return Scores(
         scores.means | {"induction": given[0]},
         scores.uniform | {"induction": given[1]},
@@ -163,7 +163,7 @@ def bootstrap(
             bounds[:, :, layer] = np.stack([_bounds(each) for each in drawn.means.values()])
             own = None if induction is None else induction.of_layer(layer, RESAMPLES)
             drawn = add_induction(drawn, own)
-            again = classify(drawn.means, drawn.uniform, drawn.query_tokens, thresholds)
+            again = assign_patterns(drawn.means, drawn.uniform, drawn.query_tokens, thresholds)
             stability[layer] = (again.number == number[layer]).mean(axis=0)
     return dict(zip(MEASURED, bounds, strict=True)), stability
 
@@ -172,7 +172,7 @@ def _resampled(measured: Sequence[Measured], layer: int, draws: Floats) -> Score
     """Scores of one layer in each resample, (resample, head) by score."""
     sums, even, counts = (
         np.stack([getattr(each, part)[:, layer] for each in measured]).astype(np.float64)
-        for part in ("sums", "even", "counts")
+        for part in ("sums", "uniform", "counts")
     )  # (text, score, head)
     with np.errstate(invalid="ignore"):
         total = np.einsum("rt,tsh->srh", draws, counts, optimize=True)

@@ -12,7 +12,7 @@ from core.analysis.corpus.sample import sample_sentences
 from core.model.weights import output_projection
 from core.ui import cache, controls
 from core.ui.cache import MAX_CORPORA
-from core.ui.corpus_walk import SOURCES, corpus_digest, say_cancelled, walk_corpus
+from core.ui.corpus_walk import SOURCES, corpus_digest, show_cancelled, walk_corpus
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -52,7 +52,7 @@ def measured_table(key: TextKey, source: str) -> pd.DataFrame:
     """The anomaly table; `attrs["where"]` says in words of what."""
     model_name = key[0]
     if source == "text":
-        say_cancelled(NAME, model_name, len(sample_sentences()))
+        show_cancelled(NAME, model_name, len(sample_sentences()))
         return cache.anomalies(*key)
     sentences = sample_sentences()
     shelf = anomaly_shelf(model_name, corpus_digest(sentences))

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from core.analysis.anomalies.flags import KINDS, OUTLIER, RULES, rule
-from core.analysis.head_patterns.classes import THRESHOLDS
 from core.analysis.head_patterns.minimum_evidence import MIN_TOKENS
+from core.analysis.head_patterns.naming import THRESHOLDS
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal
 import streamlit as st
 
 from core.analysis.head_patterns import OTHER_END, SAME_START
-from core.analysis.head_patterns.order import token_step
+from core.analysis.head_patterns.similarity import token_step
 from core.analysis.model_map import PAIR_FILTERS
 from core.analysis.related_words.heads import LEVEL
 from core.analysis.related_words.words import ONE_PAIR_IN

@@ -60,7 +60,7 @@ def describe(search: Search) -> str:
     rule = words.rule.format(search.pattern.threshold)
     named = [f"{_name(layer, head)}{_GAP}{score:.2f}" for layer, head, score in found or ranked[:1]]
     return (
-        f"**{title}: {count}** with {rule} (a head that attends evenly has {search.even:.2f})"
+        f"**{title}: {count}** with {rule} (a head that attends evenly has {search.uniform:.2f})"
         f"{': ' if found else '. The closest is '}{_listed(named)}."
     )
 

@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING
 import numpy as np
 import streamlit as st
 
-from core.analysis.head_patterns.classes import CLASSES, NAMING, THRESHOLDS, thresholds_above
 from core.analysis.head_patterns.measure import mean_scores
 from core.analysis.head_patterns.minimum_evidence import too_short
+from core.analysis.head_patterns.naming import NAMING, THRESHOLDS, thresholds_above
 from core.analysis.head_patterns.registry import CLARK
 from core.analysis.head_patterns.table import add_induction, make_table, withhold_classes
 from core.screens.patterns.shelf import Corpus, corpus_shelf
 from core.screens.patterns.source import measured_corpus
 from core.screens.patterns.wording import head_name, verdict
 from core.ui import cache, controls
-from core.ui.words.pattern_words import CLASS_NAMES
+from core.ui.words.pattern_words import PATTERN_NAMES
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -156,8 +156,8 @@ def _corpus_table(
 
 def pick_thresholds(*, drawn: bool) -> dict[str, float]:
     """What each score must exceed; with a popover of a number a class, where it is `drawn`."""
-    thresholds = {name: _threshold(name) for name in CLASSES}
-    moved = sum(thresholds[name] != THRESHOLDS[name] for name in CLASSES)
+    thresholds = {name: _threshold(name) for name in NAMING}
+    moved = sum(thresholds[name] != THRESHOLDS[name] for name in NAMING)
     if not drawn:
         return thresholds
     with st.popover(f"Thresholds ({moved} moved)" if moved else "Thresholds"):
@@ -166,9 +166,9 @@ def pick_thresholds(*, drawn: bool) -> dict[str, float]:
             f" {CLARK}: {_named(CLARK)}. The others are ours."
         )
         columns = st.columns(3)
-        for place, name in enumerate(CLASSES):
+        for place, name in enumerate(NAMING):
             with columns[place % 3]:
-                _threshold(name, _capital(CLASS_NAMES[name]))
+                _threshold(name, _capital(PATTERN_NAMES[name]))
         st.button("Usual thresholds", on_click=_reset, disabled=not moved, key="patterns_reset")
     return thresholds
 
@@ -181,7 +181,7 @@ def _threshold(name: str, label: str = "") -> float:
 
 def _named(source: str) -> str:
     """The patterns with thresholds of a source."""
-    return ", ".join(CLASS_NAMES[name] for name in CLASSES if NAMING[name].source == source)
+    return ", ".join(PATTERN_NAMES[name] for name in NAMING if NAMING[name].source == source)
 
 
 def _capital(name: str) -> str:
@@ -189,4 +189,4 @@ def _capital(name: str) -> str:
 
 
 def _reset() -> None:
-    st.session_state.update({f"min_{name}": THRESHOLDS[name] for name in CLASSES})
+    st.session_state.update({f"min_{name}": THRESHOLDS[name] for name in NAMING})

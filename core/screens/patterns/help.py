@@ -8,11 +8,11 @@ import streamlit as st
 
 from core.analysis.coreference.grouped import RESAMPLES
 from core.analysis.corpus.sample import marked_sets
-from core.analysis.head_patterns.classes import CLASSES
 from core.analysis.head_patterns.minimum_evidence import MIN_QUERY_TOKENS, MIN_TOKENS
+from core.analysis.head_patterns.naming import NAMING
 from core.screens.patterns.wording import head_name, number
 from core.ui.presets import Preset, show
-from core.ui.words.pattern_words import CLASS_NAMES
+from core.ui.words.pattern_words import PATTERN_NAMES
 
 if TYPE_CHECKING:
     from core.screens.patterns.found import Found
@@ -129,7 +129,7 @@ small, so it stands beside every score. In a model that reads left to right only
 
 A head is named by the most specific pattern that it clearly follows: the first of these whose
 score exceeds $b = \max(\text{{threshold}}, s_0)$ over at least {MIN_QUERY_TOKENS} query tokens:
-{", ".join(CLASS_NAMES[kind] for kind in CLASSES)}. For "broad" $b$ is the threshold alone, since
+{", ".join(PATTERN_NAMES[kind] for kind in NAMING)}. For "broad" $b$ is the threshold alone, since
 uniform attention has the largest entropy there is. How far a score is **above the threshold** is
 $(s - b) / (1 - b)$: 0 at it, 1 when all attention follows.
 

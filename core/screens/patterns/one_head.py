@@ -9,15 +9,15 @@ import pandas as pd
 import streamlit as st
 
 from core.analysis.attention_table import unique_labels
-from core.analysis.head_patterns.classes import CLASSES, NAMING, NONE, TOO_SHORT, classify
 from core.analysis.head_patterns.evidence import Evidence, evidence
 from core.analysis.head_patterns.measure import (
     MEASURED,
-    even_attention,
     mean_scores,
     measure_matrix,
+    uniform_attention,
 )
 from core.analysis.head_patterns.minimum_evidence import MIN_TOKENS, too_short
+from core.analysis.head_patterns.naming import NAMING, NONE, TOO_SHORT, assign_patterns
 from core.analysis.head_patterns.table import add_induction
 from core.analysis.pairs import permitted_pairs
 from core.analysis.rollout import Overall, overall_attention, uniform_overall
@@ -28,7 +28,7 @@ from core.screens.patterns.wording import (
     say_evidence,
 )
 from core.ui import cache, controls
-from core.ui.words.pattern_words import CLASS_NAMES
+from core.ui.words.pattern_words import PATTERN_NAMES
 
 if TYPE_CHECKING:
     from core.figures.palette import Palette
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from core.screens.patterns.found import Found
 
 WHOLES = {"head": "one head", "mean": "mean of everything", "rollout": "rollout"}
-BESIDE = ("auto", *CLASSES)
+BESIDE = ("auto", *NAMING)
 _LISTED = 60  # sentences to choose from: those where the head follows most, and least
 
 
@@ -58,7 +58,7 @@ def pick_view() -> tuple[str, str]:
         BESIDE,
         "Beside the pattern",
         subject="The patterns are",
-        names=lambda name: "the one it follows" if name == "auto" else CLASS_NAMES[name],
+        names=lambda name: "the one it follows" if name == "auto" else PATTERN_NAMES[name],
         menu=True,
         width=180,
     )
@@ -84,7 +84,7 @@ def show_one(found: Found, whole: str, beside: str, colours: Palette) -> None:
         figure = heatmap_figure(weights, labels, name, colours, full_scale=True)
         st.plotly_chart(figure, key="patterns_attention", config={"displayModeBar": False})
     with right:
-        st.markdown(f"**The pattern: {CLASS_NAMES[pattern]}**")
+        st.markdown(f"**The pattern: {PATTERN_NAMES[pattern]}**")
         if evident.tokens:
             figure = heatmap_figure(evident.ideal, labels, "pattern", colours, full_scale=True)
             st.plotly_chart(figure, key="patterns_ideal", config={"displayModeBar": False})
@@ -129,7 +129,7 @@ def _matrices(found: Found, trace: Trace, whole: str) -> tuple[Array, Array]:
         kind = cast("Overall", whole)
         return overall_attention(trace, kind), uniform_overall(trace, kind)
     allowed = permitted_pairs(trace, found.layer)
-    even = even_attention(allowed)[found.head if len(allowed) > 1 else 0]
+    even = uniform_attention(allowed)[found.head if len(allowed) > 1 else 0]
     return trace.attention(found.layer, found.head), even
 
 
@@ -140,13 +140,13 @@ def _verdict(found: Found, whole: str, trace: Trace, weights: Array, even: Array
     if too_short(len(trace.tokens)):
         return f"**{name}: too short to say** ({len(trace.tokens)} of {MIN_TOKENS} tokens)."
     scores = add_induction(mean_scores([measure_matrix(weights, even, trace.tokens)]), None)
-    kinds = classify(scores.means, scores.uniform, scores.query_tokens, found.thresholds)
+    kinds = assign_patterns(scores.means, scores.uniform, scores.query_tokens, found.thresholds)
     named = str(kinds.names[0, 0])
     if named == NONE:
         return f"**{name}** follows no pattern above its threshold."
     score = NAMING[named].score
     return (
-        f"**{name}: {CLASS_NAMES[named]}**, {number(float(scores.means[score][0, 0]))} where"
+        f"**{name}: {PATTERN_NAMES[named]}**, {number(float(scores.means[score][0, 0]))} where"
         f" uniform attention would give {number(float(scores.uniform[score][0, 0]))}."
     )
 
@@ -173,7 +173,7 @@ def _pick_sentence(found: Found, followed: str, pattern: str) -> Trace:
         "sentence",
         options,
         f"Sentence ({len(options)} of {len(shares)}: where {found.name} follows"
-        f" “{CLASS_NAMES[pattern]}” most, then least)"
+        f" “{PATTERN_NAMES[pattern]}” most, then least)"
         if ordered
         else f"Sentence ({len(shares)})",
         subject=subject,
@@ -209,7 +209,7 @@ def _tokens(evident: Evidence, weights: Array, labels: tuple[str, ...]) -> pd.Da
         {
             "token": labels,
             "follows": evident.share,
-            "uniform": evident.even,
+            "uniform": evident.uniform,
             "attends most to": [labels[key] for key in strongest],
             "weight": weights[np.arange(len(labels)), strongest],
         }

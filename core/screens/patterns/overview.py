@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING
 import numpy as np
 import streamlit as st
 
-from core.analysis.head_patterns.classes import CLASSES, NAMING, NONE
 from core.analysis.head_patterns.measure import MEASURED
 from core.analysis.head_patterns.minimum_evidence import MIN_TOKENS
+from core.analysis.head_patterns.naming import NAMING, NONE
 from core.analysis.head_patterns.table import RESAMPLES, SCORES
-from core.figures.patterns import Bar, class_colours, class_map, ring, score_bars
+from core.figures.patterns import Bar, pattern_colours, pattern_map, ring, score_bars
 from core.screens.patterns.wording import number
 from core.ui import controls
 from core.ui.downloads import csv_later
 from core.ui.head_maps import show_head_map, show_heads
-from core.ui.words.pattern_words import CLASS_NAMES, SCORE_NAMES, SCORE_WORDS
+from core.ui.words.pattern_words import PATTERN_NAMES, SCORE_NAMES, SCORE_WORDS
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -87,7 +87,7 @@ def _say_classes(found: Found) -> None:
         )
         return
     counts = found.table["class"].value_counts()
-    named = [(kind, int(counts[kind])) for kind in CLASSES if kind in counts.index]
+    named = [(kind, int(counts[kind])) for kind in NAMING if kind in counts.index]
     total = len(found.table)
     if not named:
         more = "." if found.corpus is not None else ", or measure on the sample corpus."
@@ -98,7 +98,7 @@ def _say_classes(found: Found) -> None:
         _say_scarce(found)
         return
     with_one = total - int(counts.get(NONE, 0))
-    said = ", ".join(f"{count} {CLASS_NAMES[kind]}" for kind, count in named)
+    said = ", ".join(f"{count} {PATTERN_NAMES[kind]}" for kind, count in named)
     st.markdown(f"On {found.where} **{with_one} of {total} heads** follow a pattern: {said}.")
     _say_scarce(found)
 
@@ -107,7 +107,7 @@ def _say_scarce(found: Found) -> None:
     """Which patterns the text has too little of to name a head by."""
     tokens = found.query_tokens_of(found.number)
     scarce = [
-        f"{CLASS_NAMES[kind]} ({tokens[kind]:.0f} of {pattern.min_query_tokens})"
+        f"{PATTERN_NAMES[kind]} ({tokens[kind]:.0f} of {pattern.min_query_tokens})"
         for kind, pattern in NAMING.items()
         if 0 < tokens[kind] < pattern.min_query_tokens
     ]
@@ -117,11 +117,11 @@ def _say_scarce(found: Found) -> None:
 
 def _show_map(found: Found, score: str, colours: Palette, theme: str | None) -> None:
     if score == "class":
-        figure = class_map(
+        figure = pattern_map(
             found.grid("class").astype(np.str_),
             found.grid("confidence").astype(np.float64),
-            CLASS_NAMES,
-            class_colours(theme, colours),
+            PATTERN_NAMES,
+            pattern_colours(theme, colours),
             colours,
         )
         ring(figure, found.layer, found.head, found.trace.shape[1], colours)
@@ -225,7 +225,7 @@ def _readable(table: pd.DataFrame, *, chance: bool) -> pd.DataFrame:
     """The table with names that people read; intervals are in the download."""
     shown = table[["class", "confidence"]].copy()
     shown.insert(0, "head", "L" + table["layer"].astype(str) + " H" + table["head"].astype(str))
-    shown["class"] = shown["class"].map(CLASS_NAMES)
+    shown["class"] = shown["class"].map(PATTERN_NAMES)
     shown = shown.rename(columns={"class": "pattern", "confidence": "above threshold"})
     if "stability" in table:
         shown["stability"] = table["stability"]

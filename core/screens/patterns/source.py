@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from core.analysis.corpus.sample import sample_sentences
 from core.analysis.head_patterns.measure import Measured, measure_text
 from core.analysis.head_patterns.similarity import (
-    MOST_LOGARITHMS,
+    MAX_LOGARITHMS,
     Distances,
     add_distances,
     compare_heads,
@@ -37,10 +37,10 @@ def measured_corpus(model_name: str) -> Corpus:
     digest = corpus_digest(sentences)
     shelf = corpus_shelf(model_name, digest)
     if shelf.found is None:
-        most_logarithms = MOST_LOGARITHMS // len(sentences)
+        max_logarithms = MAX_LOGARITHMS // len(sentences)
 
         def take(into: _Gathered, place: int, trace: Trace) -> None:
-            distances = compare_heads(trace, most_logarithms)
+            distances = compare_heads(trace, max_logarithms)
             if into.distances is not None:
                 distances = add_distances([into.distances, distances])
             into.distances = distances
@@ -52,9 +52,9 @@ def measured_corpus(model_name: str) -> Corpus:
     return kept
 
 
-def say_cancelled(model_name: str) -> None:
+def show_cancelled(model_name: str) -> None:
     """After a Cancel: how far it came."""
-    corpus_walk.say_cancelled(NAME, model_name, len(sample_sentences()))
+    corpus_walk.show_cancelled(NAME, model_name, len(sample_sentences()))
 
 
 def _corpus(digest: str, sentences: tuple[str, ...], found: _Gathered) -> Corpus:

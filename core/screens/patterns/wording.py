@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from core.analysis.head_patterns.classes import NAMING, NONE, TOO_SHORT
 from core.analysis.head_patterns.minimum_evidence import MIN_TOKENS
-from core.ui.words.pattern_words import CLASS_NAMES, WORDS
+from core.analysis.head_patterns.naming import NAMING, NONE, TOO_SHORT
+from core.ui.words.pattern_words import PATTERN_NAMES, WORDS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -55,7 +55,7 @@ def verdict(
     score = pattern.score
     beside = (
         f", uniform baseline {number(_number(row[f'{score}_uniform']))}"
-        if pattern.chance == "uniform"
+        if pattern.baseline == "uniform"
         else ""
     )
     low, high = (_number(row.get(f"{score}_{end}", np.nan)) for end in ("low", "high"))
@@ -69,7 +69,7 @@ def verdict(
     )
     gives = WORDS[kind].gives.format(f"**{number(_number(row[score]))}**")
     return (
-        f"**{name}: {CLASS_NAMES[kind]}.** It {gives} (threshold"
+        f"**{name}: {PATTERN_NAMES[kind]}.** It {gives} (threshold"
         f" {number(thresholds[kind])}{beside}): {how_far(_number(row['confidence']))}.{again}"
     )
 
@@ -85,7 +85,7 @@ def _nothing(
     if not nearest:
         return f"**{name}** cannot be measured on this text."
     scarce = [
-        f"{CLASS_NAMES[kind]} has {number(_number(row[pattern.score]))}, but over"
+        f"{PATTERN_NAMES[kind]} has {number(_number(row[pattern.score]))}, but over"
         f" {query_tokens[kind]:.0f} query tokens, and {pattern.min_query_tokens} are needed"
         for kind, pattern in NAMING.items()
         if 0 < query_tokens[kind] < pattern.min_query_tokens
@@ -93,7 +93,7 @@ def _nothing(
     ]
     few = f" Too little to go by: {'; '.join(scarce)}." if scarce else ""
     return (
-        f"**{name}** follows no pattern above its threshold. Nearest: {CLASS_NAMES[nearest]},"
+        f"**{name}** follows no pattern above its threshold. Nearest: {PATTERN_NAMES[nearest]},"
         f" {number(_number(row[NAMING[nearest].score]))} of the {number(thresholds[nearest])} it"
         f" takes ({number(short)} short).{few}"
     )
@@ -132,7 +132,7 @@ def say_evidence(name: str, pattern: str, found: Evidence, tokens: int) -> str:
     """The evidence in one sentence (Markdown)."""
     if not found.tokens:
         return "No token of this text has such a pair. " + WORDS[pattern].missing
-    mean, uniform = float(np.nanmean(found.share)), float(np.nanmean(found.even))
+    mean, uniform = float(np.nanmean(found.share)), float(np.nanmean(found.uniform))
     evident = WORDS[pattern].evident.format(f"**{number(mean)}**")
     return (
         f"{name} {evident}: the mean over {found.tokens} of {tokens} tokens."

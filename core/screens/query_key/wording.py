@@ -69,7 +69,7 @@ def title_of(
 
 def notes_of(cloud: Cloud, projection: str, choice: Choice, *, short: bool = False) -> list[str]:
     """The panel's own numbers."""
-    plane, full, share = cloud.in_picture, cloud.in_full, cloud.picture.kept
+    plane, full, share = cloud.in_picture, cloud.in_full, cloud.picture.share
     r, r_full = number(plane.correlation), number(full.correlation)
     scores = SCORES[choice.target]
     if projection == "biplot":

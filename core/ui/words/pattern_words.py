@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from core.analysis.head_patterns.classes import CLASSES, NONE, TOO_SHORT
+from core.analysis.head_patterns.naming import NAMING, NONE, TOO_SHORT
 from core.analysis.head_patterns.registry import PATTERNS
 from core.analysis.head_patterns.search import HIGHLIGHTED
 
@@ -141,7 +141,7 @@ WORDS: Mapping[str, Words] = {
     ),
 }
 
-CLASS_NAMES = {name: WORDS[name].title for name in CLASSES} | {
+PATTERN_NAMES = {name: WORDS[name].title for name in NAMING} | {
     NONE: "no pattern",
     TOO_SHORT: "too short to say",
 }

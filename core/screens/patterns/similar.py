@@ -8,14 +8,14 @@ import pandas as pd
 import streamlit as st
 
 from core.analysis.head_patterns.similarity import Distances, HeadMap, map_heads, nearest_heads
-from core.figures.alike import alike_by_class
-from core.figures.patterns import class_colours
+from core.figures.patterns import pattern_colours
+from core.figures.similar_heads import similar_by_pattern
 from core.screens.patterns.overview import choose_head
 from core.screens.patterns.shelf import corpus_shelf
 from core.screens.patterns.wording import head_name, number
 from core.ui import cache
 from core.ui.head_maps import show_heads
-from core.ui.words.pattern_words import CLASS_NAMES
+from core.ui.words.pattern_words import PATTERN_NAMES
 
 if TYPE_CHECKING:
     from core.figures.palette import Palette
@@ -35,13 +35,13 @@ def show_alike(found: Found, colours: Palette, theme: str | None) -> None:
     classes = [str(kind) for kind in found.table["class"]]
     left, right = st.columns([3, 2], gap="medium")
     with left:
-        figure = alike_by_class(
+        figure = similar_by_pattern(
             drawn.points,
             labels,
             classes,
             found.number,
-            CLASS_NAMES,
-            class_colours(theme, colours),
+            PATTERN_NAMES,
+            pattern_colours(theme, colours),
             colours,
         )
         show_heads(figure, key="patterns_alike", on_open=choose_head, heads=heads)
@@ -73,7 +73,7 @@ def _nearest(found: Found, distances: Distances, labels: list[str]) -> pd.DataFr
         {
             "head": [labels[other] for other, _ in nearest],
             "distance": [round(distance, 3) for _, distance in nearest],
-            "pattern": [CLASS_NAMES[kinds.iloc[other]] for other, _ in nearest],
+            "pattern": [PATTERN_NAMES[kinds.iloc[other]] for other, _ in nearest],
         }
     )
 

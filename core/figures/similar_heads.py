@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import plotly.graph_objects as go
 
-from core.analysis.head_patterns.classes import NONE, TOO_SHORT
+from core.analysis.head_patterns.naming import NONE, TOO_SHORT
 from core.figures.head_map import steady
 from core.figures.labels import literal
 from core.figures.palette import scale
@@ -29,7 +29,7 @@ _NEAR = 25.0, 12.0  # a name whose middle is as near to another point as this co
 _SIDE = 250.0
 
 
-def alike_by_class(
+def similar_by_pattern(
     points: Floats,
     labels: Sequence[str],
     classes: Sequence[str],
@@ -77,7 +77,7 @@ def alike_by_class(
     return figure
 
 
-def alike_by_layer(points: Floats, heads: int, chosen: int, colours: Palette) -> go.Figure:
+def similar_by_layer(points: Floats, heads: int, chosen: int, colours: Palette) -> go.Figure:
     """Heads coloured by layer, named where there is room; a clicked customdata is (number, name).
 
     Parameters

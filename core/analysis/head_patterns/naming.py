@@ -24,15 +24,14 @@ NAMING: Mapping[str, Pattern] = {
     for pattern in sorted(PATTERNS, key=lambda each: each.naming.rank if each.naming else 0)
     if pattern.naming
 }
-CLASSES = tuple(NAMING)
 NONE = "none"
 TOO_SHORT = "too_short"  # instead of a name where the text is, for the pages
 THRESHOLDS: Mapping[str, float] = {name: pattern.threshold for name, pattern in NAMING.items()}
 
 
 @dataclass(frozen=True, eq=False)
-class Classified:
-    """Attributes: `number`, of the class in `CLASSES`, -1 for none; `confidence`, nan for none.
+class Assignment:
+    """Attributes: `number`, of the class in `NAMING`, -1 for none; `confidence`, nan for none.
 
     Both have the shape of the scores.
     """
@@ -43,7 +42,7 @@ class Classified:
     @property
     def names(self) -> NDArray[np.str_]:
         """The classes in words, "none" where no pattern passes."""
-        return np.array([*CLASSES, NONE])[self.number]
+        return np.array([*NAMING, NONE])[self.number]
 
 
 def complete(thresholds: Mapping[str, float] | None) -> dict[str, float]:
@@ -54,9 +53,9 @@ def complete(thresholds: Mapping[str, float] | None) -> dict[str, float]:
     ValueError
         For an unknown class.
     """
-    unknown = set(thresholds or {}) - set(CLASSES)
+    unknown = set(thresholds or {}) - set(NAMING)
     if unknown:
-        raise ValueError(f"no class is called {min(unknown)!r}: there are {', '.join(CLASSES)}")
+        raise ValueError(f"no class is called {min(unknown)!r}: there are {', '.join(NAMING)}")
     return {**THRESHOLDS, **(thresholds or {})}
 
 
@@ -70,19 +69,19 @@ def thresholds_above(
     wanted = complete(thresholds)
     return {
         name: np.maximum(uniform[pattern.score], wanted[name])
-        if pattern.chance == "uniform"
+        if pattern.baseline == "uniform"
         else np.full_like(uniform[pattern.score], wanted[name])
         for name, pattern in NAMING.items()
     }
 
 
-def classify(
+def assign_patterns(
     scores: Mapping[str, Floats],
     uniform: Mapping[str, Floats],
     query_tokens: Mapping[str, Floats],
     thresholds: Mapping[str, float] | None = None,
-) -> Classified:
-    """The first class of `CLASSES` that has enough evidence and exceeds its threshold, and how far.
+) -> Assignment:
+    """The first class of `NAMING` that has enough evidence and exceeds its threshold, and how far.
 
     Parameters
     ----------
@@ -102,4 +101,4 @@ def classify(
         passes = (number < 0) & enough & (value > limit)
         number[passes] = index
         confidence[passes] = ((value - limit)[passes] / (1 - limit)[passes]).clip(0, 1)
-    return Classified(number, confidence)
+    return Assignment(number, confidence)
