@@ -33,40 +33,21 @@ def prepare() -> None:
     read_table("Grüße an alle".encode("latin-1"), "a.txt")
 
 
-def long_texts() -> None:
-    """All that is one text."""
-    for attack in (one_long_line, one_long_line_in_greek, one_word, a_pair_of_long_lines, pasted):
+def read_in_every_way() -> None:
+    """One text, millions of texts, tables and JSON, one after the other in one process."""
+    for attack in (
+        *(one_long_line_in_greek, one_word, a_pair_of_long_lines, pasted),
+        *(pasted_tiny_lines, lines_without_a_token, nobody_waits_for_a_large_file),
+        *(one_cell, a_quote_that_is_never_closed, tiny_cells),
+        *(tiny_json, one_json_string, one_json_list, deep_nesting),
+    ):
         attack()
-
-
-def tiny_texts() -> None:
-    """All that is millions of texts."""
-    for attack in (pasted_tiny_lines, tiny_lines, lines_without_a_token):
-        attack()
-
-
-def tables() -> None:
-    """All that is a table."""
-    for attack in (one_cell, a_quote_that_is_never_closed, tiny_cells):
-        attack()
-
-
-def json_lines() -> None:
-    """All that is JSON."""
-    for attack in (tiny_json, one_json_string, one_json_list, deep_nesting):
-        attack()
-
-
-def one_long_line() -> None:
-    """19 MB of words in one line: read, estimated, tokenized, run."""
-    chosen = _read_and_run(WORDS * (FILE // len(WORDS)), "line.txt")
-    assert len(chosen.texts) == 1
 
 
 def one_long_line_in_greek() -> None:
-    """The same with two bytes a character, in an encoding that has to be guessed."""
+    """19 MB in one line, in an encoding that has to be guessed: read, estimated, tokenized, run."""
     word = "λέξη και ".encode("cp1253")
-    _read_and_run(word * (FILE // len(word)), "line.txt")
+    assert len(_read_and_run(word * (FILE // len(word)), "line.txt").texts) == 1
 
 
 def one_word() -> None:
@@ -95,13 +76,6 @@ def pasted() -> None:
 def pasted_tiny_lines() -> None:
     """5 MB of lines with a character each."""
     _run(read_lines("a\n" * (PASTED // 2)))
-
-
-def tiny_lines() -> None:
-    """Ten million lines: the first half million is read, and that is said."""
-    data = b"a\n" * (FILE // 2)
-    _read_and_run(data, "tiny.txt")
-    assert "only the first 500,000" in read_table(data, "tiny.txt").notes[0]
 
 
 def lines_without_a_token() -> None:
@@ -171,7 +145,9 @@ def nobody_waits_for_a_large_file() -> None:
     watcher = threading.Thread(target=watch)
     watcher.start()
     _read_and_run(WORDS * (FILE // len(WORDS)), "line.txt")
-    _read_and_run(b"a\n" * (FILE // 2), "tiny.txt")
+    tiny = b"a\n" * (FILE // 2)  # ten million lines, of which half a million is read
+    _read_and_run(tiny, "tiny.txt")
+    assert "only the first 500,000" in read_table(tiny, "tiny.txt").notes[0]
     over.set()
     watcher.join()
     assert max(pauses) < 5.0, max(pauses)  # 0.5 s on two processors of one's own; CI has less

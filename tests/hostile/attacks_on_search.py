@@ -43,6 +43,12 @@ def prepare() -> None:
     search_tokens(_atlas, "she", "regex")
 
 
+def ask_in_every_way() -> None:
+    """Expressions, many of them, and phrases."""
+    for attack in (expressions, many_expressions, phrases):
+        attack()
+
+
 def expressions() -> None:
     """Each is answered, or refused with a sentence; together they leave nothing behind."""
     for query in EXPRESSIONS:

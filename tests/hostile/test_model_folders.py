@@ -11,11 +11,9 @@ import pytest
 from core.model import load, loading, trace_text
 from core.model.errors import ModelError
 from tests.hostile.broken_folders import ALL, INDEX, SETTINGS, SPECIALS, TOKENIZER, edit
-from tests.hostile.child import run_limited
 from tests.model.families import FAMILIES, build
 
 PRIVATE = "[PAD]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\nhunter\nsecret\nhunter2"
-ATTACKS = "tests.hostile.attacks_on_model_folders"
 
 
 @pytest.fixture(scope="module")
@@ -180,10 +178,3 @@ def test_a_folder_of_blobs_that_is_a_link_itself_gives_nothing_away(
     blobs.symlink_to(tmp_path / "private")
     with pytest.raises(ModelError, match="leads somewhere else"):
         load(str(snapshot))
-
-
-# ---- memory: in a child with little of it ------------------------------------------------------
-
-
-def test_no_folder_takes_the_memory() -> None:
-    run_limited(f"{ATTACKS}:take_the_memory_in_every_way")

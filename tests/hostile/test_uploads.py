@@ -72,10 +72,10 @@ def test_an_upload_is_never_written_to_the_disk(address: str) -> None:
 
 
 def test_files_in_number_take_the_place_of_older_ones(address: str) -> None:
-    """Of 40 files of 19 MB, which are 760 MB, four stay, and one is on its way, twice."""
+    """Of 26 files of 19 MB, which are 494 MB, four stay, and one is arriving, twice."""
     with visitor(address) as one:
         before = server(address).memory_info().rss
-        assert [one.put_megabytes(19)[0] for _ in range(40)] == [204] * 40
+        assert [one.put_megabytes(19)[0] for _ in range(26)] == [204] * 26
         grown = server(address).memory_info().rss - before
     assert grown < 450 * MEGABYTE  # 95 of files, and what the app loads after its first page
 

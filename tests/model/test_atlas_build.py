@@ -133,6 +133,7 @@ import json, os, signal, sys
 from core import atlas_build
 from core.analysis.atlas import shards
 from core.analysis.atlas.saved.file import AtlasWriter
+from core.model import load
 
 os.fsync = lambda _: None
 
@@ -161,6 +162,7 @@ def at_a_head():
             die()
     AtlasWriter.write_head = write
 
+load(sys.argv[2])  # imports torch and transformers before the forks
 for name, command in json.loads(sys.argv[1]).items():
     if not (child := os.fork()):
         globals()[name]()
@@ -179,7 +181,7 @@ def test_killed_and_resumed_gives_the_bytes_of_a_single_run(
     outs = {name: tmp_path / f"{name}.parquet" for name in parts}
     commands = {name: command(folder_of("bert"), corpus, out) for name, out in outs.items()}
     subprocess.run(
-        [sys.executable, "-c", KILLS, json.dumps(commands)],
+        [sys.executable, "-c", KILLS, json.dumps(commands), str(folder_of("bert"))],
         cwd=ROOT,
         env={**os.environ, "OMP_NUM_THREADS": "1"},
         stderr=subprocess.DEVNULL,
