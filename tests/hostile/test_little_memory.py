@@ -1,4 +1,4 @@
-"""Attacks in a child process with little memory: files, pasted texts, searches, links and folders."""
+"""Attacks in a child with little memory: files, pasted texts, searches, links and folders."""
 
 from __future__ import annotations
 

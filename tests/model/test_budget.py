@@ -9,8 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from core.analysis.corpus.sample import sample_sentences
-from core.model import budget, choose_texts, estimate_texts, load
+from core.model import budget, choose_texts, estimate_texts
 from tests.model.families import SENTENCES
 
 if TYPE_CHECKING:
@@ -96,12 +95,6 @@ def test_a_choice_keeps_to_its_budget_and_is_as_large_as_its_order_allows(
     assert set(chosen.places) <= set(larger.places)
 
 
-def test_one_text_is_chosen_however_small_the_budget(tokenized: list[str]) -> None:
-    chosen = by_characters(["a" * 50, "b" * 60], 10)
-    assert len(chosen.places) == 1
-    assert chosen.tokens >= 50
-
-
 def test_texts_without_a_token_count_too_so_that_their_number_is_bounded(
     tokenized: list[str],
 ) -> None:
@@ -145,17 +138,6 @@ def test_an_estimate_needs_no_tokenizer_and_keeps_to_the_budget(
     assert (some.tokens, some.whole) == (whole.tokens - 1, False)
     long = estimate_texts(model, ["word and " * 10**6], 10_000)
     assert long.tokens == model.max_tokens  # as it will be cut
-
-
-def test_an_estimate_is_near_what_english_takes() -> None:
-    model, texts = load("bundled/minilm"), sample_sentences()
-    estimate = estimate_texts(model, texts, 10**6)
-    assert estimate.tokens == pytest.approx(choose_texts(model, texts, 10**6).tokens, rel=0.2)
-
-
-def test_of_no_text_none_is_chosen(tokenized: list[str]) -> None:
-    chosen = by_characters([], 100)
-    assert (chosen.places, chosen.lengths, chosen.tokens, chosen.corpus_size) == ((), (), 0, 0)
 
 
 def test_texts_are_drawn_from_the_whole_corpus(tokenized: list[str]) -> None:

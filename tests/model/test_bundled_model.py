@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-
 import numpy as np
 import pytest
 
@@ -12,7 +10,7 @@ from core.analysis.corpus.sample import sample_sentences
 from core.analysis.head_patterns import pattern_table
 from core.analysis.normalization import grid_search
 from core.model import LoadedModel, load, trace_by_length, trace_text
-from core.model.catalog import bundled_folder, find, is_local
+from core.model.catalog import find, is_local
 
 BOOK = "Oh, this book? I've enjoyed it."
 CLASS = "My friend told me about this class and I love it so far! She was right."
@@ -34,11 +32,6 @@ def published(name: str) -> LoadedModel:
     if not is_local(spec):
         pytest.skip(f"the weights of {name} are not in the local cache")
     return load(name)
-
-
-def test_the_bundled_weights_are_the_published_file() -> None:
-    digest = hashlib.sha256((bundled_folder() / "model.safetensors").read_bytes()).hexdigest()
-    assert digest == "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
 
 
 def test_the_bundled_model_has_six_layers_of_twelve_heads(minilm: LoadedModel) -> None:

@@ -21,7 +21,7 @@ from core.model import (
     trace_repeated,
     trace_text,
 )
-from core.model.errors import OutOfMemoryError, TooShortError
+from core.model.errors import TooShortError
 from core.model.refusal import refusing
 from core.model.weights import output_projection as projection
 from core.model.weights import query_key as weights
@@ -109,11 +109,6 @@ def test_weights_that_cannot_be_taken_apart_are_one_sentence(
         weights.weight_similarity(model)
 
 
-def test_memory_that_runs_out_is_said_as_such() -> None:
-    with pytest.raises(OutOfMemoryError), refusing("x", "run"):
-        raise MemoryError
-
-
 def test_too_short_a_model_is_told_with_its_length(model_of: ModelOf) -> None:
     with pytest.raises(TooShortError, match="a sequence of 1 tokens cannot be repeated"):
         trace_repeated(model_of("bert"), length=1)
@@ -158,12 +153,6 @@ def test_what_the_callers_texts_raise_is_the_callers(model_of: ModelOf) -> None:
 
     with pytest.raises(ZeroDivisionError):
         list(trace_corpus(model_of("bert"), texts(), batch_size=1))  # type: ignore[arg-type]
-
-
-def test_a_walk_that_is_left_early_ends_without_a_word(model_of: ModelOf) -> None:
-    walk = trace_corpus(model_of("bert"), TEXTS)
-    next(walk)
-    walk.close()  # type: ignore[attr-defined]
 
 
 # ---- what is logged -----------------------------------------------------------------------------

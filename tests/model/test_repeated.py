@@ -41,8 +41,3 @@ def test_the_same_seed_gives_the_same_sequences(model_of: ModelOf) -> None:
 
     assert ids(1) == ids(1)
     assert ids(1) != ids(2)
-
-
-def test_a_sequence_of_one_token_is_refused(model_of: ModelOf) -> None:
-    with pytest.raises(ValueError, match="cannot be repeated"):
-        trace_repeated(model_of("gpt2"), length=1)

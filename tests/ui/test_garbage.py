@@ -44,20 +44,6 @@ def test_what_has_lasted_is_searched_once() -> None:
     assert unfrozen() < len(lasting) / 10
 
 
-def test_asking_twice_watches_once() -> None:
-    garbage.freeze_long_lived()
-    garbage.freeze_long_lived()
-    assert gc.callbacks.count(garbage._watch) == 1
-
-
-def test_garbage_of_one_run_is_found_at_its_end() -> None:
-    garbage.freeze_long_lived()
-    gc.collect()
-    gone = weakref.ref(InACycle())
-    gc.collect()
-    assert gone() is None
-
-
 def test_what_was_frozen_is_found_when_something_was_dropped() -> None:
     kept = InACycle()
     garbage.freeze_long_lived()

@@ -156,13 +156,5 @@ def test_a_manager_is_bounded_once_however_often_the_app_runs(
     assert MultiPartParser.spool_max_size > uploads.limit_bytes() == 3 * MB
 
 
-def test_without_a_setting_uploads_take_a_fourth_of_the_free_memory(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.delenv("HEADSCOPE_UPLOADS_MB", raising=False)
-    monkeypatch.setattr(uploads, "available_bytes", lambda: 800)
-    assert uploads._total_bytes() == 200
-
-
 def test_the_largest_upload_is_what_the_server_is_told() -> None:
     assert "maxUploadSize = 400" in (ROOT / ".streamlit" / "config.toml").read_text()
