@@ -1,7 +1,8 @@
-"""Memory is counted before a model is loaded."""
+"""Free memory, in a container too, is compared with what a model needs."""
 
 from __future__ import annotations
 
+from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -11,9 +12,92 @@ from safetensors.numpy import save_file
 from core.model import load, memory
 from core.model.checks.weights import count_weights
 from core.model.errors import OutOfMemoryError
+from core.model.memory import container_bytes, own_groups
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+MB = 10**6
+NO_LIMIT_V1 = 9_223_372_036_854_771_712
+V1 = ("memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file")
+V2 = ("memory.max", "memory.current", "inactive_file")
+
+
+@pytest.mark.parametrize(
+    ("groups", "lines", "free_mb"),
+    [
+        # (folder, version, limit, used, inactive file pages) of each group, in MB
+        ([("memory", V1, 500, 200, 0)], "4:memory:/", 300),
+        ([(".", V2, 500, 200, 0)], "0::/", 300),
+        ([("memory", V1, 500, 450, 400)], "4:memory:/", 450),
+        ([(".", V2, 500, 460, 400)], "0::/", 440),
+        ([("memory", V1, None, 200, 0), (".", V2, None, 200, 0)], "4:memory:/\n0::/", None),
+        # The tightest group counts, and a sibling does not.
+        (
+            [
+                ("memory/pod/app", V1, 900, 100, 0),
+                ("memory/pod", V1, 400, 150, 0),
+                ("memory/other", V1, 10, 10, 0),
+            ],
+            "4:cpu,memory:/pod/app",
+            250,
+        ),
+        (
+            [("pod/app", V2, 900, 100, 0), ("pod", V2, 400, 150, 0), ("other", V2, 10, 10, 0)],
+            "0::/pod/app",
+            250,
+        ),
+        # In a container /proc names the host's path, and the mount is the container's own group.
+        ([("memory", V1, 500, 200, 0)], "4:memory:/docker/0123abc\n3:cpu:/docker/0123abc", 300),
+        # Version 2 beside version 1 has a mount of its own.
+        (
+            [("unified/app", V2, 300, 100, 0), ("memory", V1, None, 0, 0)],
+            "1:memory:/\n0::/app",
+            200,
+        ),
+        # A path that leaves the mount is not followed.
+        ([(".", V2, 500, 200, 0), ("../elsewhere", V2, 1, 0, 0)], "0::/../elsewhere", 300),
+        ([(".", V2, 100, 120, 0)], "0::/", 0),
+    ],
+)
+def test_the_tightest_group_around_a_process_leaves_its_limit_minus_what_is_used(
+    groups: list[tuple[str, tuple[str, str, str], int | None, int, int]],
+    lines: str,
+    free_mb: int | None,
+    tmp_path: Path,
+) -> None:
+    mount, process = tmp_path / "cgroup", tmp_path / "proc-self-cgroup"
+    process.write_text(lines + "\n", "utf-8")
+    mount.mkdir()
+    for folder, (limit_file, used_file, field), limit, used, inactive in groups:
+        group = mount / folder
+        group.mkdir(parents=True, exist_ok=True)
+        no_limit = "max" if limit_file == "memory.max" else str(NO_LIMIT_V1)
+        (group / limit_file).write_text(no_limit if limit is None else f"{limit * MB}\n")
+        (group / used_file).write_text(f"{used * MB}\n")
+        (group / "memory.stat").write_text(f"cache 5\n{field} {inactive * MB}\nrss 7\n")
+    expected = None if free_mb is None else free_mb * MB
+    assert container_bytes(mount, process) == expected
+
+
+def test_unreadable_files_are_no_limit(tmp_path: Path) -> None:
+    (tmp_path / "memory.max").write_text("??\n")
+    (tmp_path / "memory.current").write_text("1\n")
+    assert container_bytes(tmp_path, tmp_path / "gone") is None
+
+
+def test_a_process_is_in_one_group_of_each_version() -> None:
+    assert own_groups("12:cpu,cpuacct:/a\n5:memory:/b/c\n0::/d:e\n") == ("/b/c", "/d:e")
+    assert own_groups("") == ("", "")
+
+
+def test_the_tightest_limit_counts(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("psutil.virtual_memory", lambda: SimpleNamespace(available=900 * MB))
+    monkeypatch.setattr(memory, "container_bytes", lambda: 300 * MB)
+    monkeypatch.setattr(memory, "_address_space_available", lambda: None)
+    assert memory.available_bytes() == 300 * MB
+    monkeypatch.setattr(memory, "_address_space_available", lambda: 100 * MB)
+    assert memory.available_bytes() == 100 * MB
 
 
 def test_weights_are_counted_from_the_header_alone(tmp_path: Path) -> None:

@@ -47,7 +47,7 @@ def downloads(monkeypatch: pytest.MonkeyPatch) -> list[object]:
 # The head view's file and the anomaly report show heads that are not on the screen: they need it.
 @pytest.mark.parametrize(
     "page",
-    ["home", "heatmap", "vectors", "projection", "query_key", "model_view", "patterns"],
+    ["heatmap", "vectors", "query_key", "model_view", "patterns"],
 )
 def test_a_page_keeps_no_trace_for_its_downloads(
     open_app: Callable[..., AppTest], downloads: list[object], page: str

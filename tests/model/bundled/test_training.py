@@ -56,19 +56,6 @@ def test_what_is_kept_back_is_never_learned_from() -> None:
     assert not learned & kept
 
 
-@pytest.mark.parametrize(
-    ("text", "starts"),
-    [
-        ('He saw Mr. Dick. "Why?" she asked.\nNobody knew.', [0, 17, 35]),
-        ("One! Two? three. (Four.)", [0, 5, 17]),
-        ("no capital", []),
-        ("", []),
-    ],
-)
-def test_sentences_begin_after_punctuation(text: str, starts: list[int]) -> None:
-    assert novels.sentence_starts(text) == starts
-
-
 def test_every_example_begins_with_the_mark_and_half_with_a_sentence() -> None:
     # Row r holds the mark 0 and then 1000 r + position: where an example was cut can be read off.
     learn = (1000 * np.arange(40)[:, None] + np.arange(17)).astype(np.uint16)
@@ -84,16 +71,6 @@ def test_every_example_begins_with_the_mark_and_half_with_a_sentence() -> None:
     assert sorted(used) == list(range(40))
     assert 10 < starts.count(1) < 33
     assert max(starts) <= 9
-
-
-def test_the_order_is_the_same_again_and_new_in_every_epoch() -> None:
-    learn = np.arange(40 * 17, dtype=np.uint16).reshape(40, 17)
-    np.testing.assert_array_equal(
-        novels.examples_of_step(learn, 3, TINY), novels.examples_of_step(learn, 3, TINY)
-    )
-    assert (
-        novels.examples_of_step(learn, 3, TINY) != novels.examples_of_step(learn, 13, TINY)
-    ).any()
 
 
 def test_the_learning_rate_follows_the_clock() -> None:
