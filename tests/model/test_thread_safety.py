@@ -104,16 +104,6 @@ def test_short_long_paired_and_padded_texts_do_not_disturb_each_other(
     )
 
 
-def test_two_models_at_once_do_not_record_each_other(model_of: ModelOf) -> None:
-    bert, gpt2 = model_of("bert"), model_of("gpt2")
-    assert_threads_do_not_disturb(
-        [
-            lambda: [trace_text(bert, SENTENCES[1])],
-            lambda: [trace_text(gpt2, SENTENCES[1])],
-        ]
-    )
-
-
 def test_a_model_may_be_loaded_while_another_is_traced(
     model_of: ModelOf, folder_of: FolderOf
 ) -> None:

@@ -27,14 +27,6 @@ def test_every_page_shows_it_with_a_pair(open_app: Callable[..., AppTest], name:
     assert "For seeing attention, not writing." in facts
 
 
-def test_it_stands_in_the_list_and_needs_no_download(open_app: Callable[..., AppTest]) -> None:
-    app = open_app()
-    assert NAME in app.sidebar.selectbox(key="model").options
-    app.sidebar.selectbox(key="model").set_value(NAME).run()
-    assert not app.exception
-    assert app.query_params["model"] == NAME
-
-
 def test_a_text_longer_than_it_takes_is_cut_and_said(open_app: Callable[..., AppTest]) -> None:
     app = open_app("heatmap", model=NAME, text="and " * 200)
     assert not app.exception

@@ -58,7 +58,7 @@ def test_memory_that_runs_out_while_loading_is_told(
     open_app: Callable[..., AppTest], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def fails(name: str) -> None:
-        raise OutOfMemoryError(name, "{name} needs about 9000 MB of memory.", "Pick a smaller one.")
+        raise OutOfMemoryError("{name} needs about 9000 MB of memory.", "Pick another.", name)
 
     working = cache.model
     monkeypatch.setattr(
@@ -80,7 +80,7 @@ def test_a_failure_is_remembered_until_someone_tries_again(
         if name != "gone/model":
             return working(name)
         asked.append(name)
-        raise NotDownloadedError(name, "{name} is not here.", "Download it.")
+        raise NotDownloadedError("{name} is not here.", "Download it.", name)
 
     monkeypatch.setattr(cache, "model", counted)
     app = open_app("heatmap", model="gone/model")

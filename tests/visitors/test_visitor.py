@@ -8,14 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
-from streamlit.proto.Alert_pb2 import Alert
-from streamlit.proto.Delta_pb2 import Delta
 
 from core.ui.navigation import PAGES
 from tests.bench.class_changes import WORDS, foreign_words, text_of
 from tests.server import running_app
-from tests.visitors import ConnectionLostError, Visitor
-from tests.visitors.elements import Screen
+from tests.visitors import Visitor
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -110,15 +107,6 @@ def test_the_menu_leads_to_every_page_and_the_text_comes_along(address: str) -> 
     asyncio.run(visit())
 
 
-def test_a_page_that_is_not_there_counts_as_an_error(address: str) -> None:
-    async def visit() -> None:
-        async with Visitor(address) as visitor:
-            await visitor.open("no_such_page")
-            assert visitor.errors()[0].startswith("no page is called")
-
-    asyncio.run(visit())
-
-
 def test_a_visitor_can_only_do_what_the_page_offers(address: str) -> None:
     async def visit() -> None:
         async with Visitor(address) as visitor:
@@ -131,4 +119,3 @@ def test_a_visitor_can_only_do_what_the_page_offers(address: str) -> None:
                 await visitor.set("renorm", value=True)
 
     asyncio.run(visit())
-

@@ -11,7 +11,7 @@ import torch
 from transformers import GPT2LMHeadModel
 
 from core.model import LoadedModel, ModelSpec, load, trace_text
-from core.model.catalog import bundled_folder, find, is_local
+from core.model.catalog import bundled_folder, find
 
 NAME = "bundled/gpt2-novels"
 MARK = "<|endoftext|>"
@@ -54,14 +54,6 @@ def novels() -> LoadedModel:
     return load(NAME)
 
 
-def test_it_is_offered_and_here() -> None:
-    spec = find(NAME)
-    assert spec is not None
-    assert spec.bundled
-    assert is_local(spec)
-    assert bundled_folder(spec) != bundled_folder()
-
-
 def test_its_weights_are_a_small_file_of_half_precision() -> None:
     path = bundled_folder(_spec()) / "model.safetensors"
     raw = path.read_bytes()
@@ -85,12 +77,6 @@ def test_it_loads_as_any_causal_model_does(novels: LoadedModel) -> None:
     assert novels.probe_error < 1e-5
 
 
-def test_it_never_looks_ahead(novels: LoadedModel) -> None:
-    attention = trace_text(novels, KEPT_BACK[0]).attention()
-    assert not np.triu(attention, 1).any()
-    np.testing.assert_allclose(attention.sum(axis=-1), 1, atol=1e-5)
-
-
 def test_every_text_begins_with_a_special_document_mark(novels: LoadedModel) -> None:
     tokens = trace_text(novels, "Oh, this book? I've enjoyed it.").tokens
     assert [token.display for token in tokens if token.special] == [MARK]
@@ -110,12 +96,6 @@ def test_text_of_any_script_survives_its_tokens(novels: LoadedModel) -> None:
     text = "I 😀 you, Ж!\n</script>"
     ids = novels.tokenizer(text)["input_ids"]
     assert novels.tokenizer.decode(ids) == MARK + text
-
-
-def test_a_long_text_is_cut_at_what_it_takes_and_the_rest_is_counted(novels: LoadedModel) -> None:
-    trace = trace_text(novels, "and " * 200)
-    assert len(trace.tokens) == 128
-    assert trace.dropped == len(novels.tokenizer("and " * 200)["input_ids"]) - 128
 
 
 def test_at_least_two_heads_rest_on_the_first_token(novels: LoadedModel) -> None:

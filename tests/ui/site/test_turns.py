@@ -90,15 +90,6 @@ def test_a_run_that_takes_long_keeps_nobody_at_the_door(monkeypatch: pytest.Monk
     visitors.all_leave()
 
 
-@pytest.mark.usefixtures("slow_clock")
-def test_a_failing_run_leaves_too() -> None:
-    door = Turns()
-    for _ in range(2 * MAX_INSIDE):
-        with pytest.raises(ValueError, match="page"), door.short_answer():
-            raise ValueError("page")
-    assert door.short_answers == 0
-
-
 def test_long_work_does_not_wait_where_nobody_else_is(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(turns, "EVERY_SECONDS", 1e6)
     door = Turns()
