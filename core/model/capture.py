@@ -14,7 +14,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from core.model.trace import Array, Layer, default_scaling
 
@@ -24,8 +23,6 @@ if TYPE_CHECKING:
     import torch
 
 IMPLEMENTATION = "headscope"
-
-Positions = NDArray[np.intp]
 
 
 @dataclass(frozen=True)
@@ -154,53 +151,43 @@ def _to_additive(mask: torch.Tensor) -> torch.Tensor:
     return mask.float().masked_fill(mask <= lowest, -torch.inf)
 
 
-def stack_call_arrays(calls: list[Call], row: int, keep: Positions) -> tuple[Array, Array, Array]:
-    """Queries, keys and values of one text in the batch.
+def read_calls(
+    calls: list[Call], row: int, length: int
+) -> tuple[Array, Array, Array, tuple[Layer, ...]]:
+    """Queries, keys, values and rules of every layer for one text in the batch.
 
     Parameters
     ----------
     calls : the recorded calls, one per layer.
-    row : which text in the batch.
-    keep : the positions that are not padding, in order.
+    row, length : which text in the batch, and its tokens; padding follows them.
 
     Returns
     -------
-    Float32 arrays (layer, head, token, dim), (layer, key-value head, token, dim) twice.
+    Float32 arrays (layer, head, token, dim) and twice (layer, key-value head, token, dim), then
+    scaling, mask and soft cap of each layer. Layers with the same mask share one array.
 
     Raises
     ------
     ValueError
         When layers differ in their number of heads or dims.
     """
-    import torch
-
-    whole = len(keep) == calls[0].query.shape[2]
     arrays = []
     for part in ("query", "key", "value"):
-        tensors = [getattr(call, part)[row] for call in calls]
+        tensors = [getattr(call, part)[row, :, :length].float().cpu().numpy() for call in calls]
         if len({tensor.shape for tensor in tensors}) > 1:
             raise ValueError(f"layers differ in the shape of their {part}")
-        stacked = torch.stack(tensors).float().cpu().numpy()
-        arrays.append(stacked if whole else np.ascontiguousarray(stacked[:, :, keep]))
-    return arrays[0], arrays[1], arrays[2]
-
-
-def layer_rules(calls: list[Call], row: int, keep: Positions) -> tuple[Layer, ...]:
-    """Scaling, additive mask and soft cap of every layer for one text in the batch.
-
-    Layers with the same mask share one array.
-    """
+        arrays.append(np.stack(tensors))
     masks: dict[tuple[int, bool, int], Array | None] = {}
-    rules = []
+    layers = []
     for call in calls:
         key = (id(call.mask), call.causal, id(call.bias))
         if key not in masks:
-            masks[key] = _mask_of_text(call, row, keep)
-        rules.append(Layer(call.scaling, masks[key], call.softcap))
-    return tuple(rules)
+            masks[key] = _mask_of_text(call, row, length)
+        layers.append(Layer(call.scaling, masks[key], call.softcap))
+    return arrays[0], arrays[1], arrays[2], tuple(layers)
 
 
-def _mask_of_text(call: Call, row: int, keep: Positions) -> Array | None:
+def _mask_of_text(call: Call, row: int, length: int) -> Array | None:
     """Additive mask of one text, (token, token) or (head, token, token), or None."""
     batch_mask = _additive_mask(call)
     if batch_mask is None:
@@ -209,9 +196,9 @@ def _mask_of_text(call: Call, row: int, keep: Positions) -> Array | None:
         batch_mask = batch_mask.unsqueeze(0)
     mask = batch_mask[row if batch_mask.shape[0] > 1 else 0].float().cpu().numpy()
     mask = np.broadcast_to(mask, (mask.shape[0], call.query.shape[2], call.key.shape[2]))
-    mask = mask[:, keep][:, :, keep]  # (1 or head, token, token)
+    mask = mask[:, :length, :length]  # (1 or head, token, token)
     if not mask.any():
         return None
-    mask = np.ascontiguousarray(mask[0] if mask.shape[0] == 1 else mask)
+    mask = (mask[0] if mask.shape[0] == 1 else mask).copy()
     mask.setflags(write=False)
     return mask

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from core.model.capture import IMPLEMENTATION, layer_rules, recording, stack_call_arrays
+from core.model.capture import IMPLEMENTATION, read_calls, recording
 from core.model.checks.vocabulary import check_ids
 from core.model.errors import UnsupportedModelError
 from core.model.trace import Array, Trace
@@ -45,12 +45,11 @@ def probe(network: PreTrainedModel, tokenizer: PreTrainedTokenizerFast) -> tuple
             f"The attention of {{name}} ({network.config.model_type}) cannot be captured:"
             " the model does not use transformers' attention interface.",
         )
-    keep = np.arange(calls[0].query.shape[2])
     try:
-        arrays = stack_call_arrays(calls, 0, keep)
+        recorded = read_calls(calls, 0, calls[0].query.shape[2])
     except ValueError as error:
         raise UnsupportedModelError(f"{{name}} cannot be shown: its {error}.") from error
-    trace = Trace("", (), *arrays, layer_rules(calls, 0, keep), causal=False)
+    trace = Trace("", (), *recorded, causal=False)
     difference = _largest_difference(trace, _eager_attentions(network, inputs))
     if not difference <= PROBE_TOLERANCE:  # also for "not a number"
         raise UnsupportedModelError(

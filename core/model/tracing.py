@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from core.model import memory
-from core.model.capture import layer_rules, recording, stack_call_arrays
+from core.model.capture import read_calls, recording
 from core.model.checks.vocabulary import check_ids
 from core.model.errors import EmptyTextError, OutOfMemoryError
 from core.model.refusal import refusing, refusing_to
@@ -240,15 +240,10 @@ def _read_trace(
     item: Input,
 ) -> Trace:
     length = len(item.ids)  # padding is on the right
-    keep = np.arange(length)
-    queries, keys, values = stack_call_arrays(calls, row, keep)
     return Trace(
-        model=model.name,
-        tokens=item.tokens,
-        queries=queries,
-        kv_keys=keys,
-        kv_values=values,
-        layers=layer_rules(calls, row, keep),
+        model.name,
+        item.tokens,
+        *read_calls(calls, row, length),
         causal=model.causal,
         dropped=item.dropped,
         cut_characters=item.cut_characters,

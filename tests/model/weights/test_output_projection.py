@@ -11,7 +11,7 @@ import transformers
 
 from core.analysis.anomalies.contribution import columns, moved, value_norms
 from core.model import load, trace_text
-from core.model.capture import IMPLEMENTATION, layer_rules, recording, register, stack_call_arrays
+from core.model.capture import IMPLEMENTATION, read_calls, recording, register
 from core.model.loaded import LoadedModel
 from core.model.trace import Trace
 from core.model.weights.output_projection import (
@@ -142,9 +142,7 @@ def check_outputs(network: Any, layers: int, ending: str, **inputs: torch.Tensor
             part.register_forward_hook(lambda _m, _i, out: outputs.append(out[0].numpy()))
     with torch.inference_mode(), recording() as calls:
         network(**inputs)
-    keep = np.arange(calls[0].query.shape[2])
-    arrays = stack_call_arrays(calls, 0, keep)
-    trace = Trace("drawn", (), *arrays, layer_rules(calls, 0, keep), causal=False)
+    trace = Trace("drawn", (), *read_calls(calls, 0, calls[0].query.shape[2]), causal=False)
     facts: Any = {"layers": layers, "heads": HEADS, "kv_heads": HEADS, "dim": HIDDEN // HEADS}
     other: Any = {"tokenizer": None, "parameters": 0, "max_tokens": 64, "probe_error": 0.0}
     model = LoadedModel("drawn", network=network, device="cpu", causal=False, **facts, **other)
