@@ -87,9 +87,10 @@ def build_empty(config: PreTrainedConfig) -> PreTrainedModel:
                 trust_remote_code=False,
             )
     except ValueError as error:
+        reason = str(error).strip().split("\n")[0][:160]
         raise UnsupportedModelError(
             "The attention of {name} cannot be captured: transformers does not let it be"
-            f" replaced, or its settings do not fit together ({_first_line(error)}).",
+            f" replaced, or its settings do not fit together ({reason}).",
         ) from error
     return network
 
@@ -162,7 +163,3 @@ def fill(
         network.config.use_cache = False
     network.requires_grad_(requires_grad=False)
     return network.eval()  # type: ignore[no-any-return]
-
-
-def _first_line(error: Exception) -> str:
-    return str(error).strip().split("\n")[0][:160]

@@ -15,7 +15,6 @@ from core.ui.site.access import access, box_help, default_model
 
 if TYPE_CHECKING:
     from core.model import LoadedModel
-    from core.ui.site.access import Access
 
 EXAMPLES: tuple[tuple[str, str | None], ...] = (
     ("Oh, this book? I've enjoyed it.", None),
@@ -51,12 +50,21 @@ def draw() -> None:
         st.menu_button(
             "Examples",
             range(len(EXAMPLES)),
-            format_func=_example_label,
+            format_func=lambda index: " / ".join(filter(None, EXAMPLES[index])),
             key="example",
             on_click=_use_example,
             width="stretch",
         )
-        _draw_model_choice(granted)
+        names, typed = granted.names, st.session_state["model"]
+        st.selectbox(
+            "Model",
+            names if not granted.free_text or typed in names else (*names, typed),
+            key="model",
+            format_func=_model_label,
+            accept_new_options=granted.free_text,
+            persist_state="session",
+            help=box_help(granted),
+        )
         st.session_state[_FACTS] = st.container()
         show_copy_link(key="copy_link", offered=address.links_are_on())
 
@@ -95,29 +103,11 @@ def show_model_facts(model: LoadedModel) -> None:
         )
 
 
-def _draw_model_choice(granted: Access) -> None:
-    names, typed = granted.names, st.session_state["model"]
-    st.selectbox(
-        "Model",
-        names if not granted.free_text or typed in names else (*names, typed),
-        key="model",
-        format_func=_model_label,
-        accept_new_options=granted.free_text,
-        persist_state="session",
-        help=box_help(granted),
-    )
-
-
 def _model_label(name: str) -> str:
     spec = find(name)
     if spec is None or spec.bundled:
         return name
     return f"{name} · {'here' if is_local(spec) else f'{spec.size_mb} MB to download'}"
-
-
-def _example_label(index: int) -> str:
-    text, pair = EXAMPLES[index]
-    return f"{text} / {pair}" if pair else text
 
 
 def _use_example() -> None:

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from core.model.checks.folder import ADDED_TOKENS, CONFIG
-from core.model.errors import ModelError, UnsupportedModelError
+from core.model.errors import UnsupportedModelError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -105,18 +105,17 @@ def private_copy(files: ModelFiles, config: Settings) -> Iterator[Path]:
     for content in settings.values():
         if check_class(content.get("tokenizer_class")) is None:
             content.pop("tokenizer_class", None)
-    try:
-        folder = Path(tempfile.mkdtemp(prefix="headscope-"))
-    except OSError as error:
-        raise _no_room() from error
-    try:
+    with contextlib.ExitStack() as stack:
         try:
+            temporary = tempfile.TemporaryDirectory(prefix="headscope-", ignore_cleanup_errors=True)
+            folder = Path(stack.enter_context(temporary))
             _fill(folder, files, {CONFIG: config, **settings})
         except OSError as error:
-            raise _no_room() from error
+            raise UnsupportedModelError(
+                "{name} cannot be read: there is no temporary folder to unpack its tokenizer in.",
+                "Make room there, or pick a bundled model.",
+            ) from error
         yield folder
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
 
 
 def _fill(folder: Path, files: ModelFiles, settings: dict[str, Settings]) -> None:
@@ -131,13 +130,6 @@ def _holds_ids(path: Path) -> bool:
     """Whether added_tokens.json holds tokens with their ids, as it should."""
     content = json.loads(path.read_bytes())
     return isinstance(content, dict) and all(map(_is_id, content.values()))
-
-
-def _no_room() -> ModelError:
-    return UnsupportedModelError(
-        "{name} cannot be read: there is no temporary folder to unpack its tokenizer in.",
-        "Make room there, or pick a bundled model.",
-    )
 
 
 def _is_data(key: str, value: object) -> bool:

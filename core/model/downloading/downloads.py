@@ -127,7 +127,12 @@ class Download:
                 growth, changed = now, time.monotonic()
             self.arrived = min(self.model.size, self.model.size - child.missing + max(0, growth))
             if growth > child.missing + MARGIN_BYTES:
-                return _too_much(self.model)
+                return DownloadRefusedError(
+                    "The download of {name} was stopped: it exceeded the"
+                    f" {self.model.size_mb:,} MB that the hub had announced.",
+                    _ADVICE,
+                    self.model.repo,
+                )
             if (refusal := _no_room(self.model, child.cache, 0)) is not None:
                 return refusal
             if time.monotonic() - changed > STALL_SECONDS:
@@ -214,15 +219,6 @@ def _no_room(model: HubModel, folder: Path, needed: int) -> DownloadRefusedError
         f"The disk has no room for {{name}}: {model.size_mb:,} MB; {disk.free / 1e6:,.0f} MB are"
         f" free, and {reserve / 1e6:,.0f} MB of them must stay free.",
         "Make room on the disk, or pick a model that is already here.",
-        model.repo,
-    )
-
-
-def _too_much(model: HubModel) -> DownloadRefusedError:
-    return DownloadRefusedError(
-        f"The download of {{name}} was stopped: it exceeded the {model.size_mb:,} MB that the hub"
-        " had announced.",
-        _ADVICE,
         model.repo,
     )
 
