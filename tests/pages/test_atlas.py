@@ -29,7 +29,7 @@ from core.model import load, trace_corpus
 from core.model.catalog import bundled_folder
 from core.screens.atlas import find
 from core.screens.atlas.corpus import cost, making, source
-from core.screens.atlas.corpus.source import most_tokens
+from core.screens.atlas.corpus.source import max_tokens
 from core.screens.atlas.shelf import atlas_shelf, atlas_shelves
 from core.ui import cache
 from core.ui.site import turns, uploads
@@ -125,7 +125,7 @@ def test_the_sample_is_built_at_once_and_every_part_is_there(
     app = open_app("atlas", model=model, part=part, budget="1000")
     assert not app.exception
     assert f"Atlas of `{model}`" in said(app)
-    assert f"the corpus has {len(sample_sentences())}; a random sample" in said(app)
+    assert f"a random sample of {len(sample_sentences())}" in said(app)
     assert not re.search(r"\bnan\b", said(app))
     assert "Build the atlas" not in [button.label for button in app.button]
 
@@ -205,7 +205,7 @@ def test_a_budget_is_lowered_to_what_opens_again_and_the_slider_follows(
     monkeypatch.setattr("core.screens.atlas.corpus.source._heads_of", {})
     app = open_app("atlas", budget="4000")
     assert not app.exception
-    assert "**2,000 tokens at most** with `bundled/minilm`: of its 72 heads" in said(app)
+    assert "**2,000 tokens at most** with `bundled/minilm`: it has 72 heads" in said(app)
     told = re.search(r"heads, ([\d,]+) tokens of", said(app))
     assert told is not None
     assert int(told[1].replace(",", "")) <= 2000
@@ -222,7 +222,7 @@ def test_what_is_built_fits_into_an_upload_with_room_for_a_header(
     monkeypatch: pytest.MonkeyPatch, megabytes: int, heads: int, most: int
 ) -> None:
     monkeypatch.setattr("core.ui.site.uploads.limit_mb", lambda: megabytes)
-    assert most_tokens(heads) == most
+    assert max_tokens(heads) == most
     assert most == 1 or most * heads * ROW_BYTES <= 5 / 6 * megabytes * 2**20
 
 
@@ -274,10 +274,10 @@ def test_an_atlas_of_texts_that_are_long_says_that_it_is_too_large_to_open(
 @pytest.mark.parametrize(
     ("times", "words"),
     [
-        (2, "to the middle of all 2 (too few for clusters)"),
-        (5, "to the middle of all 5 (too few for clusters)"),
-        (6, "to the nearest of 3 k-means centres, over"),
-        (160, "to the nearest of 3 k-means centres of 150 drawn from the 160, over"),
+        (2, "to the mean of all 2 (too few for clusters)"),
+        (5, "to the mean of all 5 (too few for clusters)"),
+        (6, "to the nearest of 3 k-means centres, divided"),
+        (160, "to the nearest of 3 k-means centres of 150 drawn from the 160, divided"),
     ],
 )
 def test_dispersion_names_what_so_many_matches_were_measured_to(
@@ -323,9 +323,9 @@ def test_a_search_that_finds_nothing_says_so(of_lines: Callable[..., AppTest]) -
 @pytest.mark.parametrize(
     ("query", "message"),
     [
-        ("(she", "This is no regular expression"),
-        ("\\", "no regular expression"),
-        (r"(a)\1", "This search does not know back-references"),
+        ("(she", "This is not a regular expression"),
+        ("\\", "not a regular expression"),
+        (r"(a)\1", "This search does not support back-references"),
         (r"(a+)+$", None),
     ],
 )
@@ -338,7 +338,7 @@ def test_a_bad_expression_is_told(
     if message:
         assert message in unescaped(alerts(app))
     app.text_input(key="find").set_value("cat").run()
-    assert "no regular expression" not in alerts(app)
+    assert "not a regular expression" not in alerts(app)
     assert "`cat`: **1** match" in said(app)
 
 
@@ -432,7 +432,7 @@ def test_the_link_that_took_a_server_down_is_shown_and_not_run(
     assert f"`(?R)?e` {WAITS}" in said(app)
     assert searched == []
     app.button(key="atlas_search").click().run()
-    assert "This search does not know recursion" in alerts(app)
+    assert "This search does not support recursion" in alerts(app)
 
 
 def test_two_words_meet(of_lines: Callable[..., AppTest]) -> None:
@@ -469,7 +469,7 @@ def test_words_that_never_meet_are_told(
 
 def test_a_causal_model_has_no_way_to_a_later_word(of_lines: Callable[..., AppTest]) -> None:
     app = of_lines(LINES, model=CAUSAL, **SHE_HER)
-    assert "`she` never stands after `her`" in alerts(app)
+    assert "`she` never comes after `her`" in alerts(app)
     app.button(key="atlas_swap").click().run()
     assert alerts(app) == ""
     assert "From `her` to `she`, over **2** sentences" in said(app)
@@ -517,7 +517,7 @@ def test_the_time_is_told_once_an_atlas_of_the_model_was_built(
 ) -> None:
     st.cache_resource.clear()
     app = paste(open_app("atlas", corpus="lines"), LINES)
-    assert "how long is told once it runs" in said(app)
+    assert "how long is shown once it runs" in said(app)
     of_lines(list(sample_sentences()[:40]))
     app = paste(open_app("atlas", corpus="lines"), LINES)
     assert re.search(r"will take about \*\*\d+ s\*\* and \*\*\d+ MB\*\*", said(app))
@@ -625,7 +625,7 @@ def test_lines_without_a_token_are_told(open_app: Callable[..., AppTest]) -> Non
     app = paste(open_app("atlas", corpus="lines"), ["\u200b", "\ufeff", "\u00ad"])
     app.button(key="atlas_build").click().run()
     assert not app.exception
-    assert "No token is left" in alerts(app)
+    assert "no tokens" in alerts(app)
     assert "Atlas of" not in said(app)
 
 
@@ -710,7 +710,7 @@ def test_a_saved_atlas_has_no_slow_projections(
 ) -> None:
     app = opened(small, projection="UMAP", find="she")
     assert app.selectbox(key="projection").options == ["PCA"]
-    assert "This link asks for projection `UMAP`. A saved atlas keeps: `PCA`." in alerts(app)
+    assert "This link asks for projection `UMAP`. A saved atlas offers: `PCA`." in alerts(app)
     assert "`she`: **2** matches" in said(app)
     assert "label" in app.selectbox(key="colour").options
 
@@ -786,7 +786,7 @@ class _Stopping:
         monkeypatch.setattr(making, "_traces", self.traces)
 
     def begin(self, shelf: AtlasShelf, model: LoadedModel, *rest: Any) -> None:
-        self.of = model.name, rest[-1]
+        self.of = rest[-1]
         self.make(shelf, model, *rest)
 
     def traces(
@@ -895,7 +895,7 @@ def test_the_page_says_on_how_many_pairs_pooled_and_each_sentence_alone(
     kept = small.full["cosine"]["raw"]
     app = opened(small, part="trust", distance="cosine")
     text = said(app)
-    assert f"the same {small.measured.pairs[0, 0]:,} permitted pairs a head" in text
+    assert f"the same {small.measured.pairs[0, 0]:,} permitted pairs per head" in text
     assert f"mean over heads −{-kept.correlation.mean():.2f}" in text
     assert f"then averaged, −{-kept.per_sentence.mean():.2f}" in text
     assert "space" not in app.query_params  # an atlas has no plane for cosine distance
@@ -933,6 +933,6 @@ def test_a_file_of_an_older_version_says_that_faithfulness_is_not_measured_in_it
     app = opened(old, part=part)
     assert not app.exception
     text = said(app) + alerts(app)
-    assert "Faithfulness is not measured in this file, which an older version made" in text
+    assert "This file has no measure of faithfulness" in text
     assert "Build the atlas again" in text
     assert not re.search(r"\bnan\b", text)

@@ -249,12 +249,14 @@ def test_layouts_of_all_heads_are_flat_and_the_page_says_so(
 ) -> None:
     flat = (np.arange(4), np.zeros((72, 8, 2), dtype=np.float32))
     monkeypatch.setattr(matrix, "laid_out_tiles", lambda *_: flat)
-    monkeypatch.setattr(matrix, "ensure_layouts", lambda _: Idle())
-    monkeypatch.setattr(matrix, "tell_progress", lambda _: True)
+    monkeypatch.setattr(matrix, "ensure_job", lambda _: Idle())
+    monkeypatch.setattr(matrix, "show_progress", lambda _: True)
     app = open_app("atlas", **SMALL, projection="t-SNE", dims="3")
     assert not app.exception
     assert matrices[-1].points.shape[-1] == 2
-    assert "All heads at once are laid out in the plane; one head alone has 3-D." in said(app)
+    assert "All heads together are laid out in the plane; one head alone can be in 3-D." in said(
+        app
+    )
     assert not [control for control in app.segmented_control if control.key == "dims"]
 
 

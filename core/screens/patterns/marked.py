@@ -29,7 +29,7 @@ def measured_pronouns(model_name: str) -> dict[str, MarkedSet]:
             into[place] = resolve(trace, every[place][1])
 
         resolved = walk_corpus(
-            NAME, model_name, texts, _nothing, take, which="the marked pronouns", leave=_leave
+            NAME, model_name, texts, _nothing, take, which="the marked pronouns", on_cancel=_leave
         )
         shelf.sets = {
             name: _judge(

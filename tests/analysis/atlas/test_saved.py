@@ -18,7 +18,7 @@ import pytest
 
 from core.analysis.atlas.saved.file import AtlasFileError, read_atlas, write_atlas
 from core.analysis.atlas.saved.page_sizes import check_pages
-from tests.analysis.atlas_files import (
+from tests.analysis.atlas.files import (
     HEADS,
     LAYERS,
     STAGES,

@@ -11,8 +11,8 @@ import pytest
 from core.analysis.atlas import build_atlas, search_tokens
 from core.analysis.atlas.data import CorpusTokens
 from core.analysis.atlas.saved.texts import LONGEST_TEXT, check_sentences, storable_sentences
-from tests.analysis.atlas_files import an_atlas as an_atlas_by_hand
-from tests.analysis.atlas_files import forged, header_of, opened, trace, with_column, written
+from tests.analysis.atlas.files import an_atlas as an_atlas_by_hand
+from tests.analysis.atlas.files import forged, header_of, opened, trace, with_column, written
 
 if TYPE_CHECKING:
     from core.analysis.atlas import Atlas

@@ -13,8 +13,7 @@ from scipy.spatial.distance import jensenshannon
 from sklearn.decomposition import PCA
 
 from core.analysis.atlas import Atlas, ModelFaithfulness, build_atlas
-from core.analysis.atlas.blocks import CorpusPairs, blocks_for, blocks_of
-from core.analysis.atlas.faithfulness import picture_faithfulness
+from core.analysis.atlas.blocks import CorpusPairs, blocks_of, sampled_blocks
 from core.analysis.atlas.gather import COMPARED_EVERY, MAX_POSITIONS
 from core.analysis.atlas.points import project_stages
 from core.analysis.normalization import key_translation, normalize
@@ -25,7 +24,7 @@ from core.analysis.query_key.faithfulness import faithfulness, uniform_baseline
 from core.analysis.query_key.scaling import C_VALUES, scale_head
 from core.analysis.query_key.target import matrix_target, rows_of, target_of
 from core.model import load, trace_by_length, trace_text
-from tests.analysis.atlases import corpus_of, read_words, trace_of, window_mask
+from tests.analysis.atlas.corpora import corpus_of, read_words, trace_of, window_mask
 from tests.model.families import FAMILIES, SENTENCES, WINDOW, build
 
 if TYPE_CHECKING:
@@ -185,11 +184,12 @@ def test_trust_sees_no_key_outside_of_a_sliding_window(
     size, causal = len(trace.tokens), FAMILIES[name].causal
     reach = WINDOW if causal else WINDOW + 1  # one side's share of a window around the token
     assert size > 2 * reach
-    (block,) = blocks_for(atlas.tokens, np.array([0]), atlas.masks, atlas.causal)
+    (block,) = blocks_of(atlas.tokens, np.array([0]), atlas.masks, atlas.causal)
     for layer in range(trace.shape[0]):
         window = reach if layer in narrow else None
         mask = window_mask(size, causal=causal, window=window)
-        assert (block.allowed(layer, 1)[0] == mask).all()
+        some = mask.sum(axis=1, keepdims=True) > 1
+        assert (block.counted(layer, 1)[0] == mask & some).all()
         queries, keys = vectors_of([trace], layer, 1)
         scores = replace(trace.layers[layer], mask=None).logits(queries @ keys.T)
         for stage in STAGES:
@@ -232,8 +232,9 @@ def test_masks_stay_with_their_sentence_where_others_left_no_trace() -> None:
     atlas = build_atlas([(4, traces[1]), (1, traces[0]), (7, traces[2])])
     assert sorted(atlas.masks) == [1, 2]  # two tokens are too few for a window of three
     for sentence, size in ((1, 9), (2, 6)):
-        (block,) = blocks_for(atlas.tokens, np.array([sentence]), atlas.masks, causal=True)
-        assert (block.allowed(1, 0)[0] == window_mask(size, causal=True, window=3)).all()
+        (block,) = blocks_of(atlas.tokens, np.array([sentence]), atlas.masks, causal=True)
+        mask = window_mask(size, causal=True, window=3)
+        assert (block.counted(1, 0)[0] == mask & (mask.sum(axis=1, keepdims=True) > 1)).all()
 
 
 def test_what_was_cut_is_counted(model_of: Callable[[str], LoadedModel]) -> None:
@@ -452,10 +453,10 @@ def test_a_picture_of_what_is_permitted_alone_is_trusted_wholly() -> None:
     point = np.zeros((8, 2))
 
     def kept(keys: Floats, *, causal: bool) -> tuple[float, ...]:
-        pairs = CorpusPairs(blocks_of(atlas.tokens, {}, causal=causal, most_pairs=1000))
+        pairs = CorpusPairs(sampled_blocks(atlas.tokens, {}, causal=causal))
         rows = pairs.rows((0, 0))
         scores = pairs.products(queries, np.eye(8), (0, 0))
-        found = picture_faithfulness(point, keys, pairs, (0, 0), target_of(scores, rows))
+        found = pairs.faithfulness(point, keys, (0, 0), target_of(scores, rows))
         return found[:3]
 
     assert kept(line[::-1].copy(), causal=True) == pytest.approx((-1, 1, 1))

@@ -18,9 +18,9 @@ from hypothesis import strategies as st
 
 from core.analysis.atlas import Atlas, SearchError, build_atlas, expression, search, search_tokens
 from core.analysis.atlas.expression import TIME_LIMIT
-from core.analysis.atlas.search import KINDS, MAX_QUERY, Kind, phrase_places
+from core.analysis.atlas.search import KINDS, MAX_QUERY, Kind, phrase_positions
 from core.model import load, trace_by_length
-from tests.analysis.atlases import read_words, trace_of
+from tests.analysis.atlas.corpora import read_words, trace_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -214,12 +214,12 @@ def test_a_phrase_is_found_by_comparing_word_after_word(
 
 
 def test_places_of_a_phrase_are_positions_in_their_sentences(atlas: Atlas) -> None:
-    places = phrase_places(atlas, "brown capybara")
+    places = phrase_positions(atlas, "brown capybara")
     assert {sentence: at.tolist() for sentence, at in places.items()} == {
         0: [3, 4, 5, 6],
         1: [9, 10, 11, 12],
     }
-    assert phrase_places(atlas, "guinea pig") == {}
+    assert phrase_positions(atlas, "guinea pig") == {}
 
 
 def test_texts_put_together_from_tokens_are_searched_alike(
@@ -264,7 +264,7 @@ def test_an_expression_reads_the_text_of_each_sentence(
 
 @pytest.mark.parametrize("query", ["(", "[a", "*", "(?P<a", "\\", "a{2,1}", "(?x", "\ud83d"])
 def test_what_is_no_expression_is_told(query: str, atlas: Atlas) -> None:
-    with pytest.raises(SearchError, match="no regular expression"):
+    with pytest.raises(SearchError, match="not a regular expression"):
         search_tokens(atlas, query, "regex")
 
 
@@ -296,7 +296,7 @@ UNKNOWN = {
 
 @pytest.mark.parametrize(("query", "what"), UNKNOWN.items())
 def test_what_could_take_for_ever_is_refused_by_name(query: str, what: str, atlas: Atlas) -> None:
-    with pytest.raises(SearchError, match=f"This search does not know {what}"):
+    with pytest.raises(SearchError, match=f"This search does not support {what}"):
         search_tokens(atlas, query, "regex")
 
 
@@ -444,7 +444,7 @@ def test_nothing_typed_is_nothing_to_find(query: str, kind: Kind, atlas: Atlas) 
 @pytest.mark.parametrize("kind", KINDS)
 def test_what_is_too_long_is_refused_with_its_length(kind: Kind, atlas: Atlas) -> None:
     assert search_tokens(atlas, "a" * MAX_QUERY, kind).count == 0
-    with pytest.raises(SearchError, match=f"1,000 characters; at most {MAX_QUERY}"):
+    with pytest.raises(SearchError, match=f"1,000 characters; the limit is {MAX_QUERY}"):
         search_tokens(atlas, "a" * 1000, kind)
 
 
