@@ -10,7 +10,7 @@ import pytest
 
 from core.analysis.atlas import build_atlas, search_tokens
 from core.analysis.atlas.data import CorpusTokens
-from core.analysis.atlas.saved.texts import LONGEST_TEXT, check_sentences, storable_sentences
+from core.analysis.atlas.saved.texts import MAX_TEXT, check_sentences, storable_sentences
 from tests.analysis.atlas.files import an_atlas as an_atlas_by_hand
 from tests.analysis.atlas.files import forged, header_of, opened, trace, with_column, written
 
@@ -29,7 +29,7 @@ def an_atlas(labels: tuple[str, ...] = ()) -> Atlas:
 def test_tokens_that_are_long_are_cut_to_200_characters_and_open_again() -> None:
     found = opened(written(an_atlas()))
     lengths = [len(shown) for shown in (*found.tokens.texts, *found.tokens.displays)]
-    assert max(lengths) == LONGEST_TEXT == 200
+    assert max(lengths) == MAX_TEXT == 200
     assert found.tokens.displays[2] == WORD[:199] + "…"
     assert found.tokens.displays[:2] == ("[CLS]", "from")
 

@@ -1,7 +1,7 @@
-"""The description at the end of a Parquet file, before a library takes it into memory.
+"""The metadata at the end of a Parquet file, read before a library loads it into memory.
 
-It is FileMetaData in parquet.thrift: the columns, the groups of rows with their columns, and texts
-by name, of which the atlas's header is one.
+It is FileMetaData in parquet.thrift: the columns, the row groups with their columns, and named
+texts, one of which is the atlas's header.
 """
 
 from __future__ import annotations
@@ -11,27 +11,27 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, BinaryIO
 
 from core.analysis.atlas.saved.errors import AtlasFileError
-from core.analysis.atlas.saved.header import MOST_BYTES, MOST_HEADS, most_header_bytes
+from core.analysis.atlas.saved.header import MAX_BYTES, MAX_HEADS, max_header_bytes
 from core.analysis.atlas.saved.table import KEY, OLD_KEY
 from core.analysis.atlas.saved.thrift import BINARY, LISTS, STRUCT, Cursor
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-_END = 8  # bytes of its length and of Parquet's mark, at the end of the file
+_END = 8  # bytes at the end of the file: the metadata's length, and Parquet's mark
 _MARK = b"PAR1"
 _GROUPS, _TEXTS = 4, 5  # fields of FileMetaData
 _ROWS = 3  # field of RowGroup
 _NAME, _VALUE = 1, 2  # fields of KeyValue
-_MOST_ENTRIES = 64  # of any list in it but the groups; the columns are 31
-_ENTRIES_A_GROUP = 1000  # of all its lists; a column of an atlas has about 12
+_MAX_ENTRIES = 64  # of any list in it but the groups; there are 31 columns
+_GROUP_ENTRIES = 1000  # in all its lists; a column of an atlas has about 12
 
 
 @dataclass(frozen=True)
 class Footer:
-    """How many groups of rows a file has, how many rows the first of them, and the header's bytes.
+    """The number of row groups, the rows of the first one, and the header's bytes.
 
-    `header` is None in a file that is no atlas.
+    `header` is None in a file that is not an atlas.
     """
 
     groups: int
@@ -40,15 +40,15 @@ class Footer:
 
 
 def read_footer(source: BinaryIO) -> Footer:
-    """What the file says of itself, no more of it than an atlas has.
+    """A file's metadata, no more of it than an atlas has.
 
     Raises
     ------
     AtlasFileError
-        When the file is no Parquet file, is damaged, or describes more than an atlas can have.
+        When the file is not a Parquet file, is damaged, or describes more than an atlas can have.
     """
     raw = _raw(source)
-    cursor = Cursor(raw, _MOST_ENTRIES, _ENTRIES_A_GROUP)
+    cursor = Cursor(raw, _MAX_ENTRIES, _GROUP_ENTRIES)
     groups, rows, header = 0, 0, None
     try:
         for number, kind in cursor.fields():
@@ -61,11 +61,11 @@ def read_footer(source: BinaryIO) -> Footer:
                 cursor.skip(kind)
     except IndexError as error:
         raise AtlasFileError("The file is damaged: its description has no end.") from error
-    most = most_header_bytes(groups, rows)
-    if header is not None and len(header) > most:
+    limit = max_header_bytes(groups, rows)
+    if header is not None and len(header) > limit:
         raise AtlasFileError(
-            f"The file's description of itself has {len(header) / 1e6:.1f} MB, and"
-            f" {groups:,} heads of {rows:,} tokens take {most / 1e6:.1f} MB at most."
+            f"The file's description of itself has {len(header) / 1e6:.1f} MB; {groups:,} heads of"
+            f" {rows:,} tokens take {limit / 1e6:.1f} MB at most."
         )
     return Footer(groups, rows, header)
 
@@ -77,9 +77,9 @@ def _raw(source: BinaryIO) -> bytes:
     source.seek(-_END, os.SEEK_END)
     end = source.read(_END)
     if end[4:] != _MARK:
-        raise AtlasFileError("The file is no atlas: it is not in the Parquet format.")
+        raise AtlasFileError("The file is not an atlas: it is not in the Parquet format.")
     length = int.from_bytes(end[:4], "little")
-    if length > min(size - _END, 2 * MOST_BYTES):
+    if length > min(size - _END, 2 * MAX_BYTES):
         raise AtlasFileError("The file is damaged: its description is longer than it can be.")
     source.seek(-_END - length, os.SEEK_END)
     raw = source.read(length)
@@ -88,28 +88,28 @@ def _raw(source: BinaryIO) -> bytes:
 
 
 def _read_groups(cursor: Cursor) -> tuple[int, int]:
-    """How many there are, and rows of the first."""
+    """The number of row groups, and the rows of the first."""
     count, kind = cursor.entries()
-    if count > MOST_HEADS:
+    if count > MAX_HEADS:
         raise AtlasFileError(
-            f"The file has {count:,} groups of rows, and {MOST_HEADS:,} heads are the most."
+            f"The file has {count:,} groups of rows; an atlas has {MAX_HEADS:,} heads at most."
         )
     if kind != STRUCT:
         raise IndexError
-    cursor.entries_left += count * _ENTRIES_A_GROUP
+    cursor.entries_left += count * _GROUP_ENTRIES
     rows = [cursor.struct(1).get(_ROWS, 0) for _ in range(count)]
     return count, rows[0] if rows else 0
 
 
 def _read_texts(cursor: Cursor) -> Iterator[tuple[bytes, bytes]]:
     count, kind = cursor.entries()
-    if count > _MOST_ENTRIES or kind != STRUCT:
+    if count > _MAX_ENTRIES or kind != STRUCT:
         raise IndexError
     for _ in range(count):
         texts = {_NAME: b"", _VALUE: b""}
-        for number, of in cursor.fields():
-            if number in texts and of == BINARY:
+        for number, kind in cursor.fields():
+            if number in texts and kind == BINARY:
                 texts[number] = cursor.binary()
             else:
-                cursor.skip(of)
+                cursor.skip(kind)
         yield texts[_NAME], texts[_VALUE]

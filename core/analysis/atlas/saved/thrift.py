@@ -1,7 +1,7 @@
-"""Thrift's compact protocol, as far as Parquet's descriptions of itself use it.
+"""Thrift's compact protocol, as far as Parquet's metadata uses it.
 
-Read here before a library reads it: a list of a million entries is a few bytes in a file, and some
-hundred bytes of memory for each of them in a reader that takes all of them in.
+It is read here before a library reads it: a list of a million entries can be a few bytes in a file,
+and a hundred bytes of memory for each entry in a reader that loads them all.
 """
 
 from __future__ import annotations
@@ -13,94 +13,92 @@ from core.analysis.atlas.saved.errors import AtlasFileError
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-_DEEPEST = 8  # structs within structs
+_MAX_DEPTH = 8  # structs within structs
 _INTEGER = (4, 5, 6)
 _FIXED = {1: 0, 2: 0, 3: 1, 7: 8}  # bytes of true, false, a byte, a double
 BINARY, LISTS, STRUCT = 8, (9, 10), 12
 
 
 class Cursor:
-    """Reads a Thrift struct; an IndexError tells that it goes on where there is nothing.
+    """Reads a Thrift struct; an IndexError means that it continues beyond its end.
 
-    `longest_list` is how many entries a list may have that is passed over, and `most_entries` how
-    many all of them together.
+    `max_list` limits the entries of a list that is skipped, `max_entries` those of all together.
     """
 
-    def __init__(self, raw: bytes, longest_list: int = 64, most_entries: int = 4096) -> None:
+    def __init__(self, raw: bytes, max_list: int = 64, max_entries: int = 4096) -> None:
         self.raw = raw
-        self.at = 0
-        self.longest_list = longest_list
-        self.entries_left = most_entries
-        self.inner: dict[int, dict[int, int]] = {}  # integer fields of the structs in the outermost
+        self.position = 0
+        self.max_list = max_list
+        self.entries_left = max_entries
+        self.inner: dict[int, dict[int, int]] = {}  # integer fields of the structs one level down
 
     def fields(self) -> Iterator[tuple[int, int]]:
-        """Number and kind of each field of a struct; the value is to be read before the next.
+        """Number and kind of each field of a struct; read its value before the next.
 
-        Numbers have to ascend: of a field that comes twice readers might take either.
+        Numbers must ascend: of a field that comes twice readers might take either.
         """
         number = 0
         while head := self._byte():
             step, kind = head >> 4, head & 15
-            following = number + step if step else self._integer()
-            if following <= number:
+            previous, number = number, number + step if step else self._integer()
+            if number <= previous:
                 raise AtlasFileError("The file is damaged: a description in it is out of order.")
-            number = following
             yield number, kind
 
     def struct(self, depth: int = 0) -> dict[int, int]:
-        """Its integer fields by number; all others are passed over."""
-        if depth > _DEEPEST:
+        """Its integer fields by number; all others are skipped."""
+        if depth > _MAX_DEPTH:
             raise IndexError
-        found: dict[int, int] = {}
+        integers: dict[int, int] = {}
         for number, kind in self.fields():
             if kind in _INTEGER:
-                found[number] = self._integer()
+                integers[number] = self._integer()
             elif kind == STRUCT:
                 fields = self.struct(depth + 1)
                 if depth == 0:
                     self.inner[number] = fields
             else:
                 self.skip(kind, depth)
-        return found
+        return integers
 
     def entries(self) -> tuple[int, int]:
-        """How many entries a list has, and of which kind."""
+        """The number of entries of a list, and their kind."""
         head = self._byte()
         return (self._varint() if head >> 4 == 15 else head >> 4), head & 15
 
     def binary(self) -> bytes:
-        """Bytes of a text."""
+        """The bytes of a text."""
         size = self._varint()
-        self.at += size
-        if self.at > len(self.raw):
+        self.position += size
+        if self.position > len(self.raw):
             raise IndexError
-        return self.raw[self.at - size : self.at]
+        return self.raw[self.position - size : self.position]
 
     def skip(self, kind: int, depth: int = 0) -> None:
-        """Pass over a value of this kind."""
+        """Skip a value of this kind."""
         if kind in _FIXED:
-            self.at += _FIXED[kind]
+            self.position += _FIXED[kind]
         elif kind in _INTEGER:
             self._varint()
         elif kind == BINARY:
-            size = self._varint()  # which moves on, too
-            self.at += size
+            size = self._varint()  # this moves the position too
+            self.position += size
         elif kind == STRUCT:
             self.struct(depth + 1)
-        elif kind in LISTS and depth < _DEEPEST:
-            count, of = self.entries()
+        elif kind in LISTS and depth < _MAX_DEPTH:
+            count, entry = self.entries()
             self.entries_left -= count
-            if count > self.longest_list or self.entries_left < 0:
+            if count > self.max_list or self.entries_left < 0:
                 raise AtlasFileError("The file is damaged: a list in it has no end.")
             for _ in range(count):
                 # In a list even true and false take a byte.
-                self.skip(3 if of in {1, 2} else of, depth + 1)
-        else:  # a map, or nothing that there is: what is read here has neither
+                self.skip(3 if entry in {1, 2} else entry, depth + 1)
+        else:  # a map, or an unknown kind: Parquet has neither here
             raise IndexError
 
     def _byte(self) -> int:
-        self.at += 1
-        return self.raw[self.at - 1]
+        self.position += 1
+        return self.raw[self.position - 1]
 
     def _varint(self) -> int:
         value = 0
