@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
 import pytest
@@ -114,11 +115,11 @@ def test_files_that_cannot_be_understood_are_no_limit(groups: Path, tmp_path: Pa
 
 def test_a_process_is_in_one_group_of_each_version() -> None:
     assert own_groups("12:cpu,cpuacct:/a\n5:memory:/b/c\n0::/d:e\n") == ("/b/c", "/d:e")
-    assert own_groups("") == (None, None)
+    assert own_groups("") == ("", "")
 
 
 def test_the_tightest_limit_of_the_system_counts(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(memory, "_meminfo_available", lambda: 900 * MB)
+    monkeypatch.setattr("psutil.virtual_memory", lambda: SimpleNamespace(available=900 * MB))
     monkeypatch.setattr(control_groups, "available_bytes", lambda: 300 * MB)
     monkeypatch.setattr(memory, "_address_space_available", lambda: None)
     assert memory.available_bytes() == 300 * MB

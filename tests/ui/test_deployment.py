@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 def test_a_setting_of_the_first_name_is_read_and_the_log_says_the_new_one_once(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    deployment._say_new_name.cache_clear()
+    deployment._log_old_name.cache_clear()
     monkeypatch.delenv("HEADSCOPE_TOKENS", raising=False)
     monkeypatch.setenv("ATTENTION_ATLAS_TOKENS", "1000")
     assert [deployment.setting("TOKENS") for _ in range(3)] == ["1000"] * 3

@@ -25,7 +25,7 @@ from core.analysis.atlas.gather import (
 )
 from core.analysis.atlas.points import project_stages
 from core.analysis.query_key.clouds import STAGES
-from core.analysis.query_key.correlation import pair_table, sample_of
+from core.analysis.query_key.correlation import sample_indices
 from core.analysis.query_key.faithfulness import Baseline, uniform_baseline
 from core.analysis.query_key.scaling import collect_scalings, every_head, scale_vectors
 
@@ -150,14 +150,8 @@ def picture_head(
     def measure(own: Floats, others: Floats, metric: Metric = "euclidean") -> Faithfulness:
         return pairs.faithfulness(own, others, head, target, metric)
 
-    sample = sample_of(target.values.size, SCALING_PAIRS)  # for c; the rest is of all pairs
-    scaling = scale_vectors(
-        queries,
-        keys,
-        lambda q, k: pair_table(q, k, target, sample),
-        measure,
-        (sample.size, target.values.size),
-    )
+    sample = sample_indices(target.values.size, SCALING_PAIRS)  # for c; the rest is of all pairs
+    scaling = scale_vectors(queries, keys, target, sample, measure)
     points, shares = project_stages(queries, keys, scaling.c)
     planes = {stage: both[:, :2].astype(np.float64) for stage, both in points.items()}
     raw, translated = (measure(queries, keys + shift, "cosine") for shift in (0, scaling.a))

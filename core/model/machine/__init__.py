@@ -1,1 +1,1 @@
-"""The machine that models run on: how much memory is free."""
+"""How much memory this machine has free."""

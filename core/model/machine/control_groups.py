@@ -1,4 +1,4 @@
-"""Memory that a container leaves to this process: control groups of Linux, versions 1 and 2.
+"""How much memory a container leaves to this process: Linux control groups, versions 1 and 2.
 
 Version 1: Documentation/admin-guide/cgroup-v1/memory.rst of the kernel, section 5.
 Version 2: Documentation/admin-guide/cgroup-v2.rst, "Memory Interface Files".
@@ -6,20 +6,17 @@ Version 2: Documentation/admin-guide/cgroup-v2.rst, "Memory Interface Files".
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-# Version 1 says "no limit" with the largest multiple of a page below 2^63.
-_NO_LIMIT_BYTES = 2**60
+_NO_LIMIT_BYTES = 2**60  # version 1 writes "no limit" as the largest multiple of a page below 2^63
 
 
-@dataclass(frozen=True)
-class _Files:
-    """How a version names the limit, the use, and the part of the use that can be given back."""
+class _Files(NamedTuple):
+    """Where a version keeps the limit, the usage, and the part of it that can be reclaimed."""
 
     limit: str
     used: str
@@ -33,7 +30,7 @@ _VERSION_2 = _Files("memory.max", "memory.current", "inactive_file")
 def available_bytes(
     groups: Path = Path("/sys/fs/cgroup"), process: Path = Path("/proc/self/cgroup")
 ) -> int | None:
-    """The least that any group around this process leaves, in bytes; None where none has a limit.
+    """The smallest amount any group around this process leaves, in bytes; None without a limit.
 
     Parameters
     ----------
@@ -44,21 +41,17 @@ def available_bytes(
         lines = process.read_text("utf-8")
     except OSError:
         lines = ""
-    left = [
-        bytes_left(folder, files)
-        for files, folder in _folders(groups, lines)
-        if (folder / files.limit).is_file()
-    ]
-    return min((each for each in left if each is not None), default=None)
+    free = (_free_bytes(group, files) for files, group in _groups(groups, lines))
+    return min((each for each in free if each is not None), default=None)
 
 
-def own_groups(lines: str) -> tuple[str | None, str | None]:
-    r"""Paths of a process's memory groups, of version 1 and of version 2, from /proc/self/cgroup.
+def own_groups(lines: str) -> tuple[str, str]:
+    r"""Paths of the memory groups (version 1, version 2) in the text of /proc/self/cgroup.
 
     >>> own_groups("4:memory:/pod/app\n2:cpu:/x\n0::/unified")
     ('/pod/app', '/unified')
     """
-    first = second = None
+    first = second = ""
     for line in lines.splitlines():
         number, _, rest = line.partition(":")
         controllers, _, path = rest.partition(":")
@@ -69,11 +62,10 @@ def own_groups(lines: str) -> tuple[str | None, str | None]:
     return first, second
 
 
-def bytes_left(group: Path, files: _Files) -> int | None:
-    """Limit less use of one group, in bytes; None without a limit, or where it cannot be read.
+def _free_bytes(group: Path, files: _Files) -> int | None:
+    """Limit minus usage of one group; None without a limit, or where it cannot be read.
 
-    Pages of files that nobody has used lately count as free: the kernel drops them when memory is
-    asked for.
+    File pages that nobody used lately count as free: the kernel drops them when memory is needed.
     """
     try:
         text = (group / files.limit).read_text("utf-8").strip()
@@ -83,34 +75,33 @@ def bytes_left(group: Path, files: _Files) -> int | None:
         return None
     if limit >= _NO_LIMIT_BYTES:
         return None
-    return max(0, limit - max(0, used - _reclaimable(group, files)))
+    return max(0, limit - max(0, used - _reclaimable_bytes(group, files)))
 
 
-def _reclaimable(group: Path, files: _Files) -> int:
+def _reclaimable_bytes(group: Path, files: _Files) -> int:
     try:
         lines = (group / "memory.stat").read_text("utf-8").splitlines()
     except OSError:
         return 0
-    fields = (line.split() for line in lines)
-    sizes = {field[0]: field[1] for field in fields if len(field) == 2}
+    sizes = {name: size for name, _, size in (line.partition(" ") for line in lines)}
     size = sizes.get(files.reclaimable, "0")
     return int(size) if size.isdigit() else 0
 
 
-def _folders(groups: Path, lines: str) -> Iterator[tuple[_Files, Path]]:
+def _groups(mount: Path, lines: str) -> Iterator[tuple[_Files, Path]]:
     """The process's group and those around it, up to the mount, for both versions.
 
-    A container often sees its own group as the mount itself, while /proc names the path from the
-    host; the folders that are not there are passed over by the caller.
+    A container often sees its own group as the mount itself while /proc names the path on the host,
+    so some of these folders do not exist.
     """
     first, second = own_groups(lines)
-    yield from ((_VERSION_1, folder) for folder in _upward(groups / "memory", first))
-    for mount in (groups, groups / "unified"):
-        yield from ((_VERSION_2, folder) for folder in _upward(mount, second))
+    yield from ((_VERSION_1, folder) for folder in _upward(mount / "memory", first))
+    for root in (mount, mount / "unified"):
+        yield from ((_VERSION_2, folder) for folder in _upward(root, second))
 
 
-def _upward(mount: Path, path: str | None) -> list[Path]:
-    parts = [part for part in (path or "").split("/") if part]
-    if ".." in parts:  # a group outside the mount, as a process in a foreign namespace has
+def _upward(mount: Path, path: str) -> list[Path]:
+    parts = [part for part in path.split("/") if part]
+    if ".." in parts:  # a group outside the mount, as in a foreign namespace
         parts = []
     return [mount.joinpath(*parts[:count]) for count in range(len(parts), -1, -1)]

@@ -1,24 +1,25 @@
-"""Will it fit? Told before the operating system tells it by ending the process."""
+"""Will it fit? Checked before the operating system answers by killing the process."""
 
 from __future__ import annotations
 
 import contextlib
 import ctypes
-from pathlib import Path
 
-from core.model.errors import OutOfMemoryError
+import psutil
+
+from core.model.errors import FREE_MEMORY, OutOfMemoryError
 from core.model.machine import control_groups
 
-_BYTES_PER_WEIGHT = 4  # everything runs in float32
-_HEADROOM = 1.25  # activations and the moment when file and network are both in memory
-_ARENA_MAX, _MMAP_THRESHOLD = -8, -3  # as malloc.h of glibc names them
+BYTES_PER_WEIGHT = 4  # everything runs in float32
+_HEADROOM = 1.25  # for activations, and for the file and the network being in memory together
+_ARENA_MAX, _MMAP_THRESHOLD = -8, -3  # from glibc's malloc.h
 
 
 def return_freed_memory() -> None:
-    """Let glibc give memory back to the system when it is freed; nothing happens elsewhere.
+    """Make glibc return freed memory to the system; does nothing with other C libraries.
 
     A server runs each visitor's script in a thread, and each thread's arena keeps what was freed
-    in it. With two arenas, and arrays from a megabyte on outside of them, a freed array is gone.
+    in it. With two arenas, and arrays of a megabyte or more outside them, freed arrays are gone.
     """
     with contextlib.suppress(OSError, AttributeError):
         library = ctypes.CDLL(None)
@@ -26,12 +27,11 @@ def return_freed_memory() -> None:
         library.mallopt(_MMAP_THRESHOLD, 2**20)
 
 
-def check_fits(name: str, weights: int) -> None:
-    """Refuse a model whose weights would not fit into the memory that is free.
+def check_fits(weights: int) -> None:
+    """Refuse a model whose weights would not fit in free memory.
 
     Parameters
     ----------
-    name : the model as it was asked for.
     weights : how many numbers it has.
 
     Raises
@@ -39,21 +39,23 @@ def check_fits(name: str, weights: int) -> None:
     OutOfMemoryError
         With the sizes in megabytes.
     """
-    free = available_bytes()
-    needed = int(weights * _BYTES_PER_WEIGHT * _HEADROOM)
-    if free is not None and needed > free:
+    needed = int(weights * BYTES_PER_WEIGHT * _HEADROOM)
+    if needed > (free := available_bytes()):
         raise OutOfMemoryError(
-            name,
             f"{{name}} needs about {needed / 1e6:,.0f} MB of memory,"
             f" and {free / 1e6:,.0f} MB are free.",
-            "Pick a smaller model, or close other programs and try again.",
+            FREE_MEMORY,
         )
 
 
-def available_bytes() -> int | None:
-    """Memory this process can still take, in bytes; None where the system does not tell."""
-    limits = [_meminfo_available(), control_groups.available_bytes(), _address_space_available()]
-    return min((limit for limit in limits if limit is not None), default=None)
+def available_bytes() -> int:
+    """Memory that this process can still take, in bytes."""
+    limits = (
+        psutil.virtual_memory().available,
+        control_groups.available_bytes(),  # psutil knows the machine, not the container
+        _address_space_available(),
+    )
+    return min(limit for limit in limits if limit is not None)
 
 
 def is_out_of_memory(error: BaseException) -> bool:
@@ -65,23 +67,10 @@ def is_out_of_memory(error: BaseException) -> bool:
     )
 
 
-def _meminfo_available() -> int | None:
-    try:
-        lines = Path("/proc/meminfo").read_text().splitlines()
-    except OSError:
-        return None
-    kilobytes = next((line.split()[1] for line in lines if line.startswith("MemAvailable")), None)
-    return int(kilobytes) * 1024 if kilobytes else None
-
-
 def _address_space_available() -> int | None:
-    """What a limit on the address space (``ulimit -v``) leaves; None where there is none."""
-    try:
-        import resource
-
-        limit, _ = resource.getrlimit(resource.RLIMIT_AS)
-        pages = int(Path("/proc/self/statm").read_text().split()[0])
-        used = pages * resource.getpagesize()
-    except (ImportError, OSError, ValueError, IndexError):  # no such limit on Windows
+    """What ``ulimit -v`` leaves, in bytes; None without such a limit, or such limits."""
+    process = psutil.Process()
+    if not hasattr(process, "rlimit"):  # Windows, macOS
         return None
-    return None if limit == resource.RLIM_INFINITY else max(0, limit - used)
+    limit, _ = process.rlimit(psutil.RLIMIT_AS)
+    return None if limit == psutil.RLIM_INFINITY else max(0, limit - process.memory_info().vms)

@@ -1,4 +1,4 @@
-"""What the model view says: what was found, how to read it, examples, the mathematics."""
+"""What the model view says: how to read it, examples that set its controls, the mathematics."""
 
 from __future__ import annotations
 
@@ -8,17 +8,16 @@ import streamlit as st
 
 from core.analysis.head_patterns import OTHER_END, SAME_START
 from core.analysis.head_patterns.similarity import token_step
-from core.analysis.model_map import PAIR_FILTERS
 from core.analysis.related_words.heads import LEVEL
 from core.analysis.related_words.words import ONE_PAIR_IN
 from core.components.model_view import MAX_ENLARGED_LINES, MAX_LINES
 from core.ui import controls
 from core.ui.messages import notice
-from core.ui.presets import Preset, show
+from core.ui.presets import Preset
 from core.ui.sidebar import EXAMPLES
 
 if TYPE_CHECKING:
-    from core.analysis.model_map import ModelMap, PairFilter
+    from core.analysis.model_map import ModelMap
     from core.components.model_view import Look
     from core.model import Trace
 
@@ -32,22 +31,8 @@ PAIR_NAMES = {"all": "All", "aa": "A → A", "ab": "A → B", "ba": "B → A", "
 SORTED = {
     "number": "",
     "entropy": "each layer from its most focused head to its broadest; the number is the head's",
-    "similarity": "heads that attend alike stand beside each other; the number is the head's",
+    "similarity": "similar heads stand side by side; the number is the head's",
 }
-
-
-def pick_pairs(trace: Trace) -> PairFilter:
-    """Of which sentences the pairs are; one sentence has all of them."""
-    two = any(token.segment == 1 for token in trace.tokens)
-    return controls.choice(
-        "filter",
-        PAIR_FILTERS if two else PAIR_FILTERS[:1],
-        "Pairs" if two else "",
-        subject="The pairs are" if two else "With one sentence the pairs are",
-        names=PAIR_NAMES.__getitem__,
-        optional=not two,
-        help="A is the first sentence, B the second; A → B is A attending to B.",
-    )
 
 
 def hidden(key: str, count: int, name: str) -> list[int]:
@@ -60,7 +45,7 @@ def hidden(key: str, count: int, name: str) -> list[int]:
 
 
 def hide_heads(layers: list[int], heads: list[int]) -> None:
-    """Keep which rows and columns are hidden, given from 0, where the link finds them: from 1."""
+    """Store the hidden rows and columns, given from 0, as the link has them: from 1."""
     st.session_state["off_layers"] = sorted(layer + 1 for layer in layers)
     st.session_state["off_heads"] = sorted(head + 1 for head in heads)
 
@@ -76,18 +61,18 @@ def explain(
     if shown.block != (1, 1):
         down, across = shown.block
         sentences.append(
-            f"The text is longer than a tile shows: a tile has {cells[0]} × {cells[1]} cells, each"
-            f" the largest of {down} × {across} weights; the three strongest pairs are exact."
+            f"The text is longer than a tile can show: a tile has {cells[0]} × {cells[1]} cells,"
+            f" each the largest of {down} × {across} weights; the three strongest pairs are exact."
         )
     if renormalised:
-        sentences.append("Rows are divided by what is left of them.")
+        sentences.append("Rows are divided by their sum over the tokens shown.")
     elif len(shown.columns) < len(trace.tokens):
-        sentences.append("What goes to tokens that are left out is missing.")
+        sentences.append("Attention to tokens that are left out is missing.")
     if hidden_special:
         count = sum(token.special for token in trace.tokens)
         sentences.append(f"{count} special {'token is' if count == 1 else 'tokens are'} hidden.")
-    if look.sorted.startswith("heads that") and (step := token_step(trace)) > 1:
-        sentences.append(f"To sort them, heads are compared on one token in {step}.")
+    if look.sorted == SORTED["similarity"] and (step := token_step(trace)) > 1:
+        sentences.append(f"For sorting, heads are compared on one token in {step}.")
     return " ".join(sentences)
 
 
@@ -96,25 +81,21 @@ def _explain_drawing(shown: ModelMap, look: Look) -> str:
     if look.draw == "tiles":
         return (
             "In a tile, rows attend and columns are attended to; the darker the cell, the larger"
-            " the weight (its square root, so that small ones are seen)."
+            " the weight (its square root, so that small ones are visible)."
         )
     cut = (
         f" Only the strongest lines are drawn: {MAX_LINES} of {rows * columns:,} in a tile,"
         f" {min(MAX_ENLARGED_LINES, rows * columns):,} in its enlargement."
     )
-    cut = cut if rows * columns > MAX_LINES else ""
     return (
         "In a tile, tokens run down both sides; a line goes from the token that attends, on the"
-        f" left, to the one attended to, on the right; the stronger, the more weight.{cut}"
+        " left, to the one attended to, on the right; stronger lines are larger weights."
+        f"{cut if rows * columns > MAX_LINES else ''}"
     )
 
 
-def show_presets() -> None:
+def examples() -> list[Preset]:
     """Buttons that set the text and the controls, each with what it shows."""
-    show("model_view", _presets)
-
-
-def _presets() -> list[Preset]:
     leaves, colours = EXAMPLES[3]
     return [
         Preset(
@@ -138,54 +119,36 @@ def _presets() -> list[Preset]:
             "Two sentences",
             "Only what the first sentence takes from the second, each row out of its own total: do"
             " *leaves* and *fall* find *foliage* and *autumn*?",
-            _state(pairs="ab", hide=True, renorm=True)
-            | {"text": leaves, "pair": colours or "", "two": True},
+            _state(leaves, colours, filter="ab", hide=True, renorm=True),
         ),
         Preset(
             "The same word again",
             "A text in which words come back in another form: heads that find them.",
-            _state(pattern="words")
-            | {
-                "text": "The cat sat on the mat. The cats were sleeping on the mats.",
-                "pair": "",
-                "two": False,
-            },
+            _state(
+                "The cat sat on the mat. The cats were sleeping on the mats.", "", pattern="words"
+            ),
         ),
         Preset(
-            "Words that mean alike",
+            "Words of similar meaning",
             "Heads that give more to *foliage* from *leaves*, or to *nurse* from *doctor*, than"
             " they give to any words in those places.",
-            _state(pattern="related_other")
-            | {
-                "text": "When the leaves fall, the doctor takes a book and walks to the river with"
-                " his dog.",
-                "pair": "The cat and the nurse read a novel under the colorful foliage beside a"
-                " stream.",
-                "two": True,
-            },
+            _state(
+                "When the leaves fall, the doctor takes a book and walks to the river with his"
+                " dog.",
+                "The cat and the nurse read a novel under the colorful foliage beside a stream.",
+                pattern="related_other",
+            ),
         ),
     ]
 
 
 def _state(
-    *,
-    style: str = "lines",
-    colour: str = "layer",
-    sort: str = "number",
-    pairs: str = "all",
-    pattern: str = "none",
-    hide: bool = False,
-    renorm: bool = False,
+    text: str | None = None, pair: str | None = None, **changes: str | bool
 ) -> dict[str, str | bool]:
-    return {
-        "style": style,
-        "colour": colour,
-        "sort": sort,
-        "filter": pairs,
-        "pattern": pattern,
-        "hide": hide,
-        "renorm": renorm,
-    }
+    """The page's state, as it is at first except for `changes`; with the texts, where given."""
+    choices = {"style": "lines", "colour": "layer", "sort": "number", "filter": "all"}
+    state = {**choices, "pattern": "none", "hide": False, "renorm": False, **changes}
+    return state if text is None else state | {"text": text, "pair": pair or "", "two": bool(pair)}
 
 
 def show_mathematics() -> None:
@@ -193,10 +156,10 @@ def show_mathematics() -> None:
     with st.expander("The mathematics"):
         st.markdown(
             rf"""
-Every tile is a head's attention $a_{{ij}}$ (token $i$ attends to token $j$, $\sum_j a_{{ij}} = 1$).
-It travels as one byte a cell, $\operatorname{{round}}(255 \sqrt{{a_{{ij}}}})$; a cell that stands
-for a block of tokens holds the largest weight of the block. The three strongest pairs are computed
-before that and are exact.
+Every tile is a head's attention $a_{{ij}}$ (token $i$ attends to token $j$, $\sum_j a_{{ij}} = 1$),
+sent as one byte a cell, $\operatorname{{round}}(255 \sqrt{{a_{{ij}}}})$; a cell that stands for a
+block of tokens holds the largest weight of the block. The three strongest pairs are computed before
+that and are exact.
 
 A **pattern** is a set $P$ of pairs, and a head's score the mean over the tokens that have one,
 
@@ -207,34 +170,34 @@ $$
 
 - *next*, *previous token*: $j = i \pm 1$, above 0.5; *delimiters*: $j$ is a special token, a full
   stop or a comma, above 0.6 (Clark et al. 2019, as their code counts them).
-- *words of like spelling*: $j$ stands in another occurrence of the word of $i$, or in another form
+- *words of similar spelling*: $j$ is in another occurrence of the word of $i$, or in another form
   of it, above 0.5. Two words count as forms when they share their first {SAME_START} letters or
   more and neither has more than {OTHER_END} letters after those: *color* and *colorful*, but
   neither *leaf* and *leaves* nor a word of the same meaning. It is a rule of spelling.
 - *related words*: $\cos(e_i - \bar e, e_j - \bar e) > \theta$ for their input embeddings $e$, the
   rows of the model's own table before any position or layer; $\bar e$ is the mean of the words of
   its vocabulary, and $\theta$ what one random pair of those in {ONE_PAIR_IN:,} exceeds, 0.29 for
-  the bundled MiniLM; both are measured on 2,000 words. Words of letters that the model reads as
-  one token count. English function words do not, since *the* and *a* are closer to each other than
-  *leaves* and *foliage*. The same word elsewhere is the same, not related. *Related words
-  across sentences*: the same, of different sentences.
+  the bundled MiniLM; both are measured on 2,000 words. Only words of letters that the model reads
+  as one token count, and no English function words: *the* and *a* are closer to each other than
+  *leaves* and *foliage*. The same word elsewhere is the same, not related. *Related words across
+  sentences*: the same, in different sentences.
 - *the other sentence*: $i$ and $j$ are words of different sentences, above 0.5.
 - *many tokens*: the mean of $-\sum_j a_{{ij}} \ln a_{{ij}} / \ln n_i$, with $n_i$ the number of
   tokens that $i$ may see, above 0.78.
 
-A head that attends evenly ($a_{{ij}} = 1/n_i$) gives the number in brackets; a head is highlighted
-only above that as well.
+The number in brackets is the uniform baseline: the score of a head with $a_{{ij}} = 1/n_i$. A head
+is highlighted only above that as well.
 
-Related words are tested otherwise, as a head may favour their places: the counted words change
-places at random, each within its own sentence, related pairs go where their words go, and attention
-stays as it is. A head is highlighted when its score is above {100 * (1 - LEVEL):.0f} % of 999 such
-arrangements (199 or 99 where pairs are many). So one head in {1 / LEVEL:.0f} is highlighted by
-accident. Words that stand beside each other because they are related, as in *old and ancient*,
-favour heads that look at neighbours: the test cannot tell the two apart.
+Related words are tested differently, since a head may favour their places: the counted words change
+places at random, each within its own sentence; related pairs go where their words go, and attention
+stays. A head is highlighted when its score is above {100 * (1 - LEVEL):.0f} % of 999 such
+arrangements (199 or 99 where there are many pairs), so one head in {1 / LEVEL:.0f} is highlighted
+by chance. Words that are neighbours because they are related, as in *old and ancient*, favour heads
+that look at neighbours: the test cannot tell the two apart.
 
 **Similarity**: the distance of two heads of a layer is the square root of the Jensen-Shannon
 divergence of their rows, in bits, averaged over tokens; the order is that of the leaves of an
-average-linkage clustering, turned so that neighbours are as alike as the tree permits
+average-linkage clustering, turned so that neighbours are as similar as the tree permits
 (Bar-Joseph et al. 2001).
 
 A score says what a head does **on this text**. A head that looks back here may do something else

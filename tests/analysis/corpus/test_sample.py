@@ -36,21 +36,6 @@ PLURAL_WITHOUT_S = {"people", "children", "fishermen"}
 SINGULAR_WITH_S = {"bus", "glass", "dress", "witness", "lioness", "Agnes", "Ines", "actress"} | {
     *("countess", "mayoress", "duchess", "heiress", "governess", "seamstress")
 }
-    "bus",
-    "glass",
-    "dress",
-    "witness",
-    "lioness",
-    "Agnes",
-    "Ines",
-    "actress",
-    "countess",
-    "mayoress",
-    "duchess",
-    "heiress",
-    "governess",
-    "seamstress",
-]
 # Gender as a reader knows it; most people of the corpus could be either.
 WOMEN = """
     Clara Ruth Sofia Elena Nadia Ines Agnes Anna Marta Irina Lena Farrow aunt grandmother sister
