@@ -475,7 +475,8 @@ def test_the_constants_of_one_sentence_are_those_of_its_own_page(kind: str) -> N
         assert atlas.scaling.c[layer, head] == expected.c
         for name in ("raw", "translated", "normalized"):
             found = getattr(atlas.scaling, name)[layer, head]
-            assert found == pytest.approx(getattr(expected, name), abs=1e-9)
+            full = getattr(expected.faithfulness, name)
+            assert found == pytest.approx(full.correlation, abs=1e-9)
         assert atlas.scaling.on_edge[layer, head] == expected.on_edge
 
 
