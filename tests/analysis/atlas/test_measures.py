@@ -27,10 +27,7 @@ from core.analysis.atlas.gather import finish_comparison
 from core.analysis.atlas.layouts import lay_out_head
 from core.analysis.atlas.meeting import MAX_SENTENCES, common_sentences, meet_words
 from core.analysis.normalization import key_translation, normalize
-from core.analysis.projections.joint_embedding import Embedding
 from core.analysis.query_key.clouds import STAGES
-from core.analysis.query_key.faithfulness import faithfulness
-from core.analysis.query_key.target import matrix_target
 from core.model.trace import Array, Layer, Trace
 from tests.analysis.atlas.corpora import corpus_of, read_words, trace_of, window_mask
 
@@ -71,8 +68,7 @@ def gathered_at(points: Array, matches: NDArray[np.bool_], centres: Sequence[flo
     return moved
 
 
-@pytest.mark.parametrize("dimensions", [2, 3])
-@pytest.mark.parametrize("count", [12, 60])
+@pytest.mark.parametrize(("count", "dimensions"), [(12, 2), (60, 3)])
 @pytest.mark.parametrize("centres", [(2.0,), (-2.0, 2.0), (-2.0, 0.0, 2.0)])
 def test_matches_in_up_to_three_tight_clusters_lie_together(
     centres: tuple[float, ...], count: int, dimensions: int
@@ -109,15 +105,6 @@ def test_a_few_matches_are_one_cluster() -> None:
     assert (dispersion(gathered_at(cloud(0), matches, (-3.0, 3.0)), matches) > 1).all()
 
 
-def test_heads_are_measured_apart() -> None:
-    matches = some(3, 40)
-    points = cloud(3)
-    points[1, 0] = gathered_at(points, matches, (-1.0, 1.0))[1, 0]
-    found = dispersion(points, matches)
-    assert found[1, 0] < 0.1
-    assert (found[[0, 0, 1], [0, 1, 1]] > 0.6).all()
-
-
 def test_queries_and_keys_count_alike() -> None:
     """Queries in one point, keys anywhere: half way between together and scattered."""
     matches = some(4, 100)
@@ -133,23 +120,14 @@ def test_fewer_than_two_matches_have_no_dispersion(count: int) -> None:
     assert np.isnan(found).all()
 
 
-@pytest.mark.parametrize("value", [0.0, 1.0, 0.1, -1e-3, 12345.678])
-@pytest.mark.parametrize("count", [2, 3, 7, 40])
+@pytest.mark.parametrize("value", [0.0, 0.1, 12345.678])
+@pytest.mark.parametrize("count", [2, 7])
 def test_points_that_are_all_one_have_no_dispersion(value: float, count: int) -> None:
     points = np.full((2, 2, 800, 2), value, dtype=np.float32)
     assert np.isnan(dispersion(points, some(0, count))).all()
 
 
-def test_the_order_of_tokens_hardly_matters() -> None:
-    matches = some(6, 80)
-    points = cloud(6)
-    points[0, 0] = gathered_at(points, matches, (-2.0, 0.0, 2.0))[0, 0]
-    order = np.random.default_rng(7).permutation(400)
-    shuffled = points[:, :, np.concatenate([order, 400 + order])]
-    assert np.abs(dispersion(shuffled, matches[order]) - dispersion(points, matches)).max() < 0.15
-
-
-@pytest.mark.parametrize("factor", [1e-4, 3.7, 1e4])
+@pytest.mark.parametrize("factor", [1e-4, 1e4])
 def test_size_and_direction_of_a_picture_change_nothing(factor: float) -> None:
     matches = some(8, 50)
     points = cloud(8)
@@ -295,6 +273,7 @@ def test_sentences_with_both_words_are_thinned_evenly(first: set[int], second: s
 
 TEXTS = ("the cat , the END", "the … a", "cat")
 SIZE = 6 + 4 + 2  # with [CLS] before each
+EVERY_FIFTH = ("1, 6, 11 …", "2, 7, 12 …", "3, 8, 13 …", "4, 9, 14 …", "5, 10, 15 …")
 
 
 def coloured(labels: Sequence[str] = ("good", "bad", "good")) -> Atlas:
@@ -330,7 +309,11 @@ def test_every_colouring_gives_each_point_a_value_within_its_legend(name: str) -
             ("first token", "last token"),
             [0, 1 / 5, 2 / 5, 3 / 5, 4 / 5, 1, 0, 1 / 3, 2 / 3, 1, 0, 1],
         ),
-        ("mod5", None, [0, 1, 2, 3, 4, 0, 0, 1, 2, 3, 0, 1]),
+        (
+            "mod5",
+            tuple(f"{i}, {i + 5}, {i + 10} …" for i in range(1, 6)),
+            [0, 1, 2, 3, 4, 0, 0, 1, 2, 3, 0, 1],
+        ),
         (
             "frequency",  # [CLS] and "the" three times, "cat" twice, all else once
             ("1×", "3×"),
@@ -352,16 +335,11 @@ def test_every_colouring_gives_each_point_a_value_within_its_legend(name: str) -
     ],
 )
 def test_colours_say_what_their_legend_says(
-    name: str, legend: tuple[str, ...] | None, expected: list[float]
+    name: str, legend: tuple[str, ...], expected: list[float]
 ) -> None:
     tones = point_tones(coloured(), name)
     np.testing.assert_allclose(tones.numbers[:SIZE], expected, atol=1e-12)
-    assert legend in {None, tones.legend}
-
-
-def test_positions_repeat_every_five_in_the_legend() -> None:
-    legend = point_tones(coloured(), "mod5").legend
-    assert [name.split(", ")[:2] for name in legend] == [[str(i), str(i + 5)] for i in range(1, 6)]
+    assert tones.legend == legend
 
 
 def test_norms_run_along_the_ramp_within_each_head() -> None:
@@ -392,14 +370,9 @@ def test_special_tokens_are_no_punctuation() -> None:
     assert np.flatnonzero(numbers[:SIZE]).tolist() == [8]
 
 
-def test_norms_that_are_all_the_same_have_a_colour() -> None:
-    atlas = coloured()
-    alike = replace(atlas, norms=np.ones_like(atlas.norms))
-    assert not point_tones(alike, "norm").numbers.any()
-
-
 def test_sentences_of_one_token_and_of_one_length_have_colours() -> None:
     atlas = build_atlas(corpus_of((1, 1)))
+    atlas = replace(atlas, norms=np.ones_like(atlas.norms))
     for name in COLOURINGS:
         if name != "label":
             assert np.isfinite(point_tones(atlas, name).numbers).all()
@@ -450,16 +423,6 @@ def test_blocks_hold_each_chosen_sentence_once_beside_those_of_its_length() -> N
             assert counted.shape == (sentences, size, size)
             mask = window_mask(size, causal=True, window=window)
             assert (counted == mask & (mask.sum(axis=1, keepdims=True) > 1)).all()
-
-
-def test_places_among_those_chosen_are_of_the_same_tokens() -> None:
-    atlas = build_atlas(corpus_of(LENGTHS))
-    sentences = np.array([1, 4])
-    chosen = np.flatnonzero(np.isin(atlas.tokens.sentence, sentences))
-    for block in blocks_of(atlas.tokens, sentences, {}, causal=False):
-        among = block.within(chosen)
-        assert chosen[among.tokens].tolist() == block.tokens.tolist()
-        assert among.masks == block.masks
 
 
 @pytest.mark.parametrize("budget", [0, 1, 4, 60, 110, 184, 10_000])
@@ -516,18 +479,6 @@ def test_a_layout_is_of_the_vectors_as_the_whole_corpus_moves_them(stage: Stage)
     expected = PCA(n_components=2, svd_solver="full").fit_transform(np.vstack(moved))
     sign = np.sign((layout.points * expected).sum(axis=0))
     np.testing.assert_allclose(layout.points * sign, expected, atol=1e-5)
-
-
-def test_what_a_layout_keeps_is_that_of_its_sentence() -> None:
-    (trace,) = corpus_of((11,), causal=True, window=3)
-    layout = lay_out_head(build_atlas([trace]), 1, 2, "raw", "PCA", dimensions=3)
-    assert layout.points.shape == (22, 3)
-    logits = trace.queries[1, 2].astype(np.float64) @ trace.keys[1, 2].astype(np.float64).T
-    picture = Embedding(
-        layout.points[:11].astype(np.float64), layout.points[11:].astype(np.float64)
-    )
-    target = matrix_target(logits, window_mask(11, causal=True, window=3))
-    np.testing.assert_allclose(layout.faithfulness, faithfulness(target, picture), atol=1e-6)
 
 
 def test_an_atlas_without_vectors_cannot_be_laid_out_anew() -> None:

@@ -30,7 +30,7 @@ from core.analysis.corpus import (
 )
 
 UMLAUTS = "Die Straße ist für Fußgänger gesperrt.\nÜber München hängt Nebel."
-steady = settings(deadline=None, max_examples=60)
+steady = settings(deadline=None, max_examples=30)
 
 
 def rows_of(table: CorpusTable) -> list[tuple[str, ...]]:
