@@ -19,7 +19,7 @@ from core.analysis.related_words import words
 from core.analysis.related_words.heads import RelatedHeads, Scope, related_heads
 from core.analysis.view_weights import weighted_layer
 from core.model import LoadedModel, Trace, load, trace_repeated, trace_text
-from core.model.machine.memory import return_freed_memory
+from core.model.memory import return_freed_memory
 from core.model.weights import embeddings, output_projection, query_key
 from core.ui.site import access, garbage
 

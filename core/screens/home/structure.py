@@ -8,14 +8,14 @@ import streamlit as st
 
 from core.figures.structure import Box, structure_figure
 from core.model import ModelError
-from core.model.structure import structure_of
+from core.model.weights.structure import structure_of
 from core.ui import cache
 from core.ui.messages import quote, show_model_error
 
 if TYPE_CHECKING:
     from core.figures.palette import Palette
     from core.model import Trace
-    from core.model.structure import Structure
+    from core.model.weights.structure import Structure
 
 _LAYER_ROWS = (1, 5)  # of the diagram
 

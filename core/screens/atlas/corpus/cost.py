@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from core.analysis.atlas.saved.file import MAX_ROWS
-from core.model.machine.memory import available_bytes
+from core.model.memory import available_bytes
 from core.screens.atlas.shelf import atlas_shelves, known_rate
 
 if TYPE_CHECKING:

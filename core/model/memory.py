@@ -1,17 +1,22 @@
-"""How much memory a container leaves to this process: Linux control groups, versions 1 and 2.
-
-Version 1: Documentation/admin-guide/cgroup-v1/memory.rst of the kernel, section 5.
-Version 2: Documentation/admin-guide/cgroup-v2.rst, "Memory Interface Files".
-"""
+"""Will it fit? Checked before the operating system answers by killing the process."""
 
 from __future__ import annotations
 
+import contextlib
+import ctypes
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
+
+import psutil
+
+from core.model.errors import FREE_MEMORY, OutOfMemoryError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+BYTES_PER_WEIGHT = 4  # everything runs in float32
+_HEADROOM = 1.25  # for activations, and for the file and the network being in memory together
+_ARENA_MAX, _MMAP_THRESHOLD = -8, -3  # from glibc's malloc.h
 _NO_LIMIT_BYTES = 2**60  # version 1 writes "no limit" as the largest multiple of a page below 2^63
 
 
@@ -27,10 +32,74 @@ _VERSION_1 = _Files("memory.limit_in_bytes", "memory.usage_in_bytes", "total_ina
 _VERSION_2 = _Files("memory.max", "memory.current", "inactive_file")
 
 
-def available_bytes(
+def return_freed_memory() -> None:
+    """Make glibc return freed memory to the system; does nothing with other C libraries.
+
+    A server runs each visitor's script in a thread, and each thread's arena keeps what was freed
+    in it. With two arenas, and arrays of a megabyte or more outside them, freed arrays are gone.
+    """
+    with contextlib.suppress(OSError, AttributeError):
+        library = ctypes.CDLL(None)
+        library.mallopt(_ARENA_MAX, 2)
+        library.mallopt(_MMAP_THRESHOLD, 2**20)
+
+
+def check_fits(weights: int) -> None:
+    """Refuse a model whose weights would not fit in free memory.
+
+    Parameters
+    ----------
+    weights : how many numbers it has.
+
+    Raises
+    ------
+    OutOfMemoryError
+        With the sizes in megabytes.
+    """
+    needed = int(weights * BYTES_PER_WEIGHT * _HEADROOM)
+    if needed > (free := available_bytes()):
+        raise OutOfMemoryError(
+            f"{{name}} needs about {needed / 1e6:,.0f} MB of memory,"
+            f" and {free / 1e6:,.0f} MB are free.",
+            FREE_MEMORY,
+        )
+
+
+def available_bytes() -> int:
+    """Memory that this process can still take, in bytes."""
+    limits = (
+        psutil.virtual_memory().available,
+        container_bytes(),  # psutil knows the machine, not the container
+        _address_space_available(),
+    )
+    return min(limit for limit in limits if limit is not None)
+
+
+def is_out_of_memory(error: BaseException) -> bool:
+    """Whether an error means that memory ran out, on the processor or on the graphics card."""
+    text = str(error).lower()
+    return isinstance(error, MemoryError) or (
+        isinstance(error, RuntimeError)
+        and ("out of memory" in text or "can't allocate memory" in text)
+    )
+
+
+def _address_space_available() -> int | None:
+    """What ``ulimit -v`` leaves, in bytes; None without such a limit, or such limits."""
+    process = psutil.Process()
+    if not hasattr(process, "rlimit"):  # Windows, macOS
+        return None
+    limit, _ = process.rlimit(psutil.RLIMIT_AS)
+    return None if limit == psutil.RLIM_INFINITY else max(0, limit - process.memory_info().vms)
+
+
+def container_bytes(
     groups: Path = Path("/sys/fs/cgroup"), process: Path = Path("/proc/self/cgroup")
 ) -> int | None:
-    """The smallest amount any group around this process leaves, in bytes; None without a limit.
+    """What the control groups around this process leave, in bytes; None without a limit.
+
+    Version 1: Documentation/admin-guide/cgroup-v1/memory.rst of the kernel, section 5.
+    Version 2: Documentation/admin-guide/cgroup-v2.rst, "Memory Interface Files".
 
     Parameters
     ----------
