@@ -47,7 +47,7 @@ with st.container():  # one place, however long: what moves down the page is red
 atlas = shelf.atlas
 assert atlas is not None  # noqa: S101 - without one the page has ended
 part = pick_part(PARTS)
-(projection, stage), colour, found = DEFAULT, "type", None
+(projection, stage), colour, search = DEFAULT, "type", None
 with st.container(horizontal=True, vertical_alignment="bottom"):
     layer, head = controls.layer(atlas, drawn=False), controls.head(atlas, drawn=False)
     if part not in ("heads", "trust"):
@@ -57,10 +57,10 @@ with st.container(horizontal=True, vertical_alignment="bottom"):
         projection, stage = pick_projection(atlas)
     if part in ("heads", "one"):
         colour = pick_colour(atlas)
-        found = find(atlas, stage)
-screen = Screen(shelf, atlas, layer, head, projection, stage, colour, found)
+        search = find(atlas, stage)
+screen = Screen(shelf, atlas, layer, head, projection, stage, colour, search)
 with st.container():
-    show_result(found, atlas)
+    show_result(search, atlas)
 
 if part == "heads":
     show_all_heads(screen, colours)

@@ -181,14 +181,14 @@ def assemble(
         for name in ("dropped", "cut_characters")
     )
 
-    def picture(layer: int, head: int) -> HeadPicture:
+    def draw(layer: int, head: int) -> HeadPicture:
         return picture_head(*joined.of_head(layer, head), pairs, (layer, head), rules[layer])
 
     pictures: list[HeadPicture] = []
     with whole_file(target) as path, AtlasWriter(path, tokens, chosen_labels) as writer:
-        for head, made in _in_order(layers, heads, picture):
-            writer.write_head(head, made.points, made.norms)
-            pictures.append(made.without_points())
+        for head, picture in _in_order(layers, heads, draw):
+            writer.write_head(head, picture.points, picture.norms)
+            pictures.append(picture.without_points())
             if on_progress is not None:
                 on_progress(len(pictures), layers * heads)
         writer.finish(

@@ -189,17 +189,17 @@ def _all_heads(
     }
     norms = np.empty((layers, heads, 2 * size), dtype=np.float32)
 
-    def picture(layer: int, head: int) -> HeadPicture:
+    def draw(layer: int, head: int) -> HeadPicture:
         if before_head is not None:
             before_head(layer * heads + head, layers * heads)
         queries, keys = vectors.of_head(layer, head)
-        made = picture_head(queries, keys, pairs, (layer, head), rules[layer])
+        picture = picture_head(queries, keys, pairs, (layer, head), rules[layer])
         for stage in STAGES:
-            points[stage][layer, head] = made.points[stage]
-        norms[layer, head] = made.norms
-        return made.without_points()
+            points[stage][layer, head] = picture.points[stage]
+        norms[layer, head] = picture.norms
+        return picture.without_points()
 
-    pictures = every_head(layers, heads, picture)
+    pictures = every_head(layers, heads, draw)
     return {"points": points, "norms": norms, **join_heads(pictures, layers, pairs)}
 
 

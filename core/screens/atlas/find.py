@@ -12,7 +12,7 @@ import streamlit as st
 from core.analysis.atlas import SearchError, search_tokens
 from core.analysis.atlas.dispersion import CLUSTERS, MAX_MATCHES, cluster_count, dispersion
 from core.analysis.atlas.search import KINDS, MAX_QUERY, Kind
-from core.screens.atlas.screen import Found, open_head
+from core.screens.atlas.screen import Search, open_head
 from core.screens.atlas.wording import head_name, number
 from core.ui import address, controls
 from core.ui.head_maps import show_head_map
@@ -39,7 +39,7 @@ _RUN, _MAX_RUN = "_atlas_expressions_asked", 20  # expressions that this visitor
 _LISTED = 5  # heads at each end of the list
 
 
-def find(atlas: Atlas, stage: Stage) -> Found | None:
+def find(atlas: Atlas, stage: Stage) -> Search | None:
     """The search box and its result; None without a search."""
     query, kind = _fields()
     if not query:
@@ -56,10 +56,10 @@ def find(atlas: Atlas, stage: Stage) -> Found | None:
         try:
             matches = search_tokens(atlas, query, kind)
             spread = dispersion(atlas.points[stage][..., :2], matches.tokens)
-            state[_CACHED] = question, Found(query, matches, spread)
+            state[_CACHED] = question, Search(query, matches, spread)
         except SearchError as error:
             state[_CACHED] = question, str(error)
-    result: Found | str = state[_CACHED][1]
+    result: Search | str = state[_CACHED][1]
     if isinstance(result, str):
         state[_ERROR] = result
         return None
@@ -107,7 +107,7 @@ def _mark_link(query: str, kind: Kind, *, from_link: bool) -> None:
         state[_FROM_LINK] = ""
 
 
-def show_result(found: Found | None, atlas: Atlas) -> None:
+def show_result(search: Search | None, atlas: Atlas) -> None:
     """How much was found, why the search failed, or which expression is waiting."""
     error = st.session_state.pop(_ERROR, None)
     if error:
@@ -125,18 +125,18 @@ def show_result(found: Found | None, atlas: Atlas) -> None:
                 on_click=st.session_state.update,
                 kwargs={_FROM_LINK: ""},
             )
-    if found is None:
+    if search is None:
         return
-    matches = found.matches
+    matches = search.matches
     if not matches.count:
         st.info(
-            f"{quote(found.query)} is not among the {len(atlas.tokens):,} tokens of this corpus."
+            f"{quote(search.query)} is not among the {len(atlas.tokens):,} tokens of this corpus."
         )
         return
     tokens = int(matches.tokens.sum())
     token_note = f" ({tokens:,} tokens)" if tokens != matches.count else ""
     st.markdown(
-        f"{quote(found.query)}: **{matches.count:,}** match{'es' * (matches.count != 1)}"
+        f"{quote(search.query)}: **{matches.count:,}** match{'es' * (matches.count != 1)}"
         f"{token_note} in {matches.sentences:,} of {len(atlas.sentences):,} sentences. They are"
         " drawn large; everything else fades."
     )
@@ -144,14 +144,14 @@ def show_result(found: Found | None, atlas: Atlas) -> None:
 
 def show_spread(screen: Screen, colours: Palette) -> None:
     """Heads from those where the matches lie together to those where they are scattered."""
-    found = screen.found
-    if found is None or not np.isfinite(found.spread).any():
+    search = screen.search
+    if search is None or not np.isfinite(search.spread).any():
         return
     st.subheader("Where do they lie together?", anchor=False)
     left, right = st.columns([3, 2], gap="medium")
     with left:
         show_head_map(
-            found.spread,
+            search.spread,
             "dispersion",
             colours,
             key="atlas_spread",
@@ -160,9 +160,9 @@ def show_spread(screen: Screen, colours: Palette) -> None:
             reverse=True,
         )
     with right:
-        st.dataframe(_table(found.spread), key="atlas_spread_table", hide_index=True)
+        st.dataframe(_table(search.spread), key="atlas_spread_table", hide_index=True)
         st.caption(
-            f"Dispersion: mean distance of a match to {_centres(int(found.matches.tokens.sum()))},"
+            f"Dispersion: mean distance of a match to {_centres(int(search.matches.tokens.sum()))},"
             " divided by the same for as many random tokens, in the plane of the first two"
             " components. Near 0 the matches lie together: the head looks at **what** a token is."
             " Near 1 they are scattered: it looks at something else, such as **where** it is."

@@ -42,7 +42,7 @@ def _draw(screen: Screen) -> None:
     own_scale, labelled = controls.flag("own", default=True), switch(LABELS)
     axes = dimensions() if pca else 2  # layouts of all heads are flat
     if pca:
-        tokens = tile_tokens(atlas, screen.found.matches.tokens if screen.found else None)
+        tokens = tile_tokens(atlas, screen.search.matches.tokens if screen.search else None)
         points = tile_points(atlas, screen.stage, tokens, axes)
     else:
         if not show_progress(screen):

@@ -36,7 +36,7 @@ _SWITCHES = {  # default, label, help
 
 
 @dataclass(frozen=True, eq=False)
-class Found:
+class Search:
     """A search, its matches, and their dispersion in each head's plane, (layer, head)."""
 
     query: str
@@ -52,7 +52,7 @@ class Screen:
     ----------
     shelf : holds the atlas and its layouts.
     layer, head : from 0.
-    found : the result of the search; None without one.
+    search : the search and its matches; None without one.
     """
 
     shelf: AtlasShelf
@@ -62,7 +62,7 @@ class Screen:
     projection: Projection = "PCA"
     stage: Stage = "raw"
     colour: str = "type"
-    found: Found | None = None
+    search: Search | None = None
 
     @property
     def name(self) -> str:
@@ -160,7 +160,7 @@ def token_data(screen: Screen, tokens: NDArray[np.intp]) -> dict[str, Any]:
     atlas, columns = screen.atlas, screen.atlas.tokens
     tones = point_tones(atlas, screen.colour)
     sentences, index = np.unique(columns.sentence[tokens], return_inverse=True)
-    found = screen.found
+    search = screen.search
     return {
         "colouring": tones.scale,
         "legend": tones.legend,
@@ -169,6 +169,6 @@ def token_data(screen: Screen, tokens: NDArray[np.intp]) -> dict[str, Any]:
         "positions": columns.position[tokens].tolist(),
         "sentence": index.tolist(),
         "texts": [atlas.sentences[i] for i in sentences],
-        "matches": found.matches.tokens[tokens] if found else np.zeros(tokens.size, dtype=np.bool_),
-        "searching": found is not None,
+        "matches": search.matches.tokens[tokens] if search else np.zeros(tokens.size, bool),
+        "searching": search is not None,
     }

@@ -17,7 +17,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from core.analysis.atlas.saved.file import AtlasFileError, read_atlas, write_atlas
-from core.analysis.atlas.saved.page_sizes import check_pages
+from core.analysis.atlas.saved.metadata import check_pages
 from tests.analysis.atlas.files import (
     HEADS,
     LAYERS,

@@ -11,9 +11,8 @@ import numpy as np
 
 from core.analysis.atlas.data import Atlas, CorpusTokens
 from core.analysis.atlas.saved.errors import AtlasFileError
-from core.analysis.atlas.saved.footer import read_footer
 from core.analysis.atlas.saved.header import MAX_BYTES, MAX_HEADS, Header, decode_header
-from core.analysis.atlas.saved.page_sizes import check_pages
+from core.analysis.atlas.saved.metadata import check_pages, read_footer
 from core.analysis.atlas.saved.table import FLOATS, NORMS, POINTS, schema_of
 from core.analysis.atlas.saved.texts import MAX_TEXT, check_sentences, read_texts
 from core.analysis.query_key.clouds import STAGES

@@ -161,8 +161,8 @@ def _sample(screen: Screen, picked: int) -> Indices:
     wanted = [generator.permutation(size)[:MAX_DRAWN]]
     if picked >= 0:
         wanted.append(columns.of_sentence(int(columns.sentence[picked])))
-    if screen.found:
-        wanted.append(np.flatnonzero(screen.found.matches.tokens)[: MAX_DRAWN // 4])
+    if screen.search:
+        wanted.append(np.flatnonzero(screen.search.matches.tokens)[: MAX_DRAWN // 4])
     return np.unique(np.concatenate(wanted))[: 2 * MAX_DRAWN]
 
 
