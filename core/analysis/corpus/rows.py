@@ -162,7 +162,8 @@ def _records(text: str, delimiter: str, name: str) -> tuple[list[list[str]], Not
 
     def read(quoting: Literal[0, 3]) -> list[list[str]]:
         lines = (match.group() for match in _LINE.finditer(text))
-        return _bounded(csv.reader(lines, delimiter=delimiter, quoting=quoting, strict=True))
+        strict = quoting != csv.QUOTE_NONE
+        return _bounded(csv.reader(lines, delimiter=delimiter, quoting=quoting, strict=strict))
 
     try:
         return read(csv.QUOTE_MINIMAL), ()

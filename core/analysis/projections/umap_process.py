@@ -184,7 +184,8 @@ def _ask(process: subprocess.Popen[bytes], request: bytes) -> Arrays:
 def _pack(**arrays: NDArray[np.generic]) -> bytes:
     buffer = io.BytesIO()
     np.savez(buffer, allow_pickle=False, **arrays)  # type: ignore[arg-type]
-    return _LENGTH.pack(buffer.tell()) + buffer.getvalue()
+    data = buffer.getvalue()
+    return _LENGTH.pack(len(data)) + data
 
 
 def _unpack(stream: IO[bytes]) -> Arrays:
