@@ -1,19 +1,5 @@
 """Which noun a pronoun attends to most, and how sure that is."""
 
-from core.analysis.coreference.table import (
-    BestHead,
-    Resolved,
-    best_head,
-    coreference_table,
-    pool,
-    resolve,
-)
+from core.analysis.coreference.table import Resolved, best_head, coreference_table, resolve
 
-__all__ = [
-    "BestHead",
-    "Resolved",
-    "best_head",
-    "coreference_table",
-    "pool",
-    "resolve",
-]
+__all__ = ["Resolved", "best_head", "coreference_table", "resolve"]
