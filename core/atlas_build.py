@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING
 
 from core.analysis.atlas import Gathered, gather_trace
 from core.analysis.atlas.assemble import assemble
-from core.analysis.atlas.saved.file import MOST_ROWS, AtlasFileError
+from core.analysis.atlas.saved.file import MAX_ROWS, AtlasFileError
 from core.analysis.atlas.shards import (
     ShardsError,
     finished_shard,
@@ -93,7 +93,7 @@ def build(options: argparse.Namespace) -> None:
     plan = _plan(model, texts, labels, options)
     settings = {
         "corpus": options.corpus.name,
-        "sentences_left_out": plan.chosen.of - len(plan.texts),
+        "sentences_left_out": plan.chosen.corpus_size - len(plan.texts),
     }
     folder = _folder(out)
     if options.restart:
@@ -210,7 +210,11 @@ def _check_disk(model: LoadedModel, plan: Plan, folder: Path) -> None:
     tokens = plan.chosen.tokens
     file = tokens * model.layers * model.heads * _ROW_BYTES
     needed = file + tokens * _vector_bytes(model)
-    sample = f" (a random sample of {plan.chosen.of:,})" if len(plan.texts) < plan.chosen.of else ""
+    sample = (
+        f" (a random sample of {plan.chosen.corpus_size:,})"
+        if len(plan.texts) < plan.chosen.corpus_size
+        else ""
+    )
     say(
         f"{counted(tokens, 'token')} of {counted(len(plan.texts), 'text')}{sample} in"
         f" {counted(len(plan.parts), 'part')}, on {model.device}. While it runs it takes up to"
@@ -228,10 +232,10 @@ def _check_disk(model: LoadedModel, plan: Plan, folder: Path) -> None:
 def _tell_result(model: LoadedModel, out: Path, tokens: int) -> None:
     heads = model.layers * model.heads
     say(f"{out}: {tokens:,} tokens, {heads:,} heads, {size(out.stat().st_size)}.")
-    if tokens * heads > MOST_ROWS:
+    if tokens * heads > MAX_ROWS:
         say(
-            f"It has {tokens * heads:,} rows, and the page opens {MOST_ROWS:,} at most:"
-            f" read_atlas(path, most_rows={tokens * heads}) opens it where there is memory."
+            f"It has {tokens * heads:,} rows, and the page opens {MAX_ROWS:,} at most:"
+            f" read_atlas(path, max_rows={tokens * heads}) opens it where there is memory."
         )
 
 

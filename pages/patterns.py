@@ -17,7 +17,7 @@ from core.screens.patterns.one_head import pick_view, show_one
 from core.screens.patterns.overview import pick_colouring, show_overview
 from core.screens.patterns.pronouns import pick_marked, show_pronouns
 from core.ui.corpus_walk import SOURCES
-from core.screens.patterns.source import say_cancelled
+from core.screens.patterns.source import show_cancelled
 from core.ui.selectors import pick_part, step_through_heads
 
 PARTS = {
@@ -51,7 +51,7 @@ with st.container(horizontal=True, vertical_alignment="bottom"):
         thresholds = pick_thresholds(drawn=part in ("heads", "alike"))
 
 if source == "text" and part != "pronouns":
-    say_cancelled(trace.model)
+    show_cancelled(trace.model)
 found = find(trace, current_key(trace.model), source, layer, head, thresholds)
 if part == "heads":
     show_overview(found, score, colours, theme)

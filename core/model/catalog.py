@@ -221,7 +221,7 @@ def is_pinned(name: str) -> bool:
     return spec is not None and spec.pins is not None
 
 
-def is_here(spec: ModelSpec) -> bool:
+def is_local(spec: ModelSpec) -> bool:
     """Whether the model can be loaded without downloading anything."""
     if spec.bundled:
         return bundled_problem(spec) is None

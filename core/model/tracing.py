@@ -34,7 +34,7 @@ BATCH_TOKENS = 1024
 # memory for a byte of text. Words and their pieces have 2 to 20 characters. What is longer is no
 # language: blanks, a line of dashes, a word of a thousand letters that WordPiece takes for one
 # unknown token. Such a text may end before the model's limit, and that is told as all cuts are.
-CHARACTERS_A_TOKEN = 32
+CHARACTERS_PER_TOKEN = 32
 
 
 @dataclass(frozen=True)
@@ -180,7 +180,7 @@ def _usable(text: str, limit: int) -> str:
 
     Half of a surrogate pair is no character, and tokenizers refuse it.
     """
-    return text[: limit * CHARACTERS_A_TOKEN].encode("utf-8", "replace").decode("utf-8")
+    return text[: limit * CHARACTERS_PER_TOKEN].encode("utf-8", "replace").decode("utf-8")
 
 
 def trace_inputs(model: LoadedModel, batch: list[Input]) -> Iterator[Trace]:

@@ -85,7 +85,7 @@ MAX_CORPORA = 2
 @st.cache_resource(
     max_entries=MAX_MODELS,
     show_spinner="Loading the model and checking it …",
-    on_release=garbage.search_everything_next,
+    on_release=garbage.request_full_search,
 )
 def model(name: str) -> LoadedModel:
     """The model, loaded and probed; refuses one that is not on this machine.
@@ -95,7 +95,7 @@ def model(name: str) -> LoadedModel:
     is loaded, only whether the hub says more than that the model is not here.
     """
     return_freed_memory()
-    garbage.skip_what_stays()
+    garbage.freeze_long_lived()
     return load(name, download=False, folders=Path(name).is_absolute(), token=access.hub_token())
 
 

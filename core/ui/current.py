@@ -9,7 +9,7 @@ from core.model.downloading.downloads import too_large
 from core.model.errors import HubUnreachableError, NotDownloadedError, OutOfMemoryError
 from core.ui import cache, controls, sidebar
 from core.ui.messages import quote, show_model_error, show_trace_limits
-from core.ui.site.access import default_model, most_download_mb, resolve
+from core.ui.site.access import default_model, max_download_mb, resolve
 from core.ui.site.fetching import fetch_model
 
 _LAST_GOOD = "_last_good_model"
@@ -70,7 +70,7 @@ def _load(name: str) -> LoadedModel:
     try:
         return cache.model(resolve(name))
     except NotDownloadedError as missing:
-        most = most_download_mb()
+        most = max_download_mb()
         if most is not None and missing.size_mb > most:  # no button that would only refuse
             raise too_large(name, missing.size_mb, most) from missing
         raise

@@ -63,9 +63,9 @@ def _draw_notices() -> None:
 
 def show_model_error(error: ModelError) -> None:
     """What was found, and the way out."""
-    before, *after = error.found.split("{name}")
+    before, *after = error.problem.split("{name}")
     found = quote(error.name).join(escape(part) for part in (before, *after))
-    st.error(f"{found}\n\n{escape(error.way_out)}")
+    st.error(f"{found}\n\n{escape(error.advice)}")
 
 
 def show_trace_limits(trace: Trace) -> None:

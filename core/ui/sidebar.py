@@ -8,7 +8,7 @@ import streamlit as st
 
 from core.components.copy_link import show_copy_link
 from core.model import CATALOG
-from core.model.catalog import bundled_problem, find, is_here
+from core.model.catalog import bundled_problem, find, is_local
 from core.ui import address, controls
 from core.ui.messages import escape, notice, quote
 from core.ui.site.access import access, box_help, default_model
@@ -71,8 +71,8 @@ def _say_what_is_missing(names: tuple[str, ...]) -> None:
     problem = bundled_problem(CATALOG[0])
     offered_here = CATALOG[0].name in names
     if problem is not None and offered_here and st.session_state["model"] != problem.name:
-        found = quote(problem.name).join(escape(part) for part in problem.found.split("{name}"))
-        notice(f"{found} {escape(problem.way_out)}")
+        found = quote(problem.name).join(escape(part) for part in problem.problem.split("{name}"))
+        notice(f"{found} {escape(problem.advice)}")
 
 
 def show_model_facts(model: LoadedModel) -> None:
@@ -113,7 +113,7 @@ def _model_label(name: str) -> str:
     spec = find(name)
     if spec is None or spec.bundled:
         return name
-    return f"{name} · {'here' if is_here(spec) else f'{spec.size_mb} MB to download'}"
+    return f"{name} · {'here' if is_local(spec) else f'{spec.size_mb} MB to download'}"
 
 
 def _example_label(index: int) -> str:

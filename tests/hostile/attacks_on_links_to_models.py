@@ -63,7 +63,7 @@ def model_larger_than_any_disk() -> None:
         hub.endpoint = lambda: known.address
         known.offer("huge/model", ("config.json", 2), ("model.safetensors", HUGE))
         try:
-            downloads.join(hub.ask("huge/model", token=False), token=False, most_mb=2_500)
+            downloads.join(hub.ask("huge/model", token=False), token=False, max_mb=2_500)
         except DownloadRefusedError:
             assert known.fetched == []
         else:

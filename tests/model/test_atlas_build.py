@@ -62,7 +62,7 @@ def assert_same(found: Atlas, expected: Atlas) -> None:
         np.testing.assert_allclose(found.points[stage], points, atol=1e-5 * spread)
         np.testing.assert_allclose(found.shares[stage], expected.shares[stage], atol=1e-6)
         for name in ("correlation", "top1", "top3", "low", "high", "per_sentence"):
-            ours, own = (getattr(each.trust[stage], name) for each in (found, expected))
+            ours, own = (getattr(each.faithfulness[stage], name) for each in (found, expected))
             np.testing.assert_allclose(ours, own, atol=1e-5)
             ours, own = (getattr(each.full["cosine"][stage], name) for each in (found, expected))
             np.testing.assert_allclose(ours, own, atol=1e-5)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from core.model import CATALOG, DEFAULT_MODEL, load
-from core.model.catalog import Offer, bundled_folder, find, is_here, offered
+from core.model.catalog import Offer, bundled_folder, find, is_local, offered
 from core.model.downloading import hub
 from core.model.errors import (
     DownloadRefusedError,
@@ -36,7 +36,7 @@ def test_the_default_model_is_bundled_and_here() -> None:
     spec = find(DEFAULT_MODEL)
     assert spec is not None
     assert spec.bundled
-    assert is_here(spec)
+    assert is_local(spec)
 
 
 def test_every_model_of_the_catalogue_says_what_it_is_and_what_it_costs() -> None:

@@ -137,7 +137,7 @@ def test_a_model_larger_than_the_site_takes_is_refused_before_anything_is_fetche
 ) -> None:
     model = zeros(stand_in, "large/model", 3_000_000_000, 0)
     with pytest.raises(DownloadRefusedError, match=r"3,000 MB .* 2,500 MB at most"):
-        downloads.join(model, most_mb=2_500)
+        downloads.join(model, max_mb=2_500)
     assert stand_in.fetched == []
 
 

@@ -144,16 +144,16 @@ _line: list[Download] = []  # the first one runs
 _lock = threading.Lock()
 
 
-def join(model: HubModel, token: bool | None = None, most_mb: float | None = None) -> Download:
+def join(model: HubModel, token: bool | None = None, max_mb: float | None = None) -> Download:
     """The download of a model, its own or the one that others wait for already.
 
     Raises
     ------
     DownloadRefusedError
-        When it is larger than `most_mb`, or too many wait.
+        When it is larger than `max_mb`, or too many wait.
     """
-    if most_mb is not None and model.size > most_mb * 1e6:
-        raise too_large(model.repo, model.size_mb, most_mb)
+    if max_mb is not None and model.size > max_mb * 1e6:
+        raise too_large(model.repo, model.size_mb, max_mb)
     with _lock:
         _drop_ended()
         for each in _line:
@@ -179,12 +179,12 @@ def fetch(model: HubModel, token: bool | None = None) -> Path:
             return folder
 
 
-def too_large(name: str, size_mb: int, most_mb: float) -> DownloadRefusedError:
+def too_large(name: str, size_mb: int, max_mb: float) -> DownloadRefusedError:
     """The refusal of a model that is larger than a site downloads."""
     return DownloadRefusedError(
         name,
         f"{{name}} is not on this machine yet: {size_mb:,} MB would have to be downloaded, and this"
-        f" site takes {most_mb:,.0f} MB at most.",
+        f" site takes {max_mb:,.0f} MB at most.",
         _WAY_OUT,
     )
 

@@ -12,7 +12,7 @@ from core.analysis.corpus.sample import sample_sentences
 from core.model.weights import output_projection
 from core.ui import cache, controls
 from core.ui.cache import MAX_CORPORA
-from core.ui.corpus_walk import SOURCES, corpus_digest, say_cancelled, walk_corpus
+from core.ui.corpus_walk import SOURCES, corpus_digest, show_cancelled, walk_corpus
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -45,7 +45,7 @@ def measured_table(key: TextKey, source: str) -> pd.DataFrame:
     """The anomaly table; `attrs["where"]` says in words what it covers."""
     sentences = sample_sentences()
     if source == "text":
-        say_cancelled(NAME, key[0], len(sentences))
+        show_cancelled(NAME, key[0], len(sentences))
         return cache.anomalies(*key)
     tables = _corpus_tables(key[0], corpus_digest(sentences))
     if not tables:

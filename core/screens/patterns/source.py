@@ -52,9 +52,9 @@ def measured_corpus(model_name: str) -> Corpus:
     return kept
 
 
-def say_cancelled(model_name: str) -> None:
+def show_cancelled(model_name: str) -> None:
     """After a Cancel: how far it came."""
-    corpus_walk.say_cancelled(NAME, model_name, len(sample_sentences()))
+    corpus_walk.show_cancelled(NAME, model_name, len(sample_sentences()))
 
 
 def _corpus(digest: str, sentences: tuple[str, ...], found: _Gathered) -> Corpus:

@@ -73,7 +73,7 @@ def notes_of(cloud: Cloud, projection: str, choice: Choice, *, short: bool = Fal
     r, r_full = number(here.correlation), number(full.correlation)
     scores = SCORES[choice.target]
     if projection == "biplot":
-        kept = f"Keeps {cloud.picture.kept or 0:.0%} of the squared row-centred scores"
+        kept = f"Keeps {cloud.picture.share or 0:.0%} of the squared row-centred scores"
         return [kept, f"Correlation of inner products with the {scores}: {r}"]
     if short:
         return [f"with the scores {r} here, {r_full} in full space"]
@@ -85,8 +85,8 @@ def notes_of(cloud: Cloud, projection: str, choice: Choice, *, short: bool = Fal
         f"Nearest key is the most attended: {nearest}",
         *(
             []
-            if cloud.picture.kept is None
-            else [f"Keeps {cloud.picture.kept:.0%} of the variance"]
+            if cloud.picture.share is None
+            else [f"Keeps {cloud.picture.share:.0%} of the variance"]
         ),
     ]
 

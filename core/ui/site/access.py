@@ -102,7 +102,7 @@ def hub_token() -> bool | None:
     return None if is_on("HUB_TOKEN") or visitor.is_on_this_machine() else False
 
 
-def most_download_mb() -> float | None:
+def max_download_mb() -> float | None:
     """The largest model that this visitor may have downloaded, in MB; None for any."""
     return None if visitor.is_on_this_machine() else megabytes("DOWNLOAD_MB", DOWNLOAD_MB)
 

@@ -9,7 +9,7 @@ import streamlit as st
 from core.model import ModelError
 from core.model.catalog import find
 from core.model.downloading import downloads, hub
-from core.ui.site.access import hub_token, most_download_mb, resolve
+from core.ui.site.access import hub_token, max_download_mb, resolve
 
 _BEAT_SECONDS = 0.3  # between two steps of the bar, which end when the visitor has left
 
@@ -28,7 +28,7 @@ def fetch_model(name: str) -> None:
     spec = find(resolve(name))
     try:
         model = hub.ask(spec.repos[0] if spec is not None else name, hub_token())
-        download = downloads.join(model, hub_token(), most_download_mb())
+        download = downloads.join(model, hub_token(), max_download_mb())
         slot = st.empty()
         with slot.container(), st.container(horizontal=True, vertical_alignment="center"):
             bar = st.progress(0.0, text=_words(download))
@@ -38,7 +38,7 @@ def fetch_model(name: str) -> None:
             time.sleep(_BEAT_SECONDS)
         slot.empty()
     except ModelError as error:
-        raise type(error)(name, error.found, error.way_out) from error  # as it was asked for
+        raise type(error)(name, error.problem, error.advice) from error  # as it was asked for
 
 
 def _share(download: downloads.Download) -> float:

@@ -56,13 +56,13 @@ class _State:
 _state = _State()
 
 
-def skip_what_stays() -> None:
+def freeze_long_lived() -> None:
     """From now on, pass over what has been found to stay. Any number of calls is one."""
     if _watch not in gc.callbacks:
         gc.callbacks.append(_watch)
 
 
-def search_everything_next(dropped: object = None) -> None:  # noqa: ARG001 - as caches call it
+def request_full_search(dropped: object = None) -> None:  # noqa: ARG001 - as caches call it
     """Let the next search find what was frozen and has been dropped, as a model is."""
     _state.due = True
 

@@ -21,7 +21,7 @@ DOCUMENT_MARK = "<|endoftext|>"
 # Of every 400 paragraphs the last 8 are kept back: some of every book, 2 % of the text.
 STRETCH, KEPT_BACK = 400, 8
 # More characters than a token has in these books on average (4): a window is seldom left unfilled.
-CHARACTERS_A_TOKEN = 8
+CHARACTERS_PER_TOKEN = 8
 _FOOTNOTE_MARK = re.compile(r" ?\*+(?: ?\(\d+\))?")
 _SENTENCE_START = re.compile(
     r"""(?:^|\n|(?<!Mr)(?<!Mrs)(?<!Dr)(?<!St)[.!?]["')]*\ )(?=["'(]*[A-Z])""", re.VERBOSE
@@ -69,7 +69,7 @@ def windows(
     end of their stretch leaves unfilled are left out.
     """
     rows = []
-    for batch in _batches(_passages(stretches, tokens * CHARACTERS_A_TOKEN), longest_batch):
+    for batch in _batches(_passages(stretches, tokens * CHARACTERS_PER_TOKEN), longest_batch):
         encoded = (encoding.ids[:tokens] for encoding in tokenizer.encode_batch(batch))
         rows += [np.array(ids, dtype=np.uint16) for ids in encoded if len(ids) == tokens]
     return np.stack(rows)

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-MOST_PAIRS = 300_000  # of a head; longer corpora are measured on a sample of their sentences
+MAX_PAIRS = 300_000  # of a head; longer corpora are measured on a sample of their sentences
 
 
 def corpus_target(
@@ -41,7 +41,7 @@ def corpus_target(
     return target_of(rule.logits(pairs.products(queries, keys, at)), pairs.rows(at))
 
 
-def picture_trust(
+def picture_faithfulness(
     queries: Floats,
     keys: Floats,
     pairs: CorpusPairs,

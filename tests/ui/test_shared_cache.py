@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from core.screens.atlas.shelf import AtlasShelf
-from core.ui.site.shelves import Shelves, bytes_of
+from core.ui.site.shared_cache import SharedCache, bytes_of
 
 
 @dataclass(eq=False)
@@ -17,28 +17,28 @@ class Thing:
     size: int = 0
 
 
-def shelves_of(most: int, **sizes: int) -> Shelves[Thing]:
-    """Shelves with these things, put there in this order."""
-    shelves: Shelves[Thing] = Shelves(most, lambda thing: thing.size)
+def shelves_of(most: int, **sizes: int) -> SharedCache[Thing]:
+    """SharedCache with these things, put there in this order."""
+    shelves: SharedCache[Thing] = SharedCache(most, lambda thing: thing.size)
     for name, size in sizes.items():
-        shelves.at(name, Thing).size = size
+        shelves.get(name, Thing).size = size
     return shelves
 
 
-def kept(shelves: Shelves[Thing]) -> str:
+def kept(shelves: SharedCache[Thing]) -> str:
     return "".join(str(key) for key in shelves._kept)
 
 
 def test_what_fits_stays_however_many_there_are() -> None:
     shelves = shelves_of(100, a=25, b=25, c=25, d=25)
     for name in "abcd" * 3:
-        assert shelves.at(name, Thing).size == 25
+        assert shelves.get(name, Thing).size == 25
     assert shelves.size == 100
 
 
 def test_what_was_used_least_lately_goes_first() -> None:
     shelves = shelves_of(100, a=40, b=40, c=20)
-    shelves.at("a", Thing)
+    shelves.get("a", Thing)
     shelves.make_room(30)
     assert kept(shelves) == "ca"
 
@@ -46,7 +46,7 @@ def test_what_was_used_least_lately_goes_first() -> None:
 def test_the_bound_holds_under_many_small_things() -> None:
     shelves = shelves_of(100)
     for number in range(1000):
-        shelves.at(number, Thing).size = 7
+        shelves.get(number, Thing).size = 7
         assert shelves.size <= 100 + 7  # the newest is measured when the next one comes
     assert len(shelves) == 15
 
@@ -54,9 +54,9 @@ def test_the_bound_holds_under_many_small_things() -> None:
 def test_one_beyond_the_bound_has_a_place_of_its_own_and_throws_out_nobody() -> None:
     shelves = shelves_of(100, a=50, b=50)
     shelves.make_room(1000)
-    shelves.at("large", Thing).size = 1000
+    shelves.get("large", Thing).size = 1000
     for name in ("a", "b", "large", "a", "b"):
-        assert shelves.at(name, Thing).size
+        assert shelves.get(name, Thing).size
     assert shelves.size == 1100
 
 
@@ -64,17 +64,17 @@ def test_there_is_one_such_place() -> None:
     shelves = shelves_of(100, a=50, x=1000)
     shelves.make_room(2000)
     assert kept(shelves) == "ax"  # who asked last is never dropped
-    shelves.at("y", Thing).size = 2000
-    shelves.at("a", Thing)
+    shelves.get("y", Thing).size = 2000
+    shelves.get("a", Thing)
     assert kept(shelves) == "ya"
 
 
 def test_what_is_held_and_what_was_asked_for_last_are_never_dropped() -> None:
     shelves = shelves_of(100, a=60, b=60)
-    with shelves.holding(shelves.at("a", Thing)):
-        shelves.at("c", Thing)
+    with shelves.holding(shelves.get("a", Thing)):
+        shelves.get("c", Thing)
         assert kept(shelves) == "ac"  # a is older than b, and held
-        shelves.at("c", Thing).size = 90
+        shelves.get("c", Thing).size = 90
         shelves.make_room(90)
         assert kept(shelves) == "ac"
     shelves.make_room(90)
@@ -93,8 +93,8 @@ def test_many_threads_may_use_them() -> None:
 
     def work(seed: int) -> None:
         for number in np.random.default_rng(seed).integers(0, 30, 500).tolist():
-            with shelves.holding(shelves.at(number, Thing)):
-                shelves.at(number, Thing).size = 10
+            with shelves.holding(shelves.get(number, Thing)):
+                shelves.get(number, Thing).size = 10
 
     with ThreadPoolExecutor(8) as pool:
         list(pool.map(work, range(8)))  # raises what any of them raised

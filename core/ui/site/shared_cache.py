@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 Kept = TypeVar("Kept")
 
 
-class Shelves(Generic[Kept]):
+class SharedCache(Generic[Kept]):
     """Places for large things by their keys, of so many bytes together; any thread may use them.
 
     A thing that alone takes more than all may has a place of its own beside the others: there is
@@ -26,18 +26,18 @@ class Shelves(Generic[Kept]):
 
     Parameters
     ----------
-    most_bytes : that all may take.
+    max_bytes : that all may take.
     size_of : how many bytes a thing takes; asked whenever another is asked for, so it is quick.
     on_drop : is told what goes.
     """
 
     def __init__(
         self,
-        most_bytes: int,
+        max_bytes: int,
         size_of: Callable[[Kept], int],
         on_drop: Callable[[Kept], object] | None = None,
     ) -> None:
-        self.most_bytes = most_bytes
+        self.max_bytes = max_bytes
         self._size_of = size_of
         self._on_drop = on_drop
         self._kept: OrderedDict[Hashable, Kept] = OrderedDict()  # the last used comes last
@@ -53,7 +53,7 @@ class Shelves(Generic[Kept]):
         with self._lock:
             return sum(map(self._size_of, self._kept.values()))
 
-    def at(self, key: Hashable, make: Callable[[], Kept]) -> Kept:
+    def get(self, key: Hashable, make: Callable[[], Kept]) -> Kept:
         """The thing with this key, made quickly where there is none. Others may have to go."""
         with self._lock:
             if key not in self._kept:
@@ -91,15 +91,15 @@ class Shelves(Generic[Kept]):
 
     def _trim(self, more: int) -> None:
         sizes = {key: self._size_of(thing) for key, thing in self._kept.items()}
-        large = [key for key, size in sizes.items() if size > self.most_bytes]
+        large = [key for key, size in sizes.items() if size > self.max_bytes]
         small = [key for key in sizes if key not in large]
-        total = sum(sizes[key] for key in small) + (more if more <= self.most_bytes else 0)
-        too_large = large if more > self.most_bytes else large[:-1]
+        total = sum(sizes[key] for key in small) + (more if more <= self.max_bytes else 0)
+        too_large = large if more > self.max_bytes else large[:-1]
         newest = next(reversed(self._kept), None)
         for key in [*too_large, *small]:
             if key == newest or id(self._kept[key]) in self._held:
                 continue
-            if key in too_large or total > self.most_bytes:
+            if key in too_large or total > self.max_bytes:
                 total -= sizes[key] if key in small else 0
                 self._drop(key)
 

@@ -19,7 +19,7 @@ from core.ui.head_maps import show_head_map
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from core.analysis.atlas import Atlas, Trust
+    from core.analysis.atlas import Atlas, ModelFaithfulness
     from core.analysis.projections.joint_embedding import Metric
     from core.figures.palette import Palette
     from core.screens.atlas.screen import Screen
@@ -35,7 +35,7 @@ DISTANCES = {"euclidean": "Euclidean", "cosine": "cosine"}
 SPACES = {"plane": "in the plane", "full": "full space"}
 
 
-def show_trust(screen: Screen, colours: Palette) -> None:
+def show_faithfulness(screen: Screen, colours: Palette) -> None:
     """A map of one measure, and the means of all of them."""
     _draw_controls()
     in_plane = _in_plane()
@@ -102,7 +102,7 @@ def _values(screen: Screen, measure: str) -> Floats:
         metric = cast("Metric", st.session_state["distance"])
         return np.asarray(getattr(atlas.full[metric][screen.stage], measure))
     if screen.projection == "PCA":
-        return np.asarray(getattr(atlas.trust[screen.stage], measure))
+        return np.asarray(getattr(atlas.faithfulness[screen.stage], measure))
     values = np.full(atlas.shape[:2], np.nan)
     for layer, head in np.ndindex(*values.shape):
         key = (screen.projection, screen.stage, layer, head, 2, TOKENS_OF_ALL)
@@ -114,7 +114,7 @@ def _values(screen: Screen, measure: str) -> Floats:
 def _means(atlas: Atlas, measure: str = "correlation") -> pd.DataFrame:
     """Means over heads of what is kept, a row a stage and a column a picture."""
     kept = {
-        "PCA plane": atlas.trust,
+        "PCA plane": atlas.faithfulness,
         "full space": atlas.full["euclidean"],
         "full, cosine": atlas.full["cosine"],
     }
@@ -128,7 +128,7 @@ def _means(atlas: Atlas, measure: str = "correlation") -> pd.DataFrame:
 
 def _verdict(atlas: Atlas) -> str:
     """Whether normalization helps the plane, and which distance keeps more (Markdown)."""
-    raw, moved = atlas.trust["raw"], atlas.trust["normalized"]
+    raw, moved = atlas.faithfulness["raw"], atlas.faithfulness["normalized"]
     known = np.isfinite(raw.correlation) & np.isfinite(moved.correlation)
     total = int(known.sum())
     if not total:
@@ -207,13 +207,13 @@ def _evidence(screen: Screen, measure: str) -> str:
     return f"{on} {_pooled(_shown(screen))}"
 
 
-def _shown(screen: Screen) -> Trust:
+def _shown(screen: Screen) -> ModelFaithfulness:
     if _in_plane():
-        return screen.atlas.trust[screen.stage]
+        return screen.atlas.faithfulness[screen.stage]
     return screen.atlas.full[cast("Metric", st.session_state["distance"])][screen.stage]
 
 
-def _pooled(kept: Trust) -> str:
+def _pooled(kept: ModelFaithfulness) -> str:
     reach = (kept.high - kept.low) / 2
     reach = reach[np.isfinite(reach)]
     error = (
