@@ -40,7 +40,7 @@ def head_map(
     logarithmic : colour by the logarithm (base 2); `values` and `bounds` are positive.
     """
     layers, heads = values.shape
-    layer, head = np.indices(values.shape) + 1
+    layer, head = np.meshgrid(np.arange(1, layers + 1), np.arange(1, heads + 1), indexing="ij")
     known = np.isfinite(values)
     shade, (low, high) = values[known], bounds
     bar: dict[str, Any] = {"title": {"text": title}, "thickness": 12}

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import torch
 
-from core.analysis.anomalies.contribution import columns, moved, value_norms
+from core.analysis.anomalies.contribution import columns, contributions, value_norms
 from core.model import trace_text
 from core.model.weights.output_projection import transformed_norms, transformed_values
 from tests.model.families import SENTENCES
@@ -39,7 +39,7 @@ def test_contributions_add_up_to_the_attention_output_and_shares_are_their_lengt
         total += vectors.sum(axis=1)
         lengths = np.linalg.norm(vectors, axis=-1)
         shares = lengths * len(lengths) / lengths.sum()
-        np.testing.assert_allclose(moved(weights, norms[LAYER, head]), shares, atol=1e-5)
+        np.testing.assert_allclose(contributions(weights, norms[LAYER, head]), shares, atol=1e-5)
         np.testing.assert_allclose(
             columns(trace, transformed_norms(model, trace)).contribution[LAYER, head],
             shares.mean(axis=0),

@@ -21,7 +21,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -48,6 +48,29 @@ KINDS: Mapping[Kind, str] = {
 }
 
 
+class Limits(NamedTuple):
+    """Where a measure is odd.
+
+    Attributes
+    ----------
+    side : which side is odd: above, below, or both (of 0).
+    threshold : beyond it the flag is raised whatever other heads do.
+    outlier : beyond it the flag is raised for an outlier among the heads.
+    ordinary : the value when nothing is odd; severity is counted from here.
+    """
+
+    side: Literal["above", "below", "both"]
+    threshold: float
+    outlier: float
+    ordinary: float
+
+    def passed(self, values: Floats, mark: float) -> NDArray[np.bool_]:
+        """Where the values are at a mark or on its odd side; never where they are nan."""
+        if self.side == "below":
+            return values <= mark
+        return (np.abs(values) if self.side == "both" else values) >= mark
+
+
 @dataclass(frozen=True)
 class Flag:
     """When a measure is odd, and what to say about it. One record is all that a flag takes.
@@ -57,10 +80,6 @@ class Flag:
     name : also in links and in the table's column ``flags``.
     measure, title : the measure of :func:`core.analysis.anomalies.measure_heads`, and its name in
         words.
-    side : which side is odd: above, below, or both (of 0).
-    threshold : beyond it the flag is raised whatever other heads do.
-    outlier_from : beyond it the flag is raised for an outlier.
-    ordinary : the value when nothing is odd; severity is counted from here.
     kind : what the measure depends on.
     source : who described it.
     definition : of the measure (Markdown), for people.
@@ -74,10 +93,7 @@ class Flag:
     name: str
     measure: str
     title: str
-    side: Literal["above", "below", "both"]
-    threshold: float
-    outlier_from: float
-    ordinary: float
+    limits: Limits
     kind: Kind
     source: str
     definition: str
@@ -94,25 +110,20 @@ class Flag:
             return self.reason(row)
         return self.reason.format(row[self.measure]).replace("-", "−")
 
-    def passes(self, values: Floats, mark: float) -> NDArray[np.bool_]:
-        """Where the values are at a mark or on its odd side; never where they are nan."""
-        if self.side == "below":
-            return values <= mark
-        return (np.abs(values) if self.side == "both" else values) >= mark
-
     def raised(self, measures: Measures) -> NDArray[np.bool_]:
         """Which heads have this flag, (layer, head)."""
-        values, z = measures[self.measure], robust_z(measures[self.measure])
-        limit = -OUTLIER if self.side == "below" else OUTLIER
-        odd = self.passes(values, self.threshold)
-        odd |= self.passes(values, self.outlier_from) & self.passes(z, limit)
+        values, limits = measures[self.measure], self.limits
+        z_limit = -OUTLIER if limits.side == "below" else OUTLIER
+        odd = limits.passed(values, limits.threshold)
+        odd |= limits.passed(values, limits.outlier) & limits.passed(robust_z(values), z_limit)
         if self.kind != "weights":
             odd &= measures["tokens"] >= MIN_TOKENS
         return odd if self.applies is None else odd & self.applies(measures)
 
     def strength(self, values: Floats) -> Floats:
         """How far from ordinary, in units of the threshold's distance; 1 at the threshold."""
-        return np.abs(values - self.ordinary) / abs(self.threshold - self.ordinary)
+        _, threshold, _, ordinary = self.limits
+        return np.abs(values - ordinary) / abs(threshold - ordinary)
 
 
 def _sink_reason(row: Row, column: str, token: str) -> str:
@@ -154,8 +165,12 @@ FLAGS: dict[str, Flag] = {
     flag.name: flag
     for flag in (
         Flag(
-            *("first-token sink", "first_attention", "attention to the first token"),
-            *("above", 0.5, 0.3, 0.0, "attention", "Vig and Belinkov 2019; Xiao et al. 2024"),
+            "first-token sink",
+            "first_attention",
+            "attention to the first token",
+            Limits("above", 0.5, 0.3, ordinary=0.0),
+            "attention",
+            "Vig and Belinkov 2019; Xiao et al. 2024",
             definition="mean attention to the first token, over all tokens. It often means that the"
             " head has nothing to say here: attention must go somewhere, as rows sum to 1.",
             reason=lambda row: _sink_reason(row, "first", "the first token"),
@@ -166,8 +181,12 @@ FLAGS: dict[str, Flag] = {
             condition="and at least twice the uniform baseline",
         ),
         Flag(
-            *("column sink", "sink_attention", "attention to the strongest column"),
-            *("above", 0.5, 0.3, 0.0, "attention", "Clark et al. 2019"),
+            "column sink",
+            "sink_attention",
+            "attention to the strongest column",
+            Limits("above", 0.5, 0.3, ordinary=0.0),
+            "attention",
+            "Clark et al. 2019",
             definition="mean attention to the column with the most, where that is not the first."
             " The texts of a corpus have different tokens at one position, so there it is the"
             " separators, the last token of the text, or full stops and commas, whichever get the"
@@ -181,8 +200,12 @@ FLAGS: dict[str, Flag] = {
             condition="and at least twice the uniform baseline",
         ),
         Flag(
-            *("entropy collapse", "entropy", "relative entropy"),
-            *("below", 0.1, 0.2, 1.0, "attention", "Zhai et al. 2023"),
+            "entropy collapse",
+            "entropy",
+            "relative entropy",
+            Limits("below", 0.1, 0.2, ordinary=1.0),
+            "attention",
+            "Zhai et al. 2023",
             definition="entropy of a token's attention over that of uniform attention, mean over"
             " tokens: 0 is one key each. Heads that look at the previous token, the next one or"
             " themselves are left out: one key each is how they work.",
@@ -193,8 +216,12 @@ FLAGS: dict[str, Flag] = {
             f" {THRESHOLDS['previous']:g}",
         ),
         Flag(
-            *("null attention", "null_attention", "null attention", "above", 0.5, 0.25, 0.0),
-            *("attention", "Vig and Belinkov 2019; Kobayashi et al. 2020, section 4"),
+            "null attention",
+            "null_attention",
+            "null attention",
+            Limits("above", 0.5, 0.25, ordinary=0.0),
+            "attention",
+            "Vig and Belinkov 2019; Kobayashi et al. 2020, section 4",
             definition="attention times how far the value falls short of the head's median, summed:"
             " Σ aⱼ · max(0, 1 − |f(vⱼ)| / median). With 0.8 of the attention on a token whose value"
             " is zero, it is 0.8. Only values under a tenth of the median are said to move next to"
@@ -203,8 +230,12 @@ FLAGS: dict[str, Flag] = {
             cause="values",
         ),
         Flag(
-            *("empty value", "first_value", "the first token's value over the median"),
-            *("below", 0.05, 0.05, 1.0, "attention", "Kobayashi et al. 2020"),
+            "empty value",
+            "first_value",
+            "the first token's value over the median",
+            Limits("below", 0.05, 0.05, ordinary=1.0),
+            "attention",
+            "Kobayashi et al. 2020",
             definition="length of the first token's value over the head's median, flagged where"
             " null attention is not: the head could rest there, but on this text hardly does.",
             reason="the first token's value has {:.2f} of the median length",
@@ -212,8 +243,12 @@ FLAGS: dict[str, Flag] = {
             applies=lambda measures: ~FLAGS["null attention"].raised(measures),
         ),
         Flag(
-            *("norm disparity", "norm_log_ratio", "log2 of |q| over |k|", "both", 2.0, 1.0, 0.0),
-            *("space", "Yeh et al. 2023 (AttentionViz), section 5.1.1"),
+            "norm disparity",
+            "norm_log_ratio",
+            "log2 of |q| over |k|",
+            Limits("both", 2.0, 1.0, ordinary=0.0),
+            "space",
+            "Yeh et al. 2023 (AttentionViz), section 5.1.1",
             definition="log2 of the ratio of median |q| to median |k|: 1 is queries twice as long"
             " as keys, −1 the reverse. Attention does not fix it: c q and k / c give the same"
             " weights.",
@@ -223,8 +258,12 @@ FLAGS: dict[str, Flag] = {
             unit="log2",
         ),
         Flag(
-            *("clouds apart", "separability", "separability", "above", 0.95, 0.9, 0.5),
-            *("space", "Yeh et al. 2023 (AttentionViz)"),
+            "clouds apart",
+            "separability",
+            "separability",
+            Limits("above", 0.95, 0.9, ordinary=0.5),
+            "space",
+            "Yeh et al. 2023 (AttentionViz)",
             definition="share of queries and keys recognised as such once translation has brought"
             " their centroids together: each goes to the cloud that is nearer by energy distance,"
             " judged by the other tokens alone (0.5: one cloud). A straight cut would find spread"
@@ -235,8 +274,12 @@ FLAGS: dict[str, Flag] = {
             bounds=(0.5, 1.0),
         ),
         Flag(
-            *("alike weights", "weight_similarity", "correlation of W_Q and W_K"),
-            *("both", 0.5, 0.3, 0.0, "weights", "Yeh et al. 2023 (AttentionViz)"),
+            "alike weights",
+            "weight_similarity",
+            "correlation of W_Q and W_K",
+            Limits("both", 0.5, 0.3, ordinary=0.0),
+            "weights",
+            "Yeh et al. 2023 (AttentionViz)",
             definition="Pearson correlation of the entries of W_Q and W_K: near 1, a score says how"
             " similar two tokens are in what the head reads of them, biases aside. Longer vectors"
             " score higher, so a token need not attend to itself most. A property of the model,"

@@ -1,5 +1,12 @@
 """Which noun a pronoun attends to most, and how sure that is."""
 
-from core.analysis.coreference.table import Resolved, best_head, coreference_table, resolve
+from core.analysis.coreference.table import (
+    BestHead,
+    Estimate,
+    Resolved,
+    best_head,
+    coreference_table,
+    resolve,
+)
 
-__all__ = ["Resolved", "best_head", "coreference_table", "resolve"]
+__all__ = ["BestHead", "Estimate", "Resolved", "best_head", "coreference_table", "resolve"]

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from core.analysis.head_patterns.registry import Pattern
     from core.model.trace import Trace
 
     Floats = NDArray[np.float64]
@@ -44,16 +45,18 @@ def induction_scores(repeated: Iterable[Trace]) -> Induction:
     ValueError
         When there is no trace, or one that is not a sequence repeated twice.
     """
-    measured = []
-    for trace in repeated:
-        pairs = np.zeros(trace.shape[2:3] * 2, dtype=np.bool_)
-        pairs[_second_copy(trace)] = True
-        pattern = replace(NAMING["induction"], measured="pairs", pairs=lambda _, pairs=pairs: pairs)
-        measured.append(measure_text(trace, [pattern]))
+    measured = [measure_text(trace, [_after_copy(trace)]) for trace in repeated]
     if not measured:
         raise ValueError("there is no repeated sequence")
     scores = mean_scores(measured)
     return Induction(scores.means["induction"], scores.uniform["induction"])
+
+
+def _after_copy(trace: Trace) -> Pattern:
+    """Induction on a sequence repeated twice: from its second copy only."""
+    pairs = np.zeros(trace.shape[2:3] * 2, dtype=np.bool_)
+    pairs[_second_copy(trace)] = True
+    return replace(NAMING["induction"], measured="pairs", pairs=lambda _tokens: pairs)
 
 
 def _second_copy(trace: Trace) -> tuple[NDArray[np.intp], NDArray[np.intp]]:

@@ -105,12 +105,13 @@ def measure_matrix(weights: Array, uniform: Array, tokens: tuple[Token, ...]) ->
     """
     ruler = _Ruler(tokens, TABLE)
     allowed = (uniform > 0)[None]
-    parts = (
-        ruler.sums(weights[None], allowed),
-        ruler.sums(uniform[None], allowed),
-        ruler.counts(allowed),
+    return Measured(
+        ruler.names,
+        ruler.sums(weights[None], allowed)[:, None],
+        ruler.sums(uniform[None], allowed)[:, None],
+        ruler.counts(allowed)[:, None],
+        len(tokens),
     )
-    return Measured(ruler.names, *(part[:, None] for part in parts), len(tokens))
 
 
 def mean_scores(measured: Sequence[Measured]) -> Scores:

@@ -115,7 +115,9 @@ def add_induction(scores: Scores, induction: Induction | None) -> Scores:
 
 def withhold_names(table: pd.DataFrame) -> pd.DataFrame:
     """The table of a text that is too short to name patterns by: scores stay, names go."""
-    return table.assign(**{"class": TOO_SHORT, "confidence": np.nan})
+    withheld = table.copy()
+    withheld["class"], withheld["confidence"] = TOO_SHORT, np.nan
+    return withheld
 
 
 def _bootstrap(

@@ -40,7 +40,7 @@ def show_first(trace: Trace, table: pd.DataFrame, colours: Palette) -> None:
     figure = first_by_layer(
         as_map(table, "first_attention" if attention else "first_contribution"),
         as_map(table, "first_uniform").mean(axis=1),
-        FLAG.threshold if attention else None,
+        FLAG.limits.threshold if attention else None,
         "attention to the first token" if attention else "share of what moves",
         colours,
     )
@@ -75,11 +75,14 @@ def _verdict(trace: Trace, table: pd.DataFrame) -> str:
     if table.attrs["too_short"]:
         return f"{too_short_note(table)} The maximum: {attention}."
     if odd.empty:
-        return f"**No head of this model rests on the first token**{token}, on {where}. {attention}."
+        return (
+            f"**No head of this model rests on the first token**{token}, on {where}. {attention}."
+        )
     layers = as_map(table, "first_attention").mean(axis=1)
-    heads = "head rests" if len(odd) == 1 else "heads rest"
+    high, low = layers.argmax(), layers.argmin()
+    verb = "rests" if len(odd) == 1 else "rest"
     return (
-        f"**{len(odd)} of {len(table)} {heads} on the first token**{token}: {attention}. The layer"
-        f" mean is highest in layer {layers.argmax() + 1} ({layers.max():.2f}) and lowest in layer"
-        f" {layers.argmin() + 1} ({layers.min():.2f})."
+        f"**{len(odd)} of {len(table)} heads {verb} on the first token**{token}: {attention}. The"
+        f" layer mean is highest in layer {high + 1} ({layers[high]:.2f}) and lowest in layer"
+        f" {low + 1} ({layers[low]:.2f})."
     )

@@ -87,8 +87,11 @@ def _summary(table: pd.DataFrame, choice: str) -> str:
     lines = [f"**{KINDS[kind]}** ({KIND_NOTES[kind]}): {_counts(table, kind)}." for kind in kinds]
     if not table.attrs["too_short"]:
         count = len(_flagged(table, choice))
+        verb = "has" if count == 1 else "have"
         heads = (
-            f"**{count} of {len(table)} heads** have" if count else "**No head of this model has**"
+            f"**{count} of {len(table)} heads** {verb}"
+            if count
+            else "**No head of this model has**"
         )
         flag = "a flag" if choice == ANY else f"a flag of {KINDS[_KINDS[choice]].lower()}"
         lines.insert(0, f"{heads} {flag} on {table.attrs['where']}.")
@@ -119,7 +122,8 @@ def _flag_summary(table: pd.DataFrame, odd: pd.DataFrame, name: str) -> str:
         return f"**{name.capitalize()}: too short to say.** {span[0].upper()}{span[1:]}."
     if odd.empty:
         return f"**No head of this model has {name} on {where}**: {span}."
-    return f"**{len(odd)} of {len(table)} heads** have {name} on {where}."
+    verb = "has" if len(odd) == 1 else "have"
+    return f"**{len(odd)} of {len(table)} heads** {verb} {name} on {where}."
 
 
 def _show_map(table: pd.DataFrame, choice: str, colours: Palette) -> None:
@@ -127,12 +131,12 @@ def _show_map(table: pd.DataFrame, choice: str, colours: Palette) -> None:
     if choice in FLAGS:
         flag = FLAGS[choice]
         values, name = as_map(table, flag.measure), flag.title
-        reach = max(abs(flag.threshold), float(np.nanmax(np.abs(values), initial=0)))
+        reach = max(abs(flag.limits.threshold), float(np.nanmax(np.abs(values), initial=0)))
         look: dict[str, Any] = {
             "bounds": flag.bounds or (-reach, reach),
             "title": flag.unit,
-            "signed": flag.side == "both",
-            "reverse": flag.side == "below",
+            "signed": flag.limits.side == "both",
+            "reverse": flag.limits.side == "below",
         }
     else:
         name = "severity"

@@ -55,8 +55,8 @@ def show_norms(trace: Trace, table: pd.DataFrame, colours: Palette) -> None:
         )
         show_heads(figure, key="anomalies_norm_plane", on_open=show_lengths)
     st.caption(
-        "On the map, queries are longer above 0, keys below. On the right, each dot is a head: on"
-        " the dotted line both are equally long; a red ring is a flag. Click a head to see it below."
+        "On the map, queries are longer above 0, keys below. On the right, each dot is a head: both"
+        " are equally long on the dotted line; a red ring is a flag. Click a head to see it below."
     )
     _show_positions(trace, layer, head, colours)
     show_definition(
@@ -71,7 +71,7 @@ def show_norms(trace: Trace, table: pd.DataFrame, colours: Palette) -> None:
 def _show_map(table: pd.DataFrame, quantity: str, colours: Palette) -> None:
     ratio = quantity == "ratio"
     values = as_map(table, "norm_log_ratio" if ratio else "norm_difference")
-    limit = FLAG.threshold if ratio else 0.0
+    limit = FLAG.limits.threshold if ratio else 0.0
     reach = max(limit, float(np.nanmax(np.abs(values), initial=0))) or 1.0
     name = "log2 ratio" if ratio else "|q| − |k|"
     show_head_map(
@@ -108,9 +108,8 @@ def _verdict(table: pd.DataFrame, odd: pd.DataFrame) -> str:
     row = max_row(table, "norm_log_ratio")
     extreme = f"{head_name(row)}: {longer_side(row)}.{overall}"
     if len(odd):
-        heads = "head has" if len(odd) == 1 else "heads have"
-        return (
-            f"**{len(odd)} of {len(table)} {heads} norm disparity.** The most extreme is {extreme}"
-        )
+        verb = "has" if len(odd) == 1 else "have"
+        count = f"{len(odd)} of {len(table)} heads {verb}"
+        return f"**{count} norm disparity.** The most extreme is {extreme}"
     none = f"**No head of this model has norm disparity on {table.attrs['where']}.** "
     return f"{'' if table.attrs['too_short'] else none}The most extreme is {extreme}"

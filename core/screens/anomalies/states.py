@@ -38,9 +38,7 @@ def show_states(trace: Trace, colours: Palette) -> None:
     size = controls.choice("size", SIZES, "Size of the hidden state", subject="The sizes are")
     st.markdown(_verdict(trace, states))
     labels = unique_labels(tuple(token.display for token in trace.tokens))
-    values, title = (
-        (states.norms, "length") if size == "norm" else (states.relative, "× median")
-    )
+    values, title = (states.norms, "length") if size == "norm" else (states.relative, "× median")
     figure = states_figure(values, states.largest, labels, title, colours)
     st.plotly_chart(figure, key="anomalies_states", config={"displayModeBar": False})
     st.caption(

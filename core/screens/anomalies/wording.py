@@ -41,12 +41,12 @@ def longer_side(row: Row) -> str:
 
 def threshold(name: str) -> str:
     """When the flag is raised, in words."""
-    flag = FLAGS[name]
-    side = {"above": "from ", "below": "up to ", "both": "from ±"}[flag.side]
-    z = {"above": "z ≥ ", "below": "z ≤ −", "both": "|z| ≥ "}[flag.side]
-    parts = [f"{side}{flag.threshold:g}"]
-    if flag.outlier_from != flag.threshold:
-        parts.append(f"or {side}{flag.outlier_from:g} for an outlier among the heads ({z}{OUTLIER:g})")
+    flag, limits = FLAGS[name], FLAGS[name].limits
+    side = {"above": "from ", "below": "up to ", "both": "from ±"}[limits.side]
+    z = {"above": "z ≥ ", "below": "z ≤ −", "both": "|z| ≥ "}[limits.side]
+    parts = [f"{side}{limits.threshold:g}"]
+    if limits.outlier != limits.threshold:
+        parts.append(f"or {side}{limits.outlier:g} for an outlier among the heads ({z}{OUTLIER:g})")
     if flag.condition:
         parts.append(flag.condition)
     if flag.kind != "weights":
