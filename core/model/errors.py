@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+PICK_ANOTHER = "Pick a model from the list, for example bundled/minilm."
+SAVE_AGAIN = "Choose the folder that save_pretrained wrote."
+FREE_MEMORY = "Pick a smaller model, or close other programs and try again."
 _MAX_NAME_LENGTH = 200  # characters of a name in a message
 
 
@@ -10,16 +13,19 @@ class ModelError(Exception):
 
     Parameters
     ----------
-    name : the model as the user or a link named it; it may be any text.
     problem : one sentence; ``{name}`` stands for the model.
     advice : one sentence: what to do instead.
+    name : the model as the user or a link named it; it may be any text. Where it is left out,
+        :class:`core.model.refusal.refusing` fills it in.
     """
 
-    def __init__(self, name: str, problem: str, advice: str) -> None:
-        self.name = name
-        self.problem = problem
-        self.advice = advice
-        super().__init__(f"{problem.replace('{name}', repr(name[:_MAX_NAME_LENGTH]))} {advice}")
+    def __init__(self, problem: str, advice: str = PICK_ANOTHER, name: str = "") -> None:
+        super().__init__(problem, advice, name)
+        self.problem, self.advice, self.name = problem, advice, name
+
+    def __str__(self) -> str:
+        name = repr(self.name[:_MAX_NAME_LENGTH])
+        return f"{self.problem.replace('{name}', name)} {self.advice}"
 
 
 class UnknownModelError(ModelError):
@@ -33,9 +39,9 @@ class NotOfferedError(ModelError):
 class NotDownloadedError(ModelError):
     """The weights are not on this machine yet; downloading them takes `size_mb`."""
 
-    def __init__(self, name: str, problem: str, advice: str, size_mb: int = 0) -> None:
+    def __init__(self, problem: str, advice: str, name: str = "", size_mb: int = 0) -> None:
+        super().__init__(problem, advice, name)
         self.size_mb = size_mb
-        super().__init__(name, problem, advice)
 
 
 class DownloadRefusedError(ModelError):

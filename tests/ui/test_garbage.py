@@ -77,7 +77,7 @@ def test_what_was_frozen_is_found_after_so_many_answers_at_the_latest() -> None:
     gc.collect()
     gone = weakref.ref(kept)
     del kept
-    for _ in range(garbage.EVERYTHING_AGAIN + 1):
+    for _ in range(garbage.EVERYTHING_AFTER + 1):
         gc.collect()
     assert gone() is None
 

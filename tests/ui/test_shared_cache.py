@@ -26,7 +26,7 @@ def shelves_of(most: int, **sizes: int) -> SharedCache[Thing]:
 
 
 def kept(shelves: SharedCache[Thing]) -> str:
-    return "".join(str(key) for key in shelves._kept)
+    return "".join(str(key) for key in shelves._entries)
 
 
 def test_what_fits_stays_however_many_there_are() -> None:
@@ -98,7 +98,7 @@ def test_many_threads_may_use_them() -> None:
 
     with ThreadPoolExecutor(8) as pool:
         list(pool.map(work, range(8)))  # raises what any of them raised
-    assert not shelves._held
+    assert not shelves._holders
     shelves.make_room(0)
     assert shelves.size <= 50
 

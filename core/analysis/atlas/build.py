@@ -26,7 +26,7 @@ from core.analysis.atlas.gather import (
 )
 from core.analysis.atlas.points import project_stages
 from core.analysis.query_key.clouds import STAGES
-from core.analysis.query_key.correlation import pair_table, sample_of
+from core.analysis.query_key.correlation import sample_indices
 from core.analysis.query_key.faithfulness import Baseline, uniform_baseline
 from core.analysis.query_key.scaling import collect_scalings, every_head, scale_vectors
 
@@ -170,14 +170,8 @@ def _scaled(
     queries: Floats, keys: Floats, target: Target, keep: Callable[[Floats, Floats], Faithfulness]
 ) -> HeadScaling:
     """The constants of one head: c from a sample of pairs, what is kept from all of them."""
-    chosen = sample_of(target.values.size, SCALING_PAIRS)
-    return scale_vectors(
-        queries,
-        keys,
-        lambda q, k: pair_table(q, k, target, chosen),
-        keep,
-        (chosen.size, target.values.size),
-    )
+    pairs = sample_indices(target.values.size, SCALING_PAIRS)
+    return scale_vectors(queries, keys, target, pairs, keep)
 
 
 def _all_heads(

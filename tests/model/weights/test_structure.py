@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from core.model import load
-from core.model.structure import Projection, structure_of
+from core.model.weights.structure import Projection, structure_of
 
 if TYPE_CHECKING:
     from tests.model.conftest import ModelOf

@@ -17,29 +17,23 @@ if TYPE_CHECKING:
     from core.model.loaded import LoadedModel
     from tests.model.conftest import ModelOf
 
-# The module in layer 2 that gets what queries and keys are made of.
+# The module in layer 2 that receives what queries and keys are made of.
+_BERT, _LLAMA = "encoder.layer.1.attention.self.query", "layers.1.self_attn.q_proj"
 RECEIVERS = {
-    "bert": "encoder.layer.1.attention.self.query",
-    "roberta": "encoder.layer.1.attention.self.query",
-    "xlm-roberta": "encoder.layer.1.attention.self.query",
-    "electra": "encoder.layer.1.attention.self.query",
+    **dict.fromkeys(("bert", "roberta", "xlm-roberta", "electra"), _BERT),
+    **dict.fromkeys(("llama", "qwen2", "mistral", "gemma2", "phi"), _LLAMA),
     "distilbert": "transformer.layer.1.attention.q_lin",
     "albert": "encoder.albert_layer_groups.0.albert_layers.0.attention.query",
     "gpt2": "h.1.attn.c_attn",
     "opt": "decoder.layers.1.self_attn.q_proj",
     "modernbert": "layers.1.attn.Wqkv",
     "gpt_neox": "layers.1.attention.query_key_value",
-    "llama": "layers.1.self_attn.q_proj",
-    "qwen2": "layers.1.self_attn.q_proj",
-    "mistral": "layers.1.self_attn.q_proj",
-    "gemma2": "layers.1.self_attn.q_proj",
-    "phi": "layers.1.self_attn.q_proj",
 }
-# Rotation leaves the first position as it is: there, families without biases compare as they are,
-# and those with biases by the difference of two texts.
+# Rotation leaves the first position alone: there, families without biases compare directly, and
+# those with biases by the difference between two texts.
 ROTARY = {"modernbert", "llama", "mistral", "gemma2"}
 ROTARY_WITH_BIASES = {"gpt_neox", "qwen2", "phi"}
-SCALED_QUERIES = {"opt"}  # these scale their queries before attention sees them
+SCALED_QUERIES = {"opt"}  # scaled before attention sees them
 LAYER = 1
 
 
@@ -96,17 +90,6 @@ def test_similarity_is_the_correlation_of_the_entries(model_of: ModelOf, family:
         key = keys[head // (model.heads // model.kv_heads)]
         expected = np.corrcoef(query.numpy().ravel(), key.numpy().ravel())[0, 1]
         assert similarity[layer, head] == pytest.approx(expected, abs=1e-5)
-
-
-def test_an_unknown_family_has_no_weights(model_of: ModelOf) -> None:
-    model = model_of("bert")
-    kind = model.network.config.model_type
-    try:
-        model.network.config.model_type = "unheard of"
-        assert query_key_weights(model) is None
-        assert weight_similarity(model) is None
-    finally:
-        model.network.config.model_type = kind
 
 
 def test_the_bundled_model_is_known() -> None:
