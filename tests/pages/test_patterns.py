@@ -12,7 +12,7 @@ from core.analysis.head_patterns.naming import NAMING, THRESHOLDS
 from core.analysis.head_patterns.table import SCORES
 from core.model import load, trace_by_length, trace_text
 from core.screens.patterns import corpus as corpus_source
-from core.screens.patterns import pronouns
+from core.screens.patterns import marked
 from core.ui import corpus_walk
 from tests.pages.conftest import alerts
 
@@ -49,7 +49,7 @@ def table(app: AppTest) -> pd.DataFrame:
 def _small_corpora(monkeypatch: pytest.MonkeyPatch) -> None:
     """A sample corpus and marked sentences that are measured at once."""
     monkeypatch.setattr(corpus_source, "sample_sentences", lambda: SENTENCES)
-    monkeypatch.setattr(pronouns, "marked_sets", lambda: FEW)
+    monkeypatch.setattr(marked, "marked_sets", lambda: FEW)
 
 
 # ---- every part -------------------------------------------------------------------------------
@@ -396,7 +396,7 @@ def test_cancel_leaves_the_pronouns(
     open_app: Callable[..., AppTest], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     others = {name: each[1:] for name, each in FEW.items()}
-    monkeypatch.setattr(pronouns, "marked_sets", lambda: others)
+    monkeypatch.setattr(marked, "marked_sets", lambda: others)
     monkeypatch.setattr(corpus_walk, "trace_by_length", counting([], stop_after=3))
     app = open_app("patterns", part="pronouns")
     app.button(key="pronouns_cancel").click().run()
@@ -407,6 +407,6 @@ def test_cancel_leaves_the_pronouns(
 def test_a_model_that_sees_no_marked_pronoun_says_so(
     open_app: Callable[..., AppTest], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(pronouns, "marked_sets", lambda: {"pairs": (Sentence("A cat.", "it"),)})
+    monkeypatch.setattr(marked, "marked_sets", lambda: {"pairs": (Sentence("A cat.", "it"),)})
     app = open_app("patterns", part="pronouns")
     assert any("no marked pronoun" in info.value for info in app.info)

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from core.analysis.coreference import Estimate
-    from core.screens.patterns.pronouns import MarkedSet
+    from core.screens.patterns.marked import MarkedSet
 
 SETS = {"pairs": "minimal pairs", "sample": "sample corpus"}
 

@@ -2,95 +2,32 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 import streamlit as st
 
-from core.analysis.coreference import (
-    BestHead,
-    Resolved,
-    best_head,
-    coreference_table,
-    resolve,
-)
-from core.analysis.corpus.sample import Sentence, marked_sets
+from core.screens.patterns.marked import measured_pronouns
 from core.screens.patterns.overview import choose_head
 from core.screens.patterns.pronoun_wording import SETS, conclude, describe_head, describe_set
 from core.ui import controls
-from core.ui.cache import MAX_CORPORA
-from core.ui.corpus_walk import corpus_digest, walk_corpus
 from core.ui.head_maps import show_head_map
 from core.ui.messages import escape
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from core.analysis.corpus.sample import Mention
     from core.figures.palette import Palette
-    from core.model import Trace
+    from core.screens.patterns.marked import MarkedSet
     from core.screens.patterns.view import View
 
-NAME = "pronouns"
 _BEST = 10  # heads in the table
 _LISTED = 8  # sentences of each kind
 # Columns of the table of best heads: their headings, and what they are in the coreference table.
 _PAIRS = {"both": "both_right", "neither": "both_wrong"}
 _RULES = {"− nearest": "over_nearest", "− first": "over_first"}
-
-
-@dataclass(frozen=True, eq=False)
-class MarkedSet:
-    """One set of marked sentences in which pronouns count, and what every head did with them.
-
-    Attributes
-    ----------
-    table : from :func:`core.analysis.coreference.coreference_table`.
-    best : how well the best head does on pronouns that did not choose it.
-    """
-
-    sentences: tuple[Sentence, ...]
-    resolved: tuple[Resolved, ...]
-    table: pd.DataFrame
-    best: BestHead | None
-
-
-@st.cache_resource(max_entries=MAX_CORPORA, show_spinner=False)
-def _marked_sets(
-    model_name: str,  # noqa: ARG001 - part of the key
-    digest: str,  # noqa: ARG001 - likewise
-) -> list[dict[str, MarkedSet]]:
-    """A place for the measured sets by name, shared by all visitors; empty at first."""
-    return []
-
-
-def measured_pronouns(model_name: str) -> dict[str, MarkedSet]:
-    """The sets in which pronouns count, from the cache or measured now, with a progress bar."""
-    marked = [(name, each) for name, sentences in marked_sets().items() for each in sentences]
-    texts = tuple(sentence.text for _, sentence in marked)
-    measured = _marked_sets(model_name, corpus_digest(texts))
-    if not measured:
-
-        def take(gathered: dict[int, Resolved], index: int, trace: Trace) -> None:
-            gathered[index] = resolve(trace, marked[index][1])
-
-        resolved: dict[int, Resolved] = walk_corpus(
-            NAME, model_name, texts, dict, take, which="the marked pronouns", leave=_leave
-        )
-        sets = {}
-        for name, sentences in marked_sets().items():
-            members = tuple(resolved[i] for i, (owner, _) in enumerate(marked) if owner == name)
-            if any(each.mentions for each in members):
-                table = coreference_table(members)
-                sets[name] = MarkedSet(sentences, members, table, best_head(members))
-        measured.append(sets)
-    return measured[0]
-
-
-def _leave() -> None:
-    st.session_state["part"] = "heads"
 
 
 def pick_marked() -> str:
@@ -220,7 +157,7 @@ def _show_sentences(view: View, marked: MarkedSet) -> None:
     )
 
 
-def _show_lists(lists: dict[str, Sequence[str]] | dict[str, list[str]]) -> None:
+def _show_lists(lists: Mapping[str, Sequence[str]]) -> None:
     for column, (title, lines) in zip(st.columns(2), lists.items(), strict=True):
         with column:
             st.markdown(f"**{title}: {len(lines)}**")
