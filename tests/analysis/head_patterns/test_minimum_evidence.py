@@ -1,4 +1,4 @@
-"""How often heads that nothing has been taught are named: 40 networks of random weights."""
+"""How often heads of untrained networks are named."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from transformers import PreTrainedModel
 
 SPREADS = (0.02, 0.05, 0.1, 0.2, 0.3)  # standard deviations of weights: from even rows to peaked
-NETWORKS = 20
+NETWORKS = 10  # of each shape
 LENGTHS = (8, MIN_TOKENS, 48)
 
 
