@@ -39,14 +39,7 @@ else:
         f" {trace.shape[0] * trace.shape[1]} heads."
     )
     arcs = arcs_around(trace, link)
-    figure = links_figure(
-        arcs.values,
-        arcs.words,
-        arcs.targets,
-        arcs.strongest,
-        palette(st.context.theme.type),
-        arcs.gap,
-    )
+    figure = links_figure(arcs, palette(st.context.theme.type))
     st.plotly_chart(figure, key="home_arcs", config={"displayModeBar": False})
     st.caption(
         f"Each arc joins a token to the other token shown that it attends to most in {head}; the"
