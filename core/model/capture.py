@@ -86,18 +86,10 @@ def _attend(
 
     # As in sdpa_attention_forward, the flag decides on causality only if there is no mask.
     flag = is_causal if is_causal is not None else getattr(module, "is_causal", True)
-    call = Call(
-        query=query,
-        key=key,
-        value=value,
-        mask=attention_mask,
-        bias=position_bias,
-        causal=bool(flag) and attention_mask is None and query.shape[2] > 1,
-        scaling=default_scaling(query.shape[-1]) if scaling is None else float(scaling),
-        softcap=softcap,
-    )
-    calls = _calls.get()
-    if calls is not None:
+    causal = bool(flag) and attention_mask is None and query.shape[2] > 1
+    factor = default_scaling(query.shape[-1]) if scaling is None else float(scaling)
+    call = Call(query, key, value, attention_mask, position_bias, causal, factor, softcap)
+    if (calls := _calls.get()) is not None:
         calls.append(call)
     if softcap is not None:
         return _attend_softcapped(call), None
@@ -210,16 +202,16 @@ def layer_rules(calls: list[Call], row: int, keep: Positions) -> tuple[Layer, ..
 
 def _mask_of_text(call: Call, row: int, keep: Positions) -> Array | None:
     """Additive mask of one text, (token, token) or (head, token, token), or None."""
-    mask = _additive_mask(call)
-    if mask is None:
+    batch_mask = _additive_mask(call)
+    if batch_mask is None:
         return None
-    while mask.dim() < 4:
-        mask = mask.unsqueeze(0)
-    picked = mask[row if mask.shape[0] > 1 else 0].float().cpu().numpy()
-    picked = np.broadcast_to(picked, (picked.shape[0], call.query.shape[2], call.key.shape[2]))
-    picked = picked[:, keep][:, :, keep]  # (1 or head, token, token)
-    if not picked.any():
+    while batch_mask.dim() < 4:
+        batch_mask = batch_mask.unsqueeze(0)
+    mask = batch_mask[row if batch_mask.shape[0] > 1 else 0].float().cpu().numpy()
+    mask = np.broadcast_to(mask, (mask.shape[0], call.query.shape[2], call.key.shape[2]))
+    mask = mask[:, keep][:, :, keep]  # (1 or head, token, token)
+    if not mask.any():
         return None
-    array = np.ascontiguousarray(picked[0] if picked.shape[0] == 1 else picked)
-    array.setflags(write=False)
-    return array
+    mask = np.ascontiguousarray(mask[0] if mask.shape[0] == 1 else mask)
+    mask.setflags(write=False)
+    return mask

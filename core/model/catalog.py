@@ -125,41 +125,6 @@ def find(name: str) -> ModelSpec | None:
     return next((spec for spec in CATALOG if name == spec.name or name in spec.repos), None)
 
 
-@dataclass(frozen=True)
-class Offer:
-    """The models a deployment is set to offer.
-
-    Attributes
-    ----------
-    names : the models to choose from, in the order given: catalogue names, hub ids, folders.
-    any_hub_id : whether visitors may name any other model on the hub as well.
-    """
-
-    names: tuple[str, ...]
-    any_hub_id: bool = False
-
-
-BUNDLED = Offer(tuple(spec.name for spec in CATALOG if spec.bundled))
-
-
-def read_offer(setting: str | None) -> Offer | None:
-    """Read a comma-separated list of models; None if it is empty.
-
-    ``catalogue`` stands for every model in the catalogue, ``any`` for those and any hub id; both
-    may stand among names, in upper or lower case. Everything else is a name.
-    """
-    names: list[str] = []
-    any_hub_id = False
-    for part in (setting or "").split(","):
-        word = part.strip()
-        any_hub_id |= word.lower() == "any"
-        if word.lower() in {"any", "catalogue", "catalog"}:
-            names += [spec.name for spec in CATALOG]
-        elif word:
-            names.append(word)
-    return Offer(tuple(dict.fromkeys(names)), any_hub_id) if names else None
-
-
 def default_model() -> str:
     """The model to begin with: `DEFAULT_MODEL`, or the other bundled one if that is missing."""
     return DEFAULT_MODEL if bundled_problem(CATALOG[0]) is None else _SECOND_DEFAULT

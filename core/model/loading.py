@@ -7,7 +7,9 @@ import threading
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from core.model import catalog, network
+import numpy as np
+
+from core.model import catalog, memory, network
 from core.model.checks.config import check_config
 from core.model.checks.folder import check_folder
 from core.model.checks.tokenizer import NOT_FAST, private_copy
@@ -15,7 +17,6 @@ from core.model.checks.weights import count_weights
 from core.model.downloading import downloads, hub
 from core.model.errors import NotDownloadedError, UnknownModelError, UnsupportedModelError
 from core.model.loaded import LoadedModel
-from core.model.machine import memory
 from core.model.refusal import refusing
 
 if TYPE_CHECKING:
@@ -134,7 +135,8 @@ def _prove(name: str, filled: PreTrainedModel, tokenizer: PreTrainedTokenizerFas
 
     device = pick_device()
     filled.to(device)  # type: ignore[arg-type]
-    recorded = probe(filled, tokenizer)
+    trace, error = probe(filled, tokenizer)
+    layers, heads, _, dim = trace.shape
     max_tokens = _max_tokens(filled, tokenizer)
     if max_tokens < _MIN_TOKENS:
         raise UnsupportedModelError(
@@ -146,14 +148,14 @@ def _prove(name: str, filled: PreTrainedModel, tokenizer: PreTrainedTokenizerFas
         tokenizer=tokenizer,
         network=filled,
         device=device,
-        layers=recorded.layers,
-        heads=recorded.heads,
-        kv_heads=recorded.kv_heads,
-        dim=recorded.dim,
+        layers=layers,
+        heads=heads,
+        kv_heads=trace.kv_keys.shape[1],
+        dim=dim,
         parameters=filled.num_parameters(),
         max_tokens=max_tokens,
-        causal=recorded.causal,
-        probe_error=recorded.error,
+        causal=not any(np.triu(weights, 1).any() for weights in trace.attention()),
+        probe_error=error,
     )
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -16,26 +15,14 @@ if TYPE_CHECKING:
     import torch
     from transformers import PreTrainedModel, PreTrainedTokenizerFast
 
-    from core.model.capture import Call
-
 PROBE_TEXT = "The quick brown fox jumps over the lazy dog, and nobody minds."
 PROBE_TOLERANCE = 1e-5
 
 
-@dataclass(frozen=True)
-class ProbeResult:
-    """Shape of what was recorded, and its largest difference from eager attention."""
-
-    layers: int
-    heads: int
-    kv_heads: int
-    dim: int
-    causal: bool
-    error: float
-
-
-def probe(network: PreTrainedModel, tokenizer: PreTrainedTokenizerFast) -> ProbeResult:
+def probe(network: PreTrainedModel, tokenizer: PreTrainedTokenizerFast) -> tuple[Trace, float]:
     """Run a short sentence both ways and compare every attention weight of every layer.
+
+    Returns the trace of the sentence, without its tokens, and the largest difference.
 
     Raises
     ------
@@ -58,27 +45,20 @@ def probe(network: PreTrainedModel, tokenizer: PreTrainedTokenizerFast) -> Probe
             f"The attention of {{name}} ({network.config.model_type}) cannot be captured:"
             " the model does not use transformers' attention interface.",
         )
-    trace = _trace_of(calls)
-    eager = _eager_attentions(network, inputs)
-    error = _largest_difference(trace, eager)
-    if not error <= PROBE_TOLERANCE:  # also for "not a number"
-        raise UnsupportedModelError(
-            f"The attention of {{name}} ({network.config.model_type}) recomputed from its queries"
-            f" and keys differs from the model's own by {error:.1g}"
-            f" (at most {PROBE_TOLERANCE:.0e} is accepted).",
-        )
-    layers, heads, _, dim = trace.shape
-    causal = not any(np.triu(weights, 1).any() for weights in trace.attention())
-    return ProbeResult(layers, heads, trace.kv_keys.shape[1], dim, causal, error)
-
-
-def _trace_of(calls: list[Call]) -> Trace:
     keep = np.arange(calls[0].query.shape[2])
     try:
-        queries, keys, values = stack_call_arrays(calls, 0, keep)
+        arrays = stack_call_arrays(calls, 0, keep)
     except ValueError as error:
         raise UnsupportedModelError(f"{{name}} cannot be shown: its {error}.") from error
-    return Trace("", (), queries, keys, values, layer_rules(calls, 0, keep), causal=False)
+    trace = Trace("", (), *arrays, layer_rules(calls, 0, keep), causal=False)
+    difference = _largest_difference(trace, _eager_attentions(network, inputs))
+    if not difference <= PROBE_TOLERANCE:  # also for "not a number"
+        raise UnsupportedModelError(
+            f"The attention of {{name}} ({network.config.model_type}) recomputed from its queries"
+            f" and keys differs from the model's own by {difference:.1g}"
+            f" (at most {PROBE_TOLERANCE:.0e} is accepted).",
+        )
+    return trace, difference
 
 
 def _eager_attentions(network: PreTrainedModel, inputs: dict[str, torch.Tensor]) -> list[Array]:

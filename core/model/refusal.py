@@ -8,7 +8,7 @@ import traceback
 from typing import TYPE_CHECKING, Concatenate, Literal, ParamSpec, TypeVar
 
 from core.model.errors import FREE_MEMORY, ModelError, OutOfMemoryError, UnsupportedModelError
-from core.model.machine.memory import is_out_of_memory
+from core.model.memory import is_out_of_memory
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from core.model import memory
 from core.model.capture import layer_rules, recording, stack_call_arrays
 from core.model.checks.vocabulary import check_ids
 from core.model.errors import EmptyTextError, OutOfMemoryError
-from core.model.machine import memory
 from core.model.refusal import refusing, refusing_to
 from core.model.tokens import read_tokens
 from core.model.trace import Token, Trace

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from core.model import CATALOG, DEFAULT_MODEL, load
-from core.model.catalog import Offer, find, is_local, read_offer
+from core.model.catalog import find, is_local
 from core.model.downloading import hub
 from core.model.errors import (
     DownloadRefusedError,
@@ -54,29 +54,6 @@ def test_every_model_of_the_catalogue_says_what_it_is_and_what_it_costs() -> Non
         assert spec.title
         assert spec.good_for.endswith((".", "?"))
         assert 0 < spec.size_mb < 2000
-
-
-CATALOGUE = tuple(spec.name for spec in CATALOG)
-
-
-@pytest.mark.parametrize(
-    ("words", "offer"),
-    [
-        (None, None),
-        ("", None),
-        (" , ", None),
-        ("bundled/minilm", Offer(("bundled/minilm",))),
-        (" gpt2, bundled/minilm ,gpt2", Offer(("gpt2", "bundled/minilm"))),
-        ("catalogue", Offer(CATALOGUE)),
-        (" Catalogue ", Offer(CATALOGUE)),
-        ("ANY", Offer(CATALOGUE, any_hub_id=True)),
-        ("my/model, catalogue", Offer(("my/model", *CATALOGUE))),
-        ("my/model,any", Offer(("my/model", *CATALOGUE), any_hub_id=True)),
-        ("anything", Offer(("anything",))),
-    ],
-)
-def test_a_deployment_may_say_what_it_offers(words: str | None, offer: Offer | None) -> None:
-    assert read_offer(words) == offer
 
 
 FILES = (("config.json", 600), ("model.safetensors", 440_000_000))

@@ -8,11 +8,10 @@ import numpy as np
 import pytest
 from safetensors.numpy import save_file
 
-from core.model import load
+from core.model import load, memory
 from core.model.catalog import bundled_folder
 from core.model.checks.weights import count_weights
 from core.model.errors import OutOfMemoryError
-from core.model.machine import memory
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -9,8 +9,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from core.model import memory
 from core.model.errors import FREE_MEMORY, SAVE_AGAIN, OutOfMemoryError, UnsupportedModelError
-from core.model.machine import memory
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

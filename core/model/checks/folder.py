@@ -12,6 +12,7 @@ import stat
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from core.model import memory
 from core.model.errors import (
     FREE_MEMORY,
     SAVE_AGAIN,
@@ -20,7 +21,6 @@ from core.model.errors import (
     UnknownModelError,
     UnsupportedModelError,
 )
-from core.model.machine import memory
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import streamlit as st
 
 from core.analysis.atlas import Gathered
-from core.model.machine.memory import available_bytes
+from core.model.memory import available_bytes
 from core.ui.site.deployment import setting
 from core.ui.site.shared_cache import SharedCache, bytes_of
 

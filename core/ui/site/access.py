@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from core.model import CATALOG, catalog
-from core.model.catalog import BUNDLED, find, read_offer
+from core.model.catalog import find
 from core.model.downloading import hub
 from core.model.errors import NotOfferedError
 from core.model.loading import as_folder
@@ -57,12 +57,27 @@ def access() -> Access:
     everything, others only the bundled models. Any folder is open to a visitor at this machine who
     may use any hub id; for others, only those below the operator's folders.
     """
-    offer, is_here = read_offer(setting("MODELS")), visitor.is_on_this_machine()
-    folders = tuple(part for part in (setting("FOLDERS") or "").split(os.pathsep) if part.strip())
-    if offer is None and is_here:
+    is_here = visitor.is_on_this_machine()
+    names, any_hub_id = read_offer(setting("MODELS") or "")
+    if not names and is_here:
         return Access(tuple(spec.name for spec in CATALOG), any_hub_id=True, any_folder=True)
-    offer = offer or BUNDLED
-    return Access(offer.names, offer.any_hub_id, is_here and offer.any_hub_id, folders)
+    names = names or tuple(spec.name for spec in CATALOG if spec.bundled)
+    folders = tuple(part for part in (setting("FOLDERS") or "").split(os.pathsep) if part.strip())
+    return Access(names, any_hub_id, is_here and any_hub_id, folders)
+
+
+def read_offer(setting: str) -> tuple[tuple[str, ...], bool]:
+    """Read the operator's comma-separated list: names of models, and whether to allow any hub id.
+
+    ``catalogue`` stands for every model in the catalogue, ``any`` for those and any hub id; both
+    may stand among names, in upper or lower case. Everything else is a name.
+    """
+    words = [word.strip() for word in setting.split(",")]
+    names: list[str] = []
+    for word in filter(None, words):
+        is_catalog = word.lower() in {"any", "catalogue", "catalog"}
+        names += [spec.name for spec in CATALOG] if is_catalog else [word]
+    return tuple(dict.fromkeys(names)), "any" in map(str.lower, words)
 
 
 def default_model() -> str:

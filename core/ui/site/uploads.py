@@ -15,7 +15,7 @@ from streamlit import config, runtime
 from streamlit.logger import get_logger
 from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
 
-from core.model.machine.memory import available_bytes, return_freed_memory
+from core.model.memory import available_bytes, return_freed_memory
 from core.ui.site.deployment import setting
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from core.analysis.atlas.saved.file import MAX_ROWS
 from core.model import estimate_texts
-from core.model.machine.memory import available_bytes
+from core.model.memory import available_bytes
 from core.screens.atlas.shelf import atlas_shelves, known_rate
 from core.ui import cache
 

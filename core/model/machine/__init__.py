@@ -1,1 +1,0 @@
-"""How much memory this machine has free."""
