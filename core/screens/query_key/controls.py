@@ -11,7 +11,6 @@ from core.analysis.attention_table import unique_labels
 from core.analysis.query_key.clouds import HEAD_STAGES, default_chosen
 from core.analysis.query_key.layer_search import NOTEBOOK_RANGE, SearchRange
 from core.analysis.query_key.scaling import scale_head
-from core.screens.query_key.wording import STAGE_NAMES
 from core.ui import address, cache, controls
 
 if TYPE_CHECKING:
@@ -25,6 +24,12 @@ if TYPE_CHECKING:
     from core.model import Trace
     from core.ui.cache import TextKey
 
+STAGE_NAMES: dict[HeadStage, str] = {
+    "raw": "raw",
+    "translated": "translated",
+    "normalized": "normalized",
+    "searched": "a and c of the search",
+}
 ONE_HEAD, ALL_HEADS, BOTH = "one head", "all heads", "side by side"
 PROJECTIONS: list[Projection] = ["PCA", "biplot", "UMAP", "t-SNE"]
 COLOURINGS = ["type", "position", "position mod 5", "norm"]

@@ -18,10 +18,9 @@ from core.analysis.query_key.faithfulness import (
     uniform_baseline,
 )
 from core.analysis.query_key.target import head_target
-from core.screens.query_key.controls import clouds_of, scaling_of, search_of
+from core.screens.query_key.controls import STAGE_NAMES, clouds_of, scaling_of, search_of
 from core.screens.query_key.wording import (
     SCORES,
-    STAGE_NAMES,
     interval,
     judgement,
     number,

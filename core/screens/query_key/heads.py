@@ -12,13 +12,12 @@ from core.analysis.query_key.clouds import stage_vectors
 from core.analysis.query_key.pair_scatter import MAX_POINTS, density_of, pair_scatter
 from core.analysis.query_key.scaling import MIN_RELIABLE
 from core.figures.query_key.pair_scatter import pair_scatter_figure
-from core.screens.query_key.controls import ONE_HEAD, pick_stage, scaling_of, search_of
+from core.screens.query_key.controls import ONE_HEAD, STAGE_NAMES, pick_stage, scaling_of, search_of
 from core.screens.query_key.report import make_report
 from core.screens.query_key.wording import (
     CRITERIA,
     DISTANCES,
     SCORES,
-    STAGE_NAMES,
     number,
     search_words,
 )

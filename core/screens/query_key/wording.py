@@ -8,6 +8,7 @@ import numpy as np
 
 from core.analysis.projections.joint_embedding import SEED
 from core.analysis.query_key.scaling import MIN_RELIABLE, few_pairs
+from core.screens.query_key.controls import STAGE_NAMES
 
 if TYPE_CHECKING:
     from core.analysis.normalization import GridSearch
@@ -25,12 +26,6 @@ CRITERIA: dict[Criterion, str] = {
     "spearman": "Spearman, all pairs",
     "weighted": "weighted (AttentionViz)",
     "balanced": "balanced norms",
-}
-STAGE_NAMES: dict[HeadStage, str] = {
-    "raw": "raw",
-    "translated": "translated",
-    "normalized": "normalized",
-    "searched": "a and c of the search",
 }
 _BESIDE: dict[HeadStage, str] = {"raw": "default", "searched": "searched"}
 DISTANCES: dict[Metric, str] = {"euclidean": "Euclidean", "cosine": "cosine"}
