@@ -3,10 +3,10 @@
 import streamlit as st
 
 from core.ui import controls, navigation, sidebar
-from core.ui.site import outside, turns, uploads
+from core.ui.site import deployment, turns, uploads
 
-outside.ask_nothing()
-uploads.bound()
+deployment.stay_offline()
+uploads.limit()
 st.set_page_config(page_title="Headscope", page_icon=navigation.MARK, layout="wide")
 st.logo(navigation.LOGO, size="large", icon_image=navigation.MARK)
 with turns.short_answer():

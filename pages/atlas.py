@@ -18,7 +18,7 @@ from core.screens.atlas.corpus.saving import show_about
 from core.screens.atlas.screen import AS_THEY_ARE, Screen, pick_colour, pick_projection
 from core.screens.atlas.head.single import show_one_head
 from core.screens.atlas.corpus.source import corpus_of, pick_source, saved_file
-from core.screens.atlas.trust import show_trust
+from core.screens.atlas.faithfulness import show_faithfulness
 from core.screens.atlas.wording import show_mathematics, show_presets
 from core.ui import controls
 from core.ui.selectors import pick_part
@@ -68,7 +68,7 @@ elif part == "positions":
 elif part == "alike":
     show_alike(screen, colours)
 else:
-    show_trust(screen, colours)
+    show_faithfulness(screen, colours)
 show_about(shelf)
 show_presets(labelled=bool(atlas.labels))
 show_mathematics()

@@ -6,10 +6,13 @@ from core.ui.navigation import open_page
 
 open_page("head_view")
 
+from functools import partial
+
 from core.components.head_view import show_head_view
+from core.ui import presets
 from core.ui.current import current_trace
 from core.screens.head_view.sending import on_screen, pack_for_page, page_to_save, weightings
-from core.screens.head_view.help import explain, show_mathematics, show_presets
+from core.screens.head_view.help import examples, explain, show_mathematics
 from core.screens.head_view.state import KEY, restore_view, take_report
 
 trace = current_trace()
@@ -22,12 +25,12 @@ reading, saving = st.columns([5, 1])
 reading.caption(explain(trace, view))
 saving.download_button(
     "Save as HTML",
-    lambda: page_to_save(screen),
+    partial(page_to_save, screen),
     file_name="head-view.html",
     mime="text/html",
     on_click="ignore",
     width="stretch",
     help="One file that opens without internet and does what this picture does.",
 )
-show_presets(trace)
-show_mathematics(trace, int(view["layer"]) - 1)
+presets.show("head_view", partial(examples, trace))
+show_mathematics(trace, screen.layer)

@@ -6,28 +6,29 @@ from core.ui.navigation import open_page
 
 open_page("heatmap")
 
+from functools import partial
 from typing import Literal
 
-from core.analysis.attention_table import attention_table
+from core.analysis.attention_table import Values, attention_table
 from core.components.table import show_table
 from core.figures.heatmap import heatmap_figure
 from core.figures.palette import palette
-from core.ui import controls
+from core.ui import controls, presets
 from core.ui.current import current_trace
 from core.ui.downloads import csv_later
-from core.screens.heatmap.help import explain, show_mathematics, show_presets
+from core.screens.heatmap.help import examples, explain, show_mathematics
 
-VALUES: tuple[Literal["attention", "scores"], ...] = ("attention", "scores")
-SUMMARIES: tuple[Literal["mean", "max"], ...] = ("mean", "max")
+LAYER_SUMMARIES: tuple[Literal["mean"], ...] = ("mean",)
+HEAD_SUMMARIES: tuple[Literal["mean", "max"], ...] = ("mean", "max")
 
 trace = current_trace()
 
 with st.container(horizontal=True, vertical_alignment="bottom"):
-    layer = controls.layer(trace, mean=True, width=150)
-    head = controls.head(trace, summaries=SUMMARIES, width=176)
-    values = controls.choice(
+    layer = controls.layer(trace, summaries=LAYER_SUMMARIES, width=150)
+    head = controls.head(trace, summaries=HEAD_SUMMARIES, width=176)
+    values: Values = controls.choice(
         "values",
-        VALUES,
+        ["attention", "scores"],
         "Values",
         subject="The values are",
         help="Attention: probabilities after softmax. Scores: the scaled dot products before it.",
@@ -40,7 +41,7 @@ with st.container(horizontal=True):
         "renorm",
         "Renormalise rows",
         disabled=not (hide and probabilities),
-        help="Divide each row by what is left of it once special tokens are hidden.",
+        help="Divide each row by its sum over the tokens shown.",
     )
     words = controls.flag(
         "words",
@@ -53,29 +54,24 @@ with st.container(horizontal=True):
         "Colours from 0 to 1",
         disabled=not probabilities,
         help="Off: the darkest colour is the largest value shown. On: it is 1, so that layers and"
-        " heads compare.",
+        " heads can be compared.",
     )
 
 table = attention_table(
-    trace,
-    layer,
-    head,
-    values=values,
-    words=words,
-    hide_special=hide,
-    renormalise=renormalise,
+    trace, layer, head, values=values, words=words, hide_special=hide, renormalise=renormalise
 )
 if not table.labels:
-    st.info("Every token of this text is a special one: show them again to see the table.")
+    st.info("This text has only special tokens: show them again to see the table.")
     controls.end_page()
 if view == "table":
     show_table(table, key="heatmap_table", full_scale=full_scale)
 else:
+    colours = palette(st.context.theme.type)
     figure = heatmap_figure(
         table.values,
         table.labels,
         table.where,
-        palette(st.context.theme.type),
+        colours,
         signed=not probabilities,
         full_scale=full_scale,
     )
@@ -89,5 +85,5 @@ with st.container(horizontal=True, vertical_alignment="center"):
         mime="text/csv",
         on_click="ignore",
     )
-show_presets(trace)
+presets.show("heatmap", partial(examples, trace))
 show_mathematics(trace)

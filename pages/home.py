@@ -10,48 +10,41 @@ from core.analysis.strongest_link import arcs_around, strongest_link
 from core.components.chips import show_chips
 from core.figures.links import links_figure
 from core.figures.palette import palette
-from core.screens.home.cards import show_cards
 from core.ui.current import current_trace
 from core.ui.messages import quote
+from core.ui.navigation import PAGES
 from core.screens.home.structure import show_structure
 
 st.markdown(
     "A transformer reads a sentence by letting every token look at others; how much it looks is"
     " called **attention**. Here you see that attention as the model computes it, for your own"
-    " words and the model you pick. Every page tells you how to read its picture, and how far to"
-    " trust it."
+    " words and the model you pick. Every page says how to read its picture and how far to trust"
+    " it."
 )
 trace = current_trace()
+colours = palette(st.context.theme.type)
 link = strongest_link(trace)
-apart = link is not None
-link = link or strongest_link(trace, least_distance=1)
+apart = " that are not neighbours" if link is not None else ""
+link = link or strongest_link(trace, min_distance=1)
 
 st.subheader("One head at work", anchor=False)
 if link is None:
     st.info("No two different words of this text are linked: type a longer sentence.")
 else:
-    query, key = trace.tokens[link.query].display, trace.tokens[link.key].display
-    head = f"L{link.layer + 1} H{link.head + 1}"
+    query, key = (quote(trace.tokens[i].display) for i in (link.query, link.key))
     st.markdown(
-        f"Layer {link.layer + 1}, head {link.head + 1} gives **{link.weight:.2f}** of"
-        f" {quote(query)}'s attention to {quote(key)}: the strongest link between two different"
-        f" words{' that are not neighbours' if apart else ''}, in all"
+        f"Layer {link.layer + 1}, head {link.head + 1} gives **{link.weight:.2f}** of {query}'s"
+        f" attention to {key}: the strongest link between two different words{apart} in all"
         f" {trace.shape[0] * trace.shape[1]} heads."
     )
     arcs = arcs_around(trace, link)
-    figure = links_figure(
-        arcs.values,
-        arcs.words,
-        arcs.targets,
-        arcs.strongest,
-        palette(st.context.theme.type),
-        arcs.gap,
-    )
+    figure = links_figure(arcs.values, arcs.words, arcs.targets, arcs.strongest, colours, arcs.gap)
     st.plotly_chart(figure, key="home_arcs", config={"displayModeBar": False})
+    rest = f" {arcs.left_out} more tokens do not fit here." if arcs.left_out else ""
     st.caption(
-        f"Each arc joins a token to the other token shown that it attends to most in {head}; the"
-        f" thicker, the more. Special tokens are left out."
-        + (f" {arcs.left_out} more tokens do not fit here." if arcs.left_out else "")
+        "Each arc joins a token to the other token shown that it attends to most in"
+        f" L{link.layer + 1} H{link.head + 1}; thicker arcs are stronger. Special tokens are left"
+        f" out.{rest}"
     )
 
 st.subheader("Your sentence as the model gets it", anchor=False)
@@ -60,6 +53,10 @@ st.caption(
     f"{len(trace.tokens)} tokens with their numbers in the vocabulary. Pieces of one word touch;"
     " dashed tokens are special: they mark where a text begins or ends."
 )
-show_structure(trace, palette(st.context.theme.type))
+show_structure(trace, colours)
 st.subheader("Pages", anchor=False)
-show_cards()
+with st.container(horizontal=True):
+    for page in PAGES[1:]:  # home is the first
+        with st.container(border=True, width=320):
+            st.page_link(page.path, label=f"**{page.title}**")
+            st.markdown(page.question)

@@ -9,24 +9,25 @@ open_page("model_view")
 from functools import partial
 
 from core.analysis.attention_table import unique_labels
-from core.analysis.head_patterns.order import ORDERS, order_heads
+from core.analysis.head_patterns.similarity import ORDERS, order_heads
 from core.analysis.model_map import model_map
 from core.components.model_view import Look, model_view_page, show_model_view, view_data
-from core.ui import controls
+from core.ui import controls, presets
 from core.ui.current import current_key, current_trace
+from core.ui.selectors import pick_pairs
 from core.ui.words.pattern_words import HIGHLIGHT_NAMES
 from core.screens.model_view.help import (
     COLOUR_NAMES,
+    PAIR_NAMES,
     SORTED,
     STYLES,
+    examples,
     explain,
-    hide_heads,
     hidden,
-    pick_pairs,
+    hide_heads,
     show_mathematics,
-    show_presets,
 )
-from core.screens.model_view.patterns import look_for
+from core.screens.model_view.patterns import highlight
 
 trace = current_trace()
 layers, heads = trace.shape[:2]
@@ -40,41 +41,38 @@ with st.container(horizontal=True, vertical_alignment="bottom"):
         "Sort heads by",
         subject="Heads are sorted by",
         help="Entropy: from the most focused head to the broadest. Similarity: heads that attend"
-        " alike stand beside each other.",
+        " similarly stand side by side.",
     )
-    pairs = pick_pairs(trace)
+    pairs = pick_pairs(
+        trace,
+        "Pairs",
+        names=PAIR_NAMES.__getitem__,
+        help="A is the first sentence, B the second; A → B is A attending to B.",
+    )
     hide = controls.flag("hide", "Hide special tokens")
     renormalise = controls.flag(
         "renorm",
         "Renormalise",
         disabled=not hide and pairs == "all",
-        help="Divide each row by what is left of it once tokens are left out.",
+        help="Divide each row by its sum over the tokens shown.",
     )
 pattern = controls.choice(
     "pattern",
     HIGHLIGHT_NAMES,
     "Highlight heads that attend, on this text, to",
-    subject="What can be looked for is",
+    subject="What can be highlighted is",
 )
-off_layers, off_heads = (
-    hidden("off_layers", layers, "layer"),
-    hidden("off_heads", heads, "head"),
-)
+off_layers = hidden("off_layers", layers, "layer")
+off_heads = hidden("off_heads", heads, "head")
 
 with st.spinner("Drawing every head …"):
     shown = model_map(trace, pairs=pairs, hide_special=hide, renormalise=renormalise)
     order = order_heads(trace, sort)
 if shown is None:
-    st.info("No token is left of this text: show special tokens, or another pair of sentences.")
+    st.info("No token of this text is left: show special tokens, or other pairs of sentences.")
     controls.end_page()
-marks = look_for(trace, pattern, current_key(trace.model))
-look = Look(
-    style,
-    colour,
-    SORTED[sort],
-    off_layers,
-    off_heads,
-)
+marks = highlight(trace, pattern, current_key(trace.model))
+look = Look(style, colour, SORTED[sort], off_layers, off_heads)
 labels = unique_labels(tuple(token.display for token in trace.tokens))
 segments = [token.segment for token in trace.tokens]
 data = view_data(shown, labels, segments, order, look, marks)
@@ -94,5 +92,5 @@ with st.container(horizontal=True, vertical_alignment="center"):
         on_click="ignore",
         help="One file that opens without internet and keeps the hover.",
     )
-show_presets()
+presets.show("model_view", examples)
 show_mathematics()

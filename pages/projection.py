@@ -7,7 +7,7 @@ from core.ui.navigation import open_page
 open_page("projection")
 
 from core.analysis.attention_table import unique_labels
-from core.analysis.pair_projection import default_pair, describe_pair, project_pair
+from core.analysis.pair_projection import default_pair, project_pair
 from core.components.planes import Arrow, show_planes
 from core.figures.palette import palette
 from core.figures.projection import layers_figure
@@ -17,6 +17,7 @@ from core.ui.head_maps import show_head_map
 from core.ui.messages import quote
 from core.screens.projection.help import (
     compare_sentences,
+    describe_pair,
     open_table,
     show_mathematics,
     show_presets,
@@ -43,9 +44,8 @@ st.markdown(f"**{describe_pair(projection, quote(name_a), quote(name_b))}**")
 st.plotly_chart(layers_figure(projection, name_a, name_b, colours), key="projection_layers")
 st.caption(
     "Along: the signed length of A on B, both of length 1; 1 is the same direction, 0 a right"
-    " angle, -1 the opposite. In the plane: two principal components. In full space: the attention"
-    " rows before PCA, because two dimensions can lie. The same way means 0.71 or more (within"
-    " 45°)."
+    " angle, −1 the opposite. In the plane: two principal components. In full space: the attention"
+    " rows before PCA, because two dimensions can mislead. The same way: 0.71 or more (within 45°)."
 )
 
 st.subheader(f"{quote(name_a)} along {quote(name_b)} in each layer's plane", anchor=False)
@@ -67,13 +67,8 @@ st.caption(
 )
 
 st.subheader("Which heads link these two words?", anchor=False)
-show_head_map(
-    projection.a_to_b,
-    f"{name_a} → {name_b}",
-    colours,
-    key="projection_heads",
-    on_open=open_table,
-)
+name = f"{name_a} → {name_b}"
+show_head_map(projection.a_to_b, name, colours, key="projection_heads", on_open=open_table)
 st.caption(
     f"Attention of {quote(name_a)} to {quote(name_b)} in every head; click a square to open that"
     " head's table."

@@ -10,19 +10,19 @@ from core.figures.palette import palette
 from core.ui import controls
 from core.ui.current import current_key, current_trace
 from core.screens.query_key.choice import Choice
+from core.screens.query_key.controls import chosen_tokens, search_range
+from core.screens.query_key.faithfulness import show_faithfulness
 from core.screens.query_key.heads import show_heads
 from core.screens.query_key.mathematics import show_mathematics
 from core.screens.query_key.picture import show_picture
 from core.screens.query_key.presets import show_presets
-from core.screens.query_key.restore import chosen_tokens, search_range
 from core.screens.query_key.search import show_search
-from core.screens.query_key.trust import show_trust
 from core.screens.query_key.wording import CRITERIA, DISTANCES, TARGETS
 from core.ui.selectors import pick_part, step_through_heads
 
 PARTS = {
     "picture": "The picture",
-    "trust": "Can it be trusted?",
+    "trust": "How faithful is it?",
     "search": "The search for a and c",
     "heads": "All heads",
 }
@@ -48,8 +48,7 @@ with st.container(horizontal=True, vertical_alignment="bottom"):
         subject="The scores are",
         default="centred",
         help="What distance is compared with, at every stage: the model's scores less the mean of"
-        " their row, which softmax cannot see and which distances lose too; or the scores as they"
-        " are.",
+        " their row, which softmax ignores and distances lose too; or the unchanged scores.",
     )
     criterion = controls.choice(
         "criterion",
@@ -58,8 +57,8 @@ with st.container(horizontal=True, vertical_alignment="bottom"):
         subject="The criteria are",
         menu=True,
         width=205,
-        help="c multiplies queries and divides keys. It is chosen so that distance and scores"
-        " correlate nearest to −1; or so that queries and keys have equal median norms.",
+        help="c multiplies queries and divides keys, so that distance and scores correlate nearest"
+        " to −1, or so that queries and keys have equal median norms.",
     )
 sources, targets = chosen_tokens(trace) if part in ("picture", "heads") else ((), ())
 choice = Choice(
@@ -77,7 +76,7 @@ choice = Choice(
 if part == "picture":
     show_picture(trace, choice, colours)
 elif part == "trust":
-    show_trust(trace, choice)
+    show_faithfulness(trace, choice)
 elif part == "search":
     show_search(trace, choice, colours)
 else:

@@ -18,9 +18,9 @@ from core.ui import controls
 from core.ui.current import current_trace
 from core.ui.downloads import csv_later
 from core.screens.vectors.help import (
+    describe_close_pairs,
     explain,
     pick_heads,
-    say_agreement,
     set_picks,
     show_mathematics,
     show_presets,
@@ -110,7 +110,7 @@ else:
     st.plotly_chart(figure, key="vectors_one")
 with st.container(horizontal=True, vertical_alignment="center"):
     reading = explain(source, summary, heads, view=view, special=special)
-    st.caption(f"{reading} {say_agreement(planes, view, layer)}", width="stretch")
+    st.caption(f"{reading} {describe_close_pairs(planes, layer)}", width="stretch")
     st.download_button(
         "Download CSV",
         csv_later(partial(planes_frame, planes, labels), index=False, float_format="%.6f"),

@@ -2,83 +2,93 @@
 
     python -m tests.links_table
 
-writes ``.github/LINKS.md``; a test says when it is no longer true.
+writes ``.github/LINKS.md``; a test says when it is out of date.
 """
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING
 from unittest import mock
 
-from streamlit.testing.v1 import AppTest
-
 from core.ui.site import visitor
+from tests.opening import ROOT, open_app
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from core.ui.controls import Control
 
-ROOT = Path(__file__).parents[1]
+    Rows = dict[str, dict[str, str]]  # by page, what each parameter may be
+
 LINKS = ROOT / ".github" / "LINKS.md"
+_PAIR = {"text": "leaves fall in autumn", "pair": "autumn is marked by colorful foliage"}
+# Every page and part, with what makes more of its controls appear.
+SCREENS: list[tuple[str, dict[str, str]]] = [
+    ("home", _PAIR),
+    ("heatmap", {"hide": "1"}),
+    ("vectors", {"show": "all layers"}),
+    ("vectors", {"show": "one layer"}),
+    ("projection", {}),
+    ("head_view", _PAIR),
+    ("model_view", {**_PAIR, "hide": "1"}),
+    ("neuron_view", _PAIR),
+    ("query_key", {"part": "picture", "span": "one head", "join": "all above"}),
+    ("query_key", {"part": "picture", "span": "all heads", "sizes": "1", "labels": "0"}),
+    ("query_key", {"part": "trust"}),
+    ("query_key", {"part": "search"}),
+    ("query_key", {"part": "heads", "dot": "3,5"}),
+    *(("patterns", {"part": part}) for part in ("heads", "one", "alike", "pronouns")),
+    ("patterns", {"part": "one", "source": "corpus"}),
+    *(("anomalies", {"anomaly": part}) for part in ("flags", "norms", "first", "moved", "states")),
+    ("atlas", {"budget": "1000", "part": "heads"}),
+    ("atlas", {"budget": "1000", "part": "one", "token": "5"}),
+    ("atlas", {"budget": "1000", "part": "words"}),
+    ("atlas", {"budget": "1000", "part": "positions"}),
+    ("atlas", {"budget": "1000", "part": "alike"}),
+    ("atlas", {"budget": "1000", "part": "trust"}),
+]
 _HEAD = """# What a link can hold
 
 The address bar always holds the state that is on the screen; "Copy link to this view" copies it.
-A value that is not possible is told and replaced; a control that is not on the screen is not in the
+An impossible value is reported and replaced; a control that is not on the screen is not in the
 link. Numbers of layers, heads and positions of tokens begin at 1. Beside these, `packed` carries a
 text that would make the address longer than 7,500 bytes. Made from the controls that the pages
 declare, with the embedded model and its first sentence, by `python -m tests.links_table`.
 """
 _MAX_NAMED = 9  # options; of more, the first two and the last
-Rows = dict[str, dict[str, str]]  # what each parameter of a page may be
 
 
-def rows_of(page: str, start: dict[str, str]) -> dict[str, str]:
-    """What each parameter may be, on a page that a link opens."""
-    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=120)
-    app.switch_page(f"pages/{page}.py")
-    for key, value in start.items():
-        app.query_params[key] = value
-    here = visitor.Connection("127.0.0.1", (("Host", "localhost:8501"),))
-    with mock.patch.object(visitor, "connection", return_value=here):
-        app.run()
-    if app.exception:
-        raise RuntimeError(f"{page} {start}: {app.exception[0].value}")
-    controls: dict[str, Control] = app.session_state["_controls"]
-    return {key: _may_be(control) for key, control in controls.items()}
-
-
-def gather(screens: list[tuple[str, dict[str, str]]]) -> Rows:
+def rows_of(declared: Iterable[tuple[str, dict[str, Control]]]) -> Rows:
     """The parameters of every page over all its parts, in the order they are declared."""
-    found: Rows = {}
-    for page, start in screens:
-        of_page = found.setdefault(page, {})
-        for key, value in rows_of(page, start).items():
-            if len(value) > len(of_page.get(key, "")):
-                of_page[key] = value
-    shared = {*set.intersection(*(set(of_page) for of_page in found.values())), "pair"}
-    every = {key: value for of_page in found.values() for key, value in of_page.items()}
-    return {
-        "every page": {key: every[key] for key in sorted(shared)},
-        **{
-            page: {key: value for key, value in of_page.items() if key not in shared}
-            for page, of_page in found.items()
-        },
+    pages: Rows = {}
+    for page, controls in declared:
+        rows = pages.setdefault(page, {})
+        for key, value in ((key, _values_of(control)) for key, control in controls.items()):
+            rows[key] = max(rows.get(key, ""), value, key=len)
+    shared = {*set.intersection(*map(set, pages.values())), "pair"}
+    every = {key: value for rows in pages.values() for key, value in rows.items() if key in shared}
+    own = {
+        page: {key: value for key, value in rows.items() if key not in shared}
+        for page, rows in pages.items()
     }
+    return {"every page": dict(sorted(every.items())), **own}
 
 
-def written(rows: Rows) -> str:
-    """The page, in Markdown."""
+def to_markdown(pages: Rows) -> str:
+    """The page of :data:`LINKS`."""
     parts = [_HEAD]
-    for page, of_page in rows.items():
-        if not of_page:
-            continue
-        title = page if page == "every page" else f"`/{page}`"
-        parts.append(f"## {title[0].upper()}{title[1:]}\n\n| parameter | values |\n|---|---|")
-        parts[-1] += "".join(f"\n| `{key}` | {value} |" for key, value in of_page.items()) + "\n"
+    for page, rows in pages.items():
+        if rows:
+            title = "Every page" if page == "every page" else f"`/{page}`"
+            lines = (f"| `{key}` | {value} |" for key, value in rows.items())
+            parts.append(
+                "\n".join([f"## {title}\n", "| parameter | values |", "|---|---|", *lines])
+            )
+            parts[-1] += "\n"
     return "\n".join(parts)
 
 
-def _may_be(control: Control) -> str:
+def _values_of(control: Control) -> str:
     if control.kind == "flag":
         return "`1` (usual), `0`" if control.default else "`0` (usual), `1`"
     if control.kind == "number":
@@ -86,20 +96,22 @@ def _may_be(control: Control) -> str:
         return f"a number from {low:g} to {high:g}, usually {control.default:g}"
     if control.kind == "text":
         return "text"
-    allowed = [f"`{option}`" for option in control.allowed if option != ""]
-    if len(allowed) > _MAX_NAMED:
-        allowed = [*allowed[:2], "…", allowed[-1]]
-    named = ", ".join(allowed)
+    options = [f"`{option}`" for option in control.allowed if option != ""]
+    if len(options) > _MAX_NAMED:
+        options = [*options[:2], "…", options[-1]]
+    named = ", ".join(options)
     if control.kind == "tokens":
         return f"some of {named}, with commas between"
     return f"{named}; usually `{control.default}`" if control.default else f"none, or {named}"
 
 
 def main() -> None:
-    """Write the file."""
-    from tests.pages.test_every_control import SCREENS
-
-    LINKS.write_text(written(gather(SCREENS)), "utf-8")
+    """Write the file, as for a visitor at this machine."""
+    connection = visitor.Connection("127.0.0.1", (("Host", "localhost:8501"),))
+    with mock.patch.object(visitor, "connection", return_value=connection):
+        apps = [(page, open_app(page, **start)) for page, start in SCREENS]
+    declared = [(page, dict(app.session_state["_controls"])) for page, app in apps]
+    LINKS.write_text(to_markdown(rows_of(declared)), "utf-8")
 
 
 if __name__ == "__main__":

@@ -10,6 +10,8 @@ from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import TYPE_CHECKING
 
+import pytest
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
@@ -73,11 +75,13 @@ def running_hub() -> Iterator[StandInHub]:
     server.daemon_threads = True
     known.address = f"http://127.0.0.1:{server.server_port}"
     threading.Thread(target=server.serve_forever, daemon=True).start()
-    try:
+    with pytest.MonkeyPatch.context() as patch:
+        # Both this process and those it starts ask here.
+        patch.setattr("huggingface_hub.constants.ENDPOINT", known.address)
+        patch.setenv("HF_ENDPOINT", known.address)
         yield known
-    finally:
-        server.shutdown()
-        server.server_close()
+    server.shutdown()
+    server.server_close()
 
 
 class _Handler(BaseHTTPRequestHandler):

@@ -30,12 +30,12 @@ class AttentionTable:
     Attributes
     ----------
     values : float32 (row, column); ``-inf`` where a score is masked.
-    labels : one a row and column, each different: repeated words carry their occurrence.
-    displays : the same without the occurrence.
+    labels : one a row and column, all different: repeated words are numbered.
+    displays : the same without the number.
     special : whether a row (and column) is a special token.
     segments : 0 for the first sentence, 1 for the second.
     where : which layer and head, e.g. ``"L4 H2"`` or ``"layer 6, mean of 12 heads"``.
-    kind : "attention" (probabilities) or "scores" (logits before softmax).
+    kind : "attention" (probabilities) or "scores" (before softmax).
     rows_sum_to_one : whether every row adds up to one, within 1e-3.
     hidden : how many special tokens are not shown.
     """
@@ -57,11 +57,11 @@ class AttentionTable:
 
     @property
     def column_sums(self) -> Array:
-        """How much each token is attended to, float32 (column,)."""
+        """How much attention each token gets, float32 (column,)."""
         return self.values.sum(axis=0)
 
     def frame(self) -> pd.DataFrame:
-        """The table with tokens as labels on both sides, as it is saved."""
+        """The table as it is saved, with tokens as labels of rows and columns."""
         index = pd.Index(self.labels, name="from \\ to")
         return pd.DataFrame(self.values, index=index, columns=list(self.labels))
 
@@ -76,70 +76,59 @@ def attention_table(
     hide_special: bool = False,
     renormalise: bool = False,
 ) -> AttentionTable:
-    """The table for a layer and head, or for a mean or maximum of them.
+    """The table of a layer and head, or of a mean or maximum over them.
 
     Parameters
     ----------
     layer, head : from 0; "mean" over layers; "mean" or "max" over heads. Heads are summarised
         within each layer first, then layers are averaged.
     values : probabilities, or scaled and masked scores before softmax.
-    words : merge word pieces: mean over the rows of a word, sum over its columns, so that rows
-        still add up to one (Clark et al. 2019, section 4.1). Probabilities only.
+    words : merge word pieces in each head: mean over the rows of a word, sum over its columns, so
+        that rows still add up to one (Clark et al. 2019, section 4.1). Probabilities only.
     hide_special : leave out the tokens that the tokenizer added.
-    renormalise : after hiding, divide each row by what is left of it. Probabilities only.
+    renormalise : after hiding, divide each row by its sum. Probabilities only.
 
     Raises
     ------
     ValueError
-        When scores are to be merged or renormalised: neither has a meaning for logits.
+        When scores are to be merged or renormalised, which means nothing before softmax.
     """
     if values == "scores" and (words or renormalise):
         raise ValueError("scores can be neither merged into words nor renormalised")
-    groups = word_groups(trace.tokens) if words else [[token.position] for token in trace.tokens]
-    matrix = summarise(trace, layer, head, values, groups if words else None)
-    first = [trace.tokens[group[0]] for group in groups]
-    displays = tuple(join_pieces([trace.tokens[i] for i in group]) for group in groups)
+    tokens = trace.tokens
+    groups = word_groups(tokens) if words else [[token.position] for token in tokens]
+    layers = range(trace.shape[0]) if layer == "mean" else (layer,)
+    total = sum(_summarise_heads(trace, each, head, values, groups) for each in layers)
+    matrix = np.asarray(total / len(layers), dtype=np.float32)
+
+    displays = tuple(join_pieces([tokens[i] for i in group]) for group in groups)
     labels = unique_labels(displays)
-    kept = [i for i, token in enumerate(first) if not (hide_special and token.special)]
-    matrix = matrix[np.ix_(kept, kept)]
+    first = [tokens[group[0]] for group in groups]
+    shown = [i for i, token in enumerate(first) if not (hide_special and token.special)]
+    matrix = matrix[np.ix_(shown, shown)]
     if renormalise:
         matrix = renormalise_rows(matrix)
     sums_to_one = values == "attention" and bool(np.allclose(matrix.sum(axis=1), 1, atol=1e-3))
     return AttentionTable(
         values=matrix,
-        labels=tuple(labels[i] for i in kept),
-        displays=tuple(displays[i] for i in kept),
-        special=tuple(first[i].special for i in kept),
-        segments=tuple(first[i].segment for i in kept),
-        where=describe(trace, layer, head),
+        labels=tuple(labels[i] for i in shown),
+        displays=tuple(displays[i] for i in shown),
+        special=tuple(first[i].special for i in shown),
+        segments=tuple(first[i].segment for i in shown),
+        where=_describe(trace, layer, head),
         kind=values,
         rows_sum_to_one=sums_to_one,
-        hidden=len(labels) - len(kept),
+        hidden=len(labels) - len(shown),
     )
 
 
-def summarise(
-    trace: Trace,
-    layer: Layer,
-    head: Head,
-    values: Values = "attention",
-    groups: list[list[int]] | None = None,
-) -> Array:
-    """Attention or scores of a layer and head, or a mean or maximum; float32 (token, token).
-
-    With `groups`, each head's pieces are merged into words first: (word, word).
-    """
-    layers = range(trace.shape[0]) if layer == "mean" else (layer,)
-    total = sum(_summarise_heads(trace, each, head, values, groups) for each in layers)
-    return np.asarray(total / len(layers), dtype=np.float32)
-
-
 def _summarise_heads(
-    trace: Trace, layer: int, head: Head, values: Values, groups: list[list[int]] | None
+    trace: Trace, layer: int, head: Head, values: Values, groups: list[list[int]]
 ) -> Array:
+    """Attention or scores of a layer's head, or their mean or maximum; (group, group)."""
     scores = trace.scores(layer, None if isinstance(head, str) else head)
     matrix = softmax(scores) if values == "attention" else scores
-    if groups is not None:
+    if len(groups) < len(trace.tokens):
         matrix = merge_words(matrix, groups)
     if head == "mean":
         return matrix.mean(axis=0)
@@ -150,8 +139,7 @@ def word_groups(tokens: tuple[Token, ...]) -> list[list[int]]:
     """Positions that belong together: the pieces of a word; each special token on its own."""
     groups: list[list[int]] = []
     for token in tokens:
-        previous = tokens[groups[-1][-1]] if groups else None
-        if previous is not None and not token.special and token.word == previous.word:
+        if groups and not token.special and token.word == tokens[token.position - 1].word:
             groups[-1].append(token.position)
         else:
             groups.append([token.position])
@@ -168,15 +156,15 @@ def merge_words(matrix: Array, groups: list[list[int]]) -> Array:
 
 
 def renormalise_rows(matrix: Array) -> Array:
-    """Each row divided by its sum; a row with nothing left stays zero."""
-    sums = matrix.sum(axis=1, keepdims=True)
+    """Each row (..., row, column) divided by its sum; a row of zeros stays zero."""
+    sums = matrix.sum(axis=-1, keepdims=True)
     return np.divide(matrix, sums, out=np.zeros_like(matrix), where=sums > 0)
 
 
 def join_pieces(pieces: list[Token]) -> str:
     """The word that word pieces make: ``cap ##y ##bara`` -> ``capybara``.
 
-    Bytes that are no character on their own, shown as ``<0xF0>``, become one where they make one.
+    Bytes shown as ``<0xF0>`` because they are no character alone become one where they make one.
     """
     first, *rest = (piece.display for piece in pieces)
     word = first + "".join(piece.removeprefix("##") for piece in rest)
@@ -185,9 +173,8 @@ def join_pieces(pieces: list[Token]) -> str:
 
 
 def _decode_run(run: re.Match[str]) -> str:
-    raw = bytes.fromhex("".join(_BYTE.findall(run[0])))
     try:
-        return raw.decode("utf-8")
+        return bytes.fromhex("".join(_BYTE.findall(run[0]))).decode("utf-8")
     except UnicodeDecodeError:
         return run[0]
 
@@ -199,27 +186,25 @@ def unique_labels(displays: tuple[str, ...]) -> tuple[str, ...]:
     ('it', 'is', 'it (2)')
     """
     taken = set(displays)
-    seen: Counter[str] = Counter()
+    counts: Counter[str] = Counter()
     labels = []
     for display in displays:
-        seen[display] += 1
+        counts[display] += 1
         label = display
-        while seen[display] > 1 and (label == display or label in taken):
-            label = f"{display} ({seen[display]})"
-            if label in taken:
-                seen[display] += 1
+        if counts[display] > 1:
+            while (label := f"{display} ({counts[display]})") in taken:
+                counts[display] += 1
         taken.add(label)
         labels.append(label)
     return tuple(labels)
 
 
-def describe(trace: Trace, layer: Layer, head: Head) -> str:
+def _describe(trace: Trace, layer: Layer, head: Head) -> str:
     """Which layer and head, counted from 1 as people read them."""
     layers, heads = trace.shape[:2]
     if layer != "mean" and not isinstance(head, str):
         return f"L{layer + 1} H{head + 1}"
     of_layer = f"mean of {layers} layers" if layer == "mean" else f"layer {layer + 1}"
     if isinstance(head, str):
-        word = "mean" if head == "mean" else "maximum"
-        return f"{of_layer}, {word} of {heads} heads"
+        return f"{of_layer}, {'mean' if head == 'mean' else 'maximum'} of {heads} heads"
     return f"{of_layer}, head {head + 1}"

@@ -1,7 +1,7 @@
 """All heads at once: every attention map as a small tile of bytes, and its strongest pairs exactly.
 
-A tile on the screen is some 80 pixels wide, its enlargement some 300: one byte a weight, and at
-most 128 x 128 of them, is all that can be seen. What people read as a number stays a float.
+A tile is some 80 pixels wide on the screen and some 300 enlarged: one byte a weight, and at most
+128 x 128 of them, is all that can be seen. What people read as a number stays a float.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
+from core.analysis.attention_table import renormalise_rows
 from core.analysis.pairs import permitted_pairs
 
 if TYPE_CHECKING:
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 
 PairFilter = Literal["all", "aa", "ab", "ba", "bb"]  # which sentence attends, to which
 PAIR_FILTERS: tuple[PairFilter, ...] = ("all", "aa", "ab", "ba", "bb")
-MAX_CELLS = 128  # cells along a side of a tile: more are not seen in its enlargement
+MAX_CELLS = 128  # cells along a side of a tile; its enlargement shows no more
 MAX_BYTES = 4_000_000  # of all tiles; models of many heads get smaller ones
 STRONGEST = 3  # pairs a head whose weights are kept exactly
 
@@ -36,9 +37,9 @@ class ModelMap:
     tiles : uint8 (layer, head, row, column), from :func:`to_bytes`. A cell is one weight, or the
         largest of a block of `block` weights.
     block : tokens a cell stands for, down and across.
-    rows, columns : positions of the tokens shown, of those that attend and those attended to.
+    rows, columns : positions of the query tokens and of the key tokens shown.
     strongest : float32 (layer, head, 3), the largest weights shown, largest first; nan where a head
-        has fewer. Tokens that may see only one key have no choice and are passed over.
+        has fewer. Query tokens that see only one key have no choice and are left out.
     pairs : (layer, head, 3, 2), their row and column; -1 where there is none.
     """
 
@@ -57,13 +58,13 @@ def model_map(
     hide_special: bool = False,
     renormalise: bool = False,
 ) -> ModelMap | None:
-    """Every head's attention, quantised, and downsampled where it is larger than a tile shows.
+    """Every head's attention as bytes, reduced where it is larger than a tile can show.
 
     Parameters
     ----------
     pairs : "ab" is the first sentence's tokens attending to the second's, and so on.
     hide_special : leave out the tokens that the tokenizer added.
-    renormalise : divide each row by what is left of it.
+    renormalise : divide each row by its sum over the tokens shown.
 
     Returns
     -------
@@ -75,38 +76,45 @@ def model_map(
     if not rows or not columns:
         return None
     layers, heads = trace.shape[:2]
-    most = max_cells(layers * heads)
-    block = (-(-len(rows) // most), -(-len(columns) // most))
-    tiles, strongest, found = [], [], []
+    cells = max_cells(layers * heads)
+    block = (-(-len(rows) // cells), -(-len(columns) // cells))
+    tiles, strongest, places = [], [], []
     # Matrices this small gain nothing from threads, which wait for each other on a busy server.
     with threadpool_limits(1, user_api="blas"):
         for layer in range(layers):
-            shown = _shown(trace.attention(layer), rows, columns)
-            shown = _rows_of_one(shown) if renormalise else shown
-            tiles.append(to_bytes(largest_of_blocks(shown, block)))
+            weights = trace.attention(layer)
+            if len(rows) < len(trace.tokens) or len(columns) < len(trace.tokens):
+                weights = weights[:, rows][..., columns]
+            if renormalise:
+                weights = renormalise_rows(weights)
+            tiles.append(to_bytes(largest_of_blocks(weights, block)))
             allowed = permitted_pairs(trace, layer)[:, rows]
-            choice = (allowed[..., columns] if renormalise else allowed).sum(axis=-1) > 1
-            values, where = strongest_pairs(shown if choice.all() else shown * choice[..., None])
+            choices = (allowed[..., columns] if renormalise else allowed).sum(
+                axis=-1, keepdims=True
+            )
+            if not (choices > 1).all():
+                weights = weights * (choices > 1)
+            values, where = strongest_pairs(weights)
             strongest.append(values)
-            found.append(where)
-    return ModelMap(np.stack(tiles), block, rows, columns, np.stack(strongest), np.stack(found))
+            places.append(where)
+    return ModelMap(np.stack(tiles), block, rows, columns, np.stack(strongest), np.stack(places))
 
 
 def shown_positions(
     tokens: tuple[Token, ...], pairs: PairFilter, hide_special: bool
 ) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """Positions of the tokens that attend, and of those that are attended to."""
-    segments = {"a": {0}, "b": {1}}
-
-    def of(sentence: str) -> tuple[int, ...]:
-        return tuple(
+    """Positions of the query tokens and of the key tokens that are shown."""
+    both = {0, 1}
+    segments = (both, both) if pairs == "all" else tuple({"ab".index(side)} for side in pairs)
+    queries, keys = (
+        tuple(
             token.position
             for token in tokens
-            if token.segment in segments.get(sentence, {0, 1})
-            and not (hide_special and token.special)
+            if token.segment in side and not (hide_special and token.special)
         )
-
-    return (of(""), of("")) if pairs == "all" else (of(pairs[0]), of(pairs[1]))
+        for side in segments
+    )
+    return queries, keys
 
 
 def max_cells(heads: int) -> int:
@@ -117,25 +125,23 @@ def max_cells(heads: int) -> int:
 def to_bytes(weights: Array) -> Bytes:
     """The square root of each weight (0 to 1) in 255 steps.
 
-    Half of all weights of a text of 64 tokens are under 1/64: as steps of the weight itself they
-    would be four shades; of its root they are 32.
+    Half of the weights of a text of 64 tokens are below 1/64: four shades if a step were one of the
+    weight, 32 as the root has them.
     """
     return np.rint(255 * np.sqrt(weights.clip(0, 1))).astype(np.uint8)
 
 
 def largest_of_blocks(weights: Array, block: tuple[int, int]) -> Array:
-    """The maximum over blocks of `block` rows and columns, the last ones perhaps smaller.
+    """The maximum over blocks of `block` rows and columns, smaller ones at the end included.
 
-    (head, row, column) in, float32 (head, block, block) out.
+    (head, row, column) -> float32 (head, row of blocks, column of blocks).
     """
-    heads, rows, columns = weights.shape
-    down, across = block
     if block == (1, 1):
         return weights
-    fill = ((0, 0), (0, -rows % down), (0, -columns % across))
-    whole = np.pad(weights, fill)  # zeros are never the largest
-    blocks = whole.reshape(heads, whole.shape[1] // down, down, -1, across)
-    return np.asarray(blocks.max(axis=2).max(axis=-1))
+    for axis, step in enumerate(block, start=1):
+        starts = np.arange(0, weights.shape[axis], step)
+        weights = np.maximum.reduceat(weights, starts, axis=axis)
+    return weights
 
 
 def strongest_pairs(weights: Array) -> tuple[Array, NDArray[np.int64]]:
@@ -143,7 +149,7 @@ def strongest_pairs(weights: Array) -> tuple[Array, NDArray[np.int64]]:
 
     Parameters
     ----------
-    weights : (head, row, column), none negative; zeros are passed over.
+    weights : (head, row, column), none negative; zeros are left out.
 
     Returns
     -------
@@ -152,31 +158,17 @@ def strongest_pairs(weights: Array) -> tuple[Array, NDArray[np.int64]]:
     """
     heads, _, columns = weights.shape
     # A weight among the three largest stands in one of the three rows with the largest maximum.
-    best = np.argsort(-weights.max(axis=-1), axis=-1, kind="stable")[:, :STRONGEST]
-    best.sort(axis=-1)
-    candidates = np.take_along_axis(weights, best[..., None], axis=1).reshape(heads, -1)
+    rows = np.argsort(-weights.max(axis=-1), axis=-1, kind="stable")[:, :STRONGEST]
+    rows.sort(axis=-1)
+    candidates = np.take_along_axis(weights, rows[..., None], axis=1).reshape(heads, -1)
     order = np.argsort(-candidates, axis=-1, kind="stable")[:, :STRONGEST]
-    found = np.zeros((heads, STRONGEST), dtype=np.float32)
-    where = np.zeros((heads, STRONGEST, 2), dtype=np.int64)
+    values = np.full((heads, STRONGEST), np.nan, dtype=np.float32)
+    places = np.full((heads, STRONGEST, 2), -1)
     count = order.shape[1]
-    found[:, :count] = np.take_along_axis(candidates, order, axis=-1)
-    where[:, :count, 0] = np.take_along_axis(best, order // columns, axis=-1)
-    where[:, :count, 1] = order % columns
-    missing = found == 0
-    found[missing] = np.nan
-    where[missing] = -1
-    return found, where
-
-
-def _shown(weights: Array, rows: tuple[int, ...], columns: tuple[int, ...]) -> Array:
-    """(head, row, column) of what is shown; the attention itself where that is all of it."""
-    size = weights.shape[-1]
-    if len(rows) == size and len(columns) == size:
-        return weights
-    return weights[:, rows][..., columns]
-
-
-def _rows_of_one(weights: Array) -> Array:
-    """Each row divided by its sum; a row with nothing left stays zero."""
-    sums = weights.sum(axis=-1, keepdims=True)
-    return np.divide(weights, sums, out=np.zeros_like(weights), where=sums > 0)
+    values[:, :count] = np.take_along_axis(candidates, order, axis=-1)
+    places[:, :count, 0] = np.take_along_axis(rows, order // columns, axis=-1)
+    places[:, :count, 1] = order % columns
+    missing = values == 0
+    values[missing] = np.nan
+    places[missing] = -1
+    return values, places

@@ -1,6 +1,6 @@
 """One head down to its dimensions: q, k, their products, scores, softmax.
 
-Nothing here needs tokens to be words: positions of a text and patches of a picture are alike.
+Nothing here needs tokens to be words: the patches of an image will do.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from core.analysis.pairs import permitted_pairs
 from core.model.trace import Layer, softmax
 
 if TYPE_CHECKING:
@@ -17,8 +18,8 @@ if TYPE_CHECKING:
 
     from core.model.trace import Array, Trace
 
-TOLERANCE = 0.1  # of a dot product: how near a sum of some contributions must come to it
-ROUNDING = 1e-6  # of the contributions' sizes together: a sum below it is float32's own noise
+TOLERANCE = 0.1  # of a dot product: how near the sum of some products must come to it
+ROUNDING = 1e-6  # of the summed sizes of the products: a sum below it is float32's own noise
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,9 +33,9 @@ class NeuronHead:
         where the model rotates them.
     scaling : factor of the dot product.
     softcap : scores are bounded as ``softcap * tanh(score / softcap)``; None where they are not.
-    causal : exactly the later tokens are not permitted.
-    mask : additive, float32 (token, token), where it is neither that nor nothing; else None.
-    key_head : which key head this head reads, from 0.
+    causal : the mask forbids exactly the later tokens.
+    mask : additive, float32 (token, token); None where it does nothing or is causal.
+    key_head : the key head this head reads, from 0.
     sharers : the query heads, from 0, that read the same keys; this head is one of them.
     """
 
@@ -55,15 +56,14 @@ class NeuronHead:
 
     def permitted(self, query: int) -> NDArray[np.bool_]:
         """Which tokens this query may attend to, (token,)."""
-        tokens = len(self.keys)
         if self.mask is not None:
             return np.isfinite(self.mask[query])
-        return np.arange(tokens) <= query if self.causal else np.ones(tokens, dtype=bool)
+        tokens = len(self.keys)
+        return np.arange(tokens) <= (query if self.causal else tokens)
 
     def scores(self, query: int) -> NDArray[np.float64]:
         """Scaled, soft-capped and masked, float64 (token,); ``-inf`` where not permitted."""
-        mask = None if self.mask is None else self.mask[query]
-        rule = Layer(self.scaling, mask, self.softcap)
+        rule = Layer(self.scaling, None if self.mask is None else self.mask[query], self.softcap)
         scores = rule.logits(self.products(query).sum(axis=1))
         return np.where(self.permitted(query), scores, -np.inf)
 
@@ -71,35 +71,9 @@ class NeuronHead:
         """Attention of this query to every token, float64 (token,), adding up to one."""
         return softmax(self.scores(query))
 
-    def contributions(self, query: int, key: int) -> Contributions:
-        """What the dimensions contribute to the dot product of this pair."""
-        return contributions_of(self.products(query)[key])
-
-
-@dataclass(frozen=True, eq=False)
-class Contributions:
-    """The products of one pair, and how few of them make their sum.
-
-    Attributes
-    ----------
-    order : dimensions by the size of their product, largest first; equal ones by number.
-    running : sum of the products in that order, float64 (dim,); the last is the dot product.
-    positive, negative : sums of the products above and below zero.
-    enough : the least m such that the first m products, and every longer run of them, add up to
-        the dot product within 10 % of it. None where the products cancel (or are all zero), as no
-        share of nothing can be told.
-    """
-
-    order: NDArray[np.intp]
-    running: NDArray[np.float64]
-    positive: float
-    negative: float
-    enough: int | None
-
-    @property
-    def total(self) -> float:
-        """The dot product."""
-        return float(self.running[-1])
+    def dimensions_needed(self, query: int, key: int) -> int | None:
+        """How many of the largest products come near the dot product of this pair."""
+        return dimensions_needed(self.products(query)[key])
 
 
 def read_head(trace: Trace, layer: int, head: int) -> NeuronHead:
@@ -108,7 +82,7 @@ def read_head(trace: Trace, layer: int, head: int) -> NeuronHead:
     mask = rule.mask if rule.mask is None or rule.mask.ndim == 2 else rule.mask[head]
     if mask is not None and not mask.any():
         mask = None
-    causal = mask is not None and np.array_equal(mask, _causal_mask(len(mask)))
+    causal = mask is not None and np.array_equal(mask, np.where(np.tri(len(mask)), 0, -np.inf))
     return NeuronHead(
         layer=layer,
         head=head,
@@ -123,45 +97,34 @@ def read_head(trace: Trace, layer: int, head: int) -> NeuronHead:
     )
 
 
-def contributions_of(products: NDArray[np.float64]) -> Contributions:
-    """Order and running sum of the products of one pair, (dim,).
+def dimensions_needed(products: NDArray[np.float64]) -> int | None:
+    """The smallest m for which the m largest of these products, (dim,), make their sum.
 
-    Products may be negative, so that "90 % of the score" needs a meaning: it is reached where the
-    running sum of the largest products comes within 10 % of the whole and never leaves it again.
-    Where all have one sign, that is the plain meaning.
+    Products have both signs, so "90 % of the score" needs a meaning: the sum of the m largest, and
+    of every longer run of them, is within 10 % of the whole. Where all have one sign, that is the
+    plain meaning. None where they cancel or are all zero: 10 % of nothing is nothing.
     """
-    order = np.argsort(-np.abs(products), kind="stable")
-    running = np.cumsum(products[order])
-    total = float(running[-1])
-    enough: int | None = None
-    if abs(total) > ROUNDING * float(np.abs(products).sum()):
-        outside = np.abs(running - total) > TOLERANCE * abs(total) * (1 + 1e-9)
-        enough = int(np.flatnonzero(outside)[-1]) + 2 if outside.any() else 1
-    return Contributions(
-        order=order,
-        running=running,
-        positive=float(products[products > 0].sum()),
-        negative=float(products[products < 0].sum()),
-        enough=enough,
-    )
+    running_sums = np.cumsum(products[np.argsort(-np.abs(products), kind="stable")])
+    total = running_sums[-1]
+    if abs(total) <= ROUNDING * np.abs(products).sum():
+        return None
+    outside = np.abs(running_sums - total) > TOLERANCE * abs(total) * (1 + 1e-9)
+    return int(np.flatnonzero(outside)[-1]) + 2 if outside.any() else 1
 
 
 def strongest_position(trace: Trace) -> tuple[int, int, int, float]:
-    """The head that rests most on one position: layer, head, position, mean attention on it.
+    """The head that rests most on one position: layer, head, position, mean attention to it.
 
     Only queries that may see more than one token count. A text of one token gives its first head.
     """
     best = (0, 0, 0, 0.0)
     for layer in range(trace.shape[0]):
-        scores = trace.scores(layer)  # (head, token, token)
-        free = np.isfinite(scores).sum(axis=-1, keepdims=True) > 1
-        weights = np.where(free, softmax(scores), 0).sum(axis=1)  # (head, token)
-        means = weights / np.maximum(free.sum(axis=1), 1)
+        free = (
+            permitted_pairs(trace, layer).sum(axis=-1, keepdims=True) > 1
+        )  # (1 or head, query, 1)
+        sums = (trace.attention(layer) * free).sum(axis=1)  # (head, key)
+        means = sums / np.maximum(free.sum(axis=1), 1)
         head, position = np.unravel_index(int(means.argmax()), means.shape)
         if means[head, position] > best[3]:
             best = (layer, int(head), int(position), float(means[head, position]))
     return best
-
-
-def _causal_mask(tokens: int) -> Array:
-    return np.triu(np.full((tokens, tokens), -np.inf, dtype=np.float32), 1)

@@ -1,9 +1,9 @@
 """The two freedoms of attention, used to bring queries and keys together.
 
-Softmax keeps its value when one vector is added to every key of a head (a number is added to each
-row of logits), and when queries are multiplied by c and keys divided by it. AttentionViz (Yeh et
-al. 2023, section 5.1.1) uses both to draw queries and keys in one space; a public notebook searches
-for a scalar a and a c on a grid.
+Softmax keeps its value when one vector is added to every key of a head (which adds a constant to
+each row of scores), and when queries are multiplied by c and keys divided by it. AttentionViz (Yeh
+et al. 2023, section 5.1.1) uses both to draw queries and keys in one space; a public notebook
+searches a grid for a scalar a and a c.
 """
 
 from __future__ import annotations
@@ -16,10 +16,12 @@ import numpy as np
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
+    Floats = NDArray[np.float64]
+
 NOTEBOOK_A = (-0.5, 0.5, 10)  # first, last, steps: the notebook's grid
 NOTEBOOK_C = (-2.0, 2.0, 10)
 ROUNDING = 1e-9  # of the largest value: what varies less is constant
-LEAST_GAIN = 1e-9  # of |r|: what is smaller is rounding and no improvement
+MIN_GAIN = 1e-9  # of |r|: less is rounding, not an improvement
 
 
 class Improvement(NamedTuple):
@@ -32,25 +34,25 @@ class Improvement(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class GridSearch:
-    """What the notebook's search finds on one layer.
+    """The result of the notebook's search on one layer.
 
     Attributes
     ----------
-    a, c : the constants with the largest |correlation|; not a number when none is defined.
+    a, c : the constants with the largest |correlation|; NaN when none is defined.
     correlation : Pearson's r there, with its sign, between dot product and cosine distance.
-    surface : r for every pair of constants, float64 (a, c); not a number where c is 0 or where the
-        products or the distances are all the same.
-    history : the improvements in the order in which they were found, a in the outer loop.
+    surface : r for every pair of constants, float64 (a, c); NaN where c is 0 or where the products
+        or the distances are all the same.
+    history : the improvements in the order of the search, a in the outer loop.
     a_values, c_values : the grid.
     """
 
     a: float
     c: float
     correlation: float
-    surface: NDArray[np.float64]
+    surface: Floats
     history: tuple[Improvement, ...]
-    a_values: NDArray[np.float64]
-    c_values: NDArray[np.float64]
+    a_values: Floats
+    c_values: Floats
 
     @property
     def defined(self) -> bool:
@@ -69,7 +71,7 @@ class GridSearch:
         return float(np.ptp(defined, axis=1).max(initial=0.0)) if defined.size else 0.0
 
 
-def key_translation(queries: ArrayLike, keys: ArrayLike) -> NDArray[np.float64]:
+def key_translation(queries: ArrayLike, keys: ArrayLike) -> Floats:
     """The vector from the keys' centroid to the queries': added to every key, centroids meet.
 
     `queries` and `keys` are (..., token, dim); the result is (..., dim), one vector a head
@@ -81,8 +83,8 @@ def key_translation(queries: ArrayLike, keys: ArrayLike) -> NDArray[np.float64]:
 
 def normalize(
     queries: ArrayLike, keys: ArrayLike, a: ArrayLike, c: ArrayLike
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Queries c q and keys (k + a) / c: the attention of a head stays what it was.
+) -> tuple[Floats, Floats]:
+    """Queries c q and keys (k + a) / c, which leave the attention of a head as it was.
 
     Parameters
     ----------
@@ -113,18 +115,17 @@ def grid_search(
 ) -> GridSearch:
     """The notebook's search for a scalar a and a c on one layer.
 
-    For every a and c, queries become c q and keys (k + a) / c; over the pairs of a query and the
-    key of the same token, all heads pooled, r is Pearson's correlation between their dot product
-    and their cosine distance. The largest |r| wins.
+    For every a and c, queries become c q and keys (k + a) / c; r is Pearson's correlation between
+    dot product and cosine distance over the pairs of a query and its own token's key, all heads
+    pooled. The largest |r| wins.
 
-    The moments of products and distances are computed once for each a; c enters them as a factor.
-    Improvements smaller than ``LEAST_GAIN`` are rounding and do not count: c cancels from every
-    cosine, so the c that is kept is the first of its values.
+    The moments of products and distances are computed once for each a; c enters them as a factor
+    and cancels from every cosine. Gains below ``MIN_GAIN`` do not count, so the first c stays.
 
     Parameters
     ----------
     queries, keys : (head, token, dim).
-    a_values, c_values : the grid, in the order in which it is searched.
+    a_values, c_values : the grid, in the order of the search.
 
     Raises
     ------
@@ -134,31 +135,30 @@ def grid_search(
     queries, keys = _vectors(queries, keys)
     if queries.ndim != 3:
         raise ValueError(f"queries and keys must be (head, token, dim), not {queries.shape}")
-    a_range, c_range = _range(a_values, "a_values"), _range(c_values, "c_values")
-    moments = _pair_moments(queries, keys, a_range)
-    surface = _surface(*moments, c_range)
-    history = _improvements(surface, a_range, c_range)
+    a, c = _range(a_values, "a_values"), _range(c_values, "c_values")
+    surface = _surface(*_pair_moments(queries, keys, a), c)
+    history = _improvements(surface, a, c)
     best = history[-1] if history else Improvement(np.nan, np.nan, np.nan)
-    return GridSearch(best.a, best.c, best.correlation, surface, history, a_range, c_range)
+    return GridSearch(*best, surface, history, a, c)
 
 
 def same_token_pairs(
     queries: ArrayLike, keys: ArrayLike, a: float, c: float
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+) -> tuple[Floats, Floats]:
     """Dot products and cosine distances of the same-token pairs after ``normalize``, (pair,) each.
 
-    Computed from the scaled vectors themselves, in float64; `queries` and `keys` are
-    (head, token, dim). A vector of no length has cosine distance 1 to everything.
+    Computed from the scaled vectors themselves; `queries` and `keys` are (head, token, dim). A zero
+    vector has cosine distance 1 to everything.
     """
-    moved, shifted = normalize(queries, keys, a, c)
-    products = np.einsum("htd,htd->ht", moved, shifted).ravel()
-    lengths = (np.linalg.norm(moved, axis=-1) * np.linalg.norm(shifted, axis=-1)).ravel()
+    scaled, shifted = normalize(queries, keys, a, c)
+    products = np.einsum("htd,htd->ht", scaled, shifted).ravel()
+    lengths = (np.linalg.norm(scaled, axis=-1) * np.linalg.norm(shifted, axis=-1)).ravel()
     return products, 1 - _divide(products, lengths)
 
 
 def correlation_along_c(
     queries: ArrayLike, keys: ArrayLike, a: float, c_values: ArrayLike
-) -> NDArray[np.float64]:
+) -> Floats:
     """Correlation for every c at one a, each from scaled vectors: how little c matters, (c,)."""
     return np.array(
         [
@@ -168,27 +168,25 @@ def correlation_along_c(
     )
 
 
-def pearson(x: NDArray[np.float64], y: NDArray[np.float64]) -> float:
-    """Pearson's correlation; not a number when either side does not vary beyond rounding."""
-    if x.size < 2 or bool(_constant(x) | _constant(y)):
+def pearson(x: Floats, y: Floats) -> float:
+    """Pearson's correlation; NaN when either side varies by rounding alone."""
+    if x.size < 2 or bool(is_constant(x) | is_constant(y)):
         return float("nan")
     x, y = x - x.mean(), y - y.mean()
     return float(np.clip((x @ y) / np.sqrt((x @ x) * (y @ y)), -1, 1))
 
 
-def _constant(values: NDArray[np.float64]) -> NDArray[np.bool_]:
-    """Whether what lies along the last axis varies by no more than rounding."""
+def is_constant(values: Floats) -> NDArray[np.bool_]:
+    """Whether the values along the last axis vary by rounding alone."""
     low, high = values.min(axis=-1), values.max(axis=-1)
     return np.asarray(high - low <= ROUNDING * np.maximum(np.abs(low), np.abs(high)))
 
 
-def _pair_moments(
-    queries: NDArray[np.float64], keys: NDArray[np.float64], a: NDArray[np.float64]
-) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+def _pair_moments(queries: Floats, keys: Floats, a: Floats) -> tuple[Floats, Floats, Floats]:
     """Over same-token pairs, for each a: the sums of squares of x, of y and of x y, each (a,).
 
     x is the dot product of query and translated key, y its cosine. Sums over dimensions are taken
-    once, so that each a costs as much as there are pairs.
+    once, so each a costs one pass over the pairs.
     """
     dots = np.einsum("htd,htd->ht", queries, keys).ravel()
     x = dots + np.outer(a, queries.sum(axis=-1))
@@ -196,50 +194,40 @@ def _pair_moments(
     squared += queries.shape[-1] * (a**2)[:, None]  # |k + a|^2, (a, pair)
     lengths = np.sqrt(np.maximum(squared, 0)) * np.linalg.norm(queries, axis=-1).ravel()
     y = _divide(x, lengths)
-    undefined = _constant(x) | _constant(y)
+    undefined = is_constant(x) | is_constant(y)
     x -= x.mean(axis=1, keepdims=True)
     y -= y.mean(axis=1, keepdims=True)
-    var_x, var_y, cov = (np.einsum("ap,ap->a", *two) for two in ((x, x), (y, y), (x, y)))
+    var_x, var_y, cov = (np.einsum("ap,ap->a", *pair) for pair in ((x, x), (y, y), (x, y)))
     return np.where(undefined, np.nan, var_x), var_y, cov
 
 
-def _surface(
-    var_x: NDArray[np.float64],
-    var_y: NDArray[np.float64],
-    cov: NDArray[np.float64],
-    c: NDArray[np.float64],
-) -> NDArray[np.float64]:
+def _surface(var_x: Floats, var_y: Floats, cov: Floats, c: Floats) -> Floats:
     """Correlations (a, c): products scale by c / c, cosines by that over |c| / |c|."""
     with np.errstate(divide="ignore", invalid="ignore"):
         product = c * (1 / c)
         cosine = product / (np.abs(c) * np.abs(1 / c))
-        top = -cov[:, None] * (product * cosine)
-        return np.asarray(
-            top / np.sqrt((var_x[:, None] * product**2) * (var_y[:, None] * cosine**2))
-        )
+        numerator = -cov[:, None] * (product * cosine)
+        variances = (var_x[:, None] * product**2) * (var_y[:, None] * cosine**2)
+        return np.asarray(numerator / np.sqrt(variances))
 
 
-def _improvements(
-    surface: NDArray[np.float64], a: NDArray[np.float64], c: NDArray[np.float64]
-) -> tuple[Improvement, ...]:
-    """The log of the search: a in the outer loop, only gains that are more than rounding."""
-    found: list[Improvement] = []
+def _improvements(surface: Floats, a: Floats, c: Floats) -> tuple[Improvement, ...]:
+    """The log of the search, a in the outer loop."""
+    history: list[Improvement] = []
     best = 0.0
-    for i, j in np.ndindex(*surface.shape):
-        value = float(surface[i, j])
-        if abs(value) > best + LEAST_GAIN:  # False for what is not a number
-            best = abs(value)
-            found.append(Improvement(float(a[i]), float(c[j]), value))
-    return tuple(found)
+    for (i, j), r in np.ndenumerate(surface):
+        if abs(r) > best + MIN_GAIN:  # False for NaN
+            best = abs(r)
+            history.append(Improvement(float(a[i]), float(c[j]), float(r)))
+    return tuple(history)
 
 
-def _divide(top: NDArray[np.float64], bottom: NDArray[np.float64]) -> NDArray[np.float64]:
-    return np.divide(top, bottom, out=np.zeros_like(top), where=bottom > 0)
+def _divide(numerator: Floats, denominator: Floats) -> Floats:
+    """0 where the denominator is."""
+    return np.divide(numerator, denominator, out=np.zeros_like(numerator), where=denominator > 0)
 
 
-def _vectors(
-    queries: ArrayLike, keys: ArrayLike
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def _vectors(queries: ArrayLike, keys: ArrayLike) -> tuple[Floats, Floats]:
     queries, keys = np.asarray(queries, dtype=np.float64), np.asarray(keys, dtype=np.float64)
     if queries.ndim < 2 or queries.shape != keys.shape:
         raise ValueError(
@@ -249,7 +237,7 @@ def _vectors(
     return queries, keys
 
 
-def _range(values: ArrayLike, name: str) -> NDArray[np.float64]:
+def _range(values: ArrayLike, name: str) -> Floats:
     array = np.asarray(values, dtype=np.float64)
     if array.ndim != 1 or not array.size:
         raise ValueError(f"{name} must be a list of numbers, not an array of shape {array.shape}")

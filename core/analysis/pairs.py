@@ -1,4 +1,4 @@
-"""Pairs of a query and a key: which are permitted, and the attention they make."""
+"""Pairs of a query and a key: which are permitted, their scores, and the attention they make."""
 
 from __future__ import annotations
 
@@ -13,11 +13,12 @@ if TYPE_CHECKING:
 
     from core.model.trace import Trace
 
+    Floats = NDArray[np.float64]
+
 
 def permitted_pairs(trace: Trace, layer: int) -> NDArray[np.bool_]:
     """Which keys each query may see, (1 or head, token, token): one for all heads, or one each."""
-    mask = trace.layers[layer].mask
-    size = trace.shape[2]
+    mask, size = trace.layers[layer].mask, trace.shape[2]
     if mask is None:
         return np.ones((1, size, size), dtype=np.bool_)
     return np.isfinite(mask).reshape(-1, size, size)
@@ -29,23 +30,22 @@ def permitted(trace: Trace, layer: int, head: int) -> NDArray[np.bool_]:
     return allowed[head if len(allowed) > 1 else 0]
 
 
-def exact_scores(trace: Trace, layer: int, head: int) -> NDArray[np.float64]:
-    """The scores of one head in float64, (token, token); ``-inf`` where a pair is not permitted.
+def head_vectors(trace: Trace, layer: int, head: int) -> tuple[Floats, Floats]:
+    """Queries and keys of one head, float64 (token, dim) each."""
+    queries, keys = trace.queries[layer, head], trace.kv_keys[layer, head // trace.group]
+    return queries.astype(np.float64), keys.astype(np.float64)
 
-    Those of :meth:`core.model.trace.Trace.scores` are float32: of 100 it has five decimals.
+
+def exact_scores(trace: Trace, layer: int, head: int) -> Floats:
+    """The scores of one head, (token, token); ``-inf`` where a pair is not permitted.
+
+    In float64; :meth:`core.model.trace.Trace.scores` are float32, with five decimals at 100.
     """
-    queries = trace.queries[layer, head].astype(np.float64)
-    keys = trace.kv_keys[layer, head // trace.group].astype(np.float64)
+    queries, keys = head_vectors(trace, layer, head)
     return trace.layers[layer].logits(queries @ keys.T, head)
 
 
-def attention_of(
-    trace: Trace,
-    layer: int,
-    head: int,
-    queries: NDArray[np.float64],
-    keys: NDArray[np.float64],
-) -> NDArray[np.float64]:
+def attention_of(trace: Trace, layer: int, head: int, queries: Floats, keys: Floats) -> Floats:
     """Attention by the head's own rule from other queries and keys, float64 (token, token).
 
     `queries` and `keys` are (token, dim): scaled, soft-capped and masked as this head does it.
@@ -53,17 +53,11 @@ def attention_of(
     return softmax(trace.layers[layer].logits(queries @ keys.T, head))
 
 
-def attention_change(
-    trace: Trace,
-    layer: int,
-    head: int,
-    queries: NDArray[np.float64],
-    keys: NDArray[np.float64],
-) -> float:
-    """Largest difference of any attention weight when these vectors take the place of the head's.
+def attention_change(trace: Trace, layer: int, head: int, queries: Floats, keys: Floats) -> float:
+    """Largest difference of any attention weight when these vectors replace the head's own.
 
-    At rounding level for queries and keys from :func:`core.analysis.normalization.normalize`,
-    except where the model caps its scores: a soft cap does see what is added to a row.
+    Rounding alone for queries and keys from :func:`core.analysis.normalization.normalize`, except
+    where the model caps its scores: a soft cap does see what is added to a row.
     """
     changed = attention_of(trace, layer, head, queries, keys)
     return float(np.abs(changed - trace.attention(layer, head)).max())

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from core.analysis.head_patterns.measure import even_attention
+from core.analysis.head_patterns.measure import uniform_attention
 from core.analysis.pairs import permitted_pairs
 
 if TYPE_CHECKING:
@@ -20,16 +20,19 @@ Overall = Literal["mean", "rollout"]
 def overall_attention(trace: Trace, kind: Overall) -> Array:
     """The attention of the model as a whole, float32 (token, token), rows summing to one.
 
-    - ``mean``: over all heads of all layers.
-    - ``rollout``: :func:`rollout` of the layers' means over heads.
+    "mean" is over all heads of all layers, "rollout" the :func:`rollout` of the layers' means.
     """
     layers = (trace.attention(layer).mean(axis=0) for layer in range(trace.shape[0]))
     return _join(layers, kind)
 
 
-def even_overall(trace: Trace, kind: Overall) -> Array:
-    """The same if every head attended evenly to all that it may see, float32 (token, token)."""
-    return _join(_even_layers(trace), kind)
+def uniform_overall(trace: Trace, kind: Overall) -> Array:
+    """The same if every head attended uniformly to all that it may see, float32 (token, token)."""
+    layers = (
+        uniform_attention(permitted_pairs(trace, layer)).mean(axis=0)
+        for layer in range(trace.shape[0])
+    )
+    return _join(layers, kind)
 
 
 def rollout(layers: Iterable[Array]) -> Array:
@@ -58,11 +61,4 @@ def rollout(layers: Iterable[Array]) -> Array:
 
 
 def _join(layers: Iterator[Array], kind: Overall) -> Array:
-    if kind == "rollout":
-        return rollout(layers)
-    return np.mean(list(layers), axis=0, dtype=np.float32)
-
-
-def _even_layers(trace: Trace) -> Iterator[Array]:
-    for layer in range(trace.shape[0]):
-        yield even_attention(permitted_pairs(trace, layer)).mean(axis=0)
+    return rollout(layers) if kind == "rollout" else np.mean(list(layers), axis=0, dtype=np.float32)

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from core.model.trace import Array, Token, Trace
 
-_LEAST_DISTANCE = 2  # words; neighbours attend to each other in almost every model: no news
+_MIN_DISTANCE = 2  # words: in almost every model neighbours attend to each other, which is not news
 
 
 @dataclass(frozen=True)
@@ -27,25 +27,24 @@ class Link:
 
 
 def strongest_link(
-    trace: Trace, layers: Iterable[int] | None = None, least_distance: int = _LEAST_DISTANCE
+    trace: Trace, layers: Iterable[int] | None = None, min_distance: int = _MIN_DISTANCE
 ) -> Link | None:
     """The largest attention weight between two different ordinary words that are not neighbours.
 
-    Looks at all layers, or at those given (from 0). Special tokens, punctuation, repetitions of the
-    same word, and words fewer than `least_distance` apart are passed over: heads that rest on them
-    are common and say little about the sentence. None when no such pair exists.
+    Looks at all layers, or at those given (from 0). Special tokens, punctuation, repetitions of a
+    word, and words fewer than `min_distance` apart do not count: many heads rest on them, which
+    says little about the sentence. None when no such pair exists.
     """
-    pairs = _candidates(trace.tokens, least_distance)
+    pairs = _candidates(trace.tokens, min_distance)
     if not pairs.any():
         return None
-    best: Link | None = None
+    links = []
     for layer in range(trace.shape[0]) if layers is None else layers:
         weights = np.where(pairs, trace.attention(layer), 0.0)  # (head, token, token)
-        head, query, key = np.unravel_index(int(weights.argmax()), weights.shape)
-        weight = float(weights[head, query, key])
-        if best is None or weight > best.weight:
-            best = Link(layer, int(head), int(query), int(key), weight)
-    return best if best is not None and best.weight > 0 else None
+        head, query, key = map(int, np.unravel_index(int(weights.argmax()), weights.shape))
+        links.append(Link(layer, head, query, key, float(weights[head, query, key])))
+    best = max(links, key=lambda link: link.weight)
+    return best if best.weight > 0 else None
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,7 +58,7 @@ class Arcs:
     targets : for each row, the other column it attends to most; None where it attends to none.
     strongest : the row of the link the picture is about.
     left_out : how many ordinary tokens are not shown.
-    gap : the row after which tokens are left out, None where the row is of one stretch.
+    gap : the row after which tokens are left out, None where they are one stretch.
     """
 
     values: Array
@@ -70,38 +69,38 @@ class Arcs:
     gap: int | None = None
 
 
-def arcs_around(trace: Trace, link: Link, most: int = 26) -> Arcs:
-    """The head of `link`, on at most `most` ordinary tokens that include the link's two."""
+def arcs_around(trace: Trace, link: Link, max_tokens: int = 26) -> Arcs:
+    """The head of `link`, on at most `max_tokens` ordinary tokens that include the link's two."""
     ordinary = [token.position for token in trace.tokens if not token.special]
     first, last = sorted((ordinary.index(link.query), ordinary.index(link.key)))
-    start = max(0, min(first, len(ordinary) - most))
-    shown, gap = ordinary[start : start + most], None
-    if last >= start + most:  # further apart than fits: what stands between is left out
-        half = most // 2
+    start = max(0, min(first, len(ordinary) - max_tokens))
+    shown, gap = ordinary[start : start + max_tokens], None
+    if last >= start + max_tokens:  # too far apart: the middle is left out
+        half = max_tokens // 2
         gap = half - 1
         shown = [*ordinary[first : first + half], *ordinary[last - half + 1 : last + 1]]
     values = trace.attention(link.layer, link.head)[np.ix_(shown, shown)]
-    others = np.where(np.eye(len(shown), dtype=bool), -1.0, values)
-    best = others.argmax(axis=1)
-    best[shown.index(link.query)] = shown.index(link.key)
+    best = np.where(np.eye(len(shown), dtype=bool), -1.0, values).argmax(axis=1)
+    strongest = shown.index(link.query)
+    best[strongest] = shown.index(link.key)
     return Arcs(
         values=values,
         words=tuple(trace.tokens[position].display for position in shown),
         targets=tuple(
             int(column) if values[row, column] > 0 else None for row, column in enumerate(best)
         ),
-        strongest=shown.index(link.query),
+        strongest=strongest,
         left_out=len(ordinary) - len(shown),
         gap=gap,
     )
 
 
-def _candidates(tokens: tuple[Token, ...], least_distance: int) -> Array:
+def _candidates(tokens: tuple[Token, ...], min_distance: int) -> Array:
     """Boolean (token, token): pairs that may be called a link."""
     words = np.array([token.word for token in tokens])
+    names = np.array([token.display.casefold() for token in tokens])
     wordlike = np.array(
         [not token.special and any(map(str.isalpha, token.display)) for token in tokens]
     )
-    names = np.array([token.display.casefold() for token in tokens])
-    far = np.abs(words[:, None] - words[None, :]) >= least_distance
+    far = np.abs(words[:, None] - words[None, :]) >= min_distance
     return wordlike[:, None] & wordlike[None, :] & far & (names[:, None] != names[None, :])

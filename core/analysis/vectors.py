@@ -20,11 +20,13 @@ if TYPE_CHECKING:
 
     from core.model.trace import Trace
 
+    Floats = NDArray[np.float64]
+
 Summary = Literal["mean", "median", "max"] | int
 Source = Literal["attention", "queries", "keys", "values", "hidden states"]
 
 CLOSE_ANGLE = np.deg2rad(18)  # of two arrows that a reader takes for one direction
-ALIKE = 0.5  # cosine in full space from which two such tokens do attend alike: within 60 degrees
+MIN_COSINE = 0.5  # in full space, of two tokens that do attend alike: within 60 degrees
 ROUNDING = 1e-6  # of the length of all rows together: what float32 cannot tell from zero
 
 
@@ -37,20 +39,18 @@ class Planes:
     coordinates : float64 (layer, token, component).
     explained : share of the variance each component keeps, float64 (layer, component).
     positions : position in the text of each token shown.
-    close_pairs, alike_pairs : pairs of arrows within `CLOSE_ANGLE` of each other, and how many of
-        them have a cosine of `ALIKE` or more in full space too, int (layer,) each.
+    close_pairs, similar_pairs : pairs of arrows within `CLOSE_ANGLE` of each other, and how many of
+        them have a cosine of `MIN_COSINE` or more in full space too, int (layer,) each.
     """
 
-    coordinates: NDArray[np.float64]
-    explained: NDArray[np.float64]
+    coordinates: Floats
+    explained: Floats
     positions: tuple[int, ...]
     close_pairs: NDArray[np.int64]
-    alike_pairs: NDArray[np.int64]
+    similar_pairs: NDArray[np.int64]
 
 
-def to_xy_coords(
-    scores: ArrayLike, summary: Summary = "mean", normalize: bool = True
-) -> NDArray[np.float64]:
+def to_xy_coords(scores: ArrayLike, summary: Summary = "mean", normalize: bool = True) -> Floats:
     """The rows of a layer's attention as points in a plane.
 
     Parameters
@@ -75,7 +75,7 @@ def to_xy_coords(
     return normalize_plane(coordinates) if normalize else coordinates
 
 
-def summarise_heads(stack: NDArray[np.float64], summary: Summary) -> NDArray[np.float64]:
+def summarise_heads(stack: Floats, summary: Summary) -> Floats:
     """(head, token, token) -> (token, token)."""
     if isinstance(summary, int):
         return stack[summary]
@@ -84,13 +84,10 @@ def summarise_heads(stack: NDArray[np.float64], summary: Summary) -> NDArray[np.
     return stack.mean(axis=0) if summary == "mean" else stack.max(axis=0)
 
 
-def principal_components(
-    rows: NDArray[np.float64], components: int = 2
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def principal_components(rows: Floats, components: int = 2) -> tuple[Floats, Floats]:
     """Coordinates of the rows along their principal components, and the variance each keeps.
 
-    Rows that are fewer, or less spread out, than there are components get zeros there; so does
-    whatever is no larger than the rounding of the rows.
+    Zeros stand for components that the rows do not have, and for all that is within their rounding.
 
     Returns
     -------
@@ -100,12 +97,11 @@ def principal_components(
     from threadpoolctl import threadpool_limits
 
     count = min(components, *rows.shape)
-    coordinates = np.zeros((rows.shape[0], components))
-    explained = np.zeros(components)
+    coordinates, explained = np.zeros((rows.shape[0], components)), np.zeros(components)
     floor = ROUNDING * np.linalg.norm(rows)
     if np.linalg.norm(rows - rows.mean(axis=0)) > floor:
         pca = PCA(n_components=count, svd_solver="full")
-        # Matrices this small gain nothing from threads, and wait for each other on a busy server.
+        # Matrices this small gain nothing from threads, which wait for each other on a busy server.
         with threadpool_limits(1, user_api="blas"):
             coordinates[:, :count] = pca.fit_transform(rows)
         real = pca.singular_values_ > floor
@@ -115,17 +111,16 @@ def principal_components(
     return coordinates, explained
 
 
-def normalize_plane(coordinates: NDArray[np.float64]) -> NDArray[np.float64]:
+def normalize_plane(coordinates: Floats) -> Floats:
     """Coordinates divided by their Frobenius norm; a plane of zeros stays one."""
     norm = np.linalg.norm(coordinates)
     return coordinates / norm if norm > 0 else coordinates
 
 
-def vector_projection(a: ArrayLike, b: ArrayLike) -> NDArray[np.float64]:
-    """The part of `a` along `b`: (a.b / |b|^2) b.
+def vector_projection(a: ArrayLike, b: ArrayLike) -> Floats:
+    """The part of `a` along `b`: (a.b / |b|^2) b, float64.
 
-    `a` and `b` are vectors of the same length, float64 out. A zero-length `b` has no direction: the
-    projection is the zero vector.
+    `a` and `b` are vectors of the same length. On a zero vector the projection is zero.
     """
     a, b = np.asarray(a, dtype=np.float64), np.asarray(b, dtype=np.float64)
     squared = float(b @ b)
@@ -147,16 +142,10 @@ def layer_planes(
 
     Parameters
     ----------
-    source : attention rows, or the vectors the layer computes: queries, keys or values (those of
-        all heads side by side, or of the one head that `summary` names), or the hidden states that
-        the layer receives.
-    summary : over heads, for attention rows; a number picks one head for any source but hidden
-        states.
-    heads : of which heads, from 0, a summary is taken, or vectors stand side by side; all where
-        none is named. A number as `summary` goes before it.
+    source, summary, heads : as in :func:`layer_rows`.
     keep_special : also show the tokens that the tokenizer added, as rows and columns.
     normalize : divide each plane by its Frobenius norm.
-    align : turn each plane onto the one before (orthogonal Procrustes): distances stay.
+    align : turn each plane onto the one before (orthogonal Procrustes), which changes no distance.
     """
     positions = [token.position for token in trace.tokens if keep_special or not token.special]
     planes, shares, pairs = [], [], []
@@ -165,19 +154,19 @@ def layer_planes(
         coordinates, explained = principal_components(rows, components)
         planes.append(normalize_plane(coordinates) if normalize else coordinates)
         shares.append(explained)
-        pairs.append(close_and_alike(coordinates, rows))
+        pairs.append(count_close_pairs(coordinates, rows))
     stacked = np.stack(planes)
-    close, alike = np.array(pairs, dtype=np.int64).T
+    close, similar = np.array(pairs, dtype=np.int64).T
     return Planes(
-        coordinates=align_planes(stacked) if align else stacked,
-        explained=np.stack(shares),
-        positions=tuple(positions),
-        close_pairs=close,
-        alike_pairs=alike,
+        align_planes(stacked) if align else stacked,
+        np.stack(shares),
+        tuple(positions),
+        close,
+        similar,
     )
 
 
-def close_and_alike(coordinates: NDArray[np.float64], rows: NDArray[np.float64]) -> tuple[int, int]:
+def count_close_pairs(coordinates: Floats, rows: Floats) -> tuple[int, int]:
     """How many pairs of arrows nearly coincide in direction, and how many of them truly do.
 
     Parameters
@@ -188,16 +177,16 @@ def close_and_alike(coordinates: NDArray[np.float64], rows: NDArray[np.float64])
     Returns
     -------
     Pairs within `CLOSE_ANGLE` in the picture, and those of them whose rows have a cosine of at
-    least `ALIKE`. A token without a direction is in no pair.
+    least `MIN_COSINE`. A token without a direction is in no pair.
     """
     upper = np.triu_indices(len(rows), k=1)
     close = _cosines(coordinates)[upper] >= np.cos(CLOSE_ANGLE)
-    alike = _cosines(rows - rows.mean(axis=0))[upper] >= ALIKE
-    return int(close.sum()), int((close & alike).sum())
+    similar = _cosines(rows - rows.mean(axis=0))[upper] >= MIN_COSINE
+    return int(close.sum()), int((close & similar).sum())
 
 
-def _cosines(vectors: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Of every vector with every other, (vector, vector); 0 for one of no length."""
+def _cosines(vectors: Floats) -> Floats:
+    """Of every vector with every other, (vector, vector); 0 for a zero vector."""
     lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
     units = np.divide(vectors, lengths, out=np.zeros_like(vectors), where=lengths > 0)
     return np.asarray(units @ units.T)
@@ -227,10 +216,18 @@ def layer_rows(
     summary: Summary,
     positions: list[int],
     heads: Sequence[int] = (),
-) -> NDArray[np.float64]:
+) -> Floats:
     """The vectors of one layer before they are reduced, float64 (token, length).
 
-    `summary` and `heads` are as in :func:`layer_planes`.
+    Parameters
+    ----------
+    source : attention rows, or the vectors the layer computes: queries, keys or values (those of
+        all heads side by side), or the hidden states that the layer receives.
+    summary : over heads, for attention rows; a number picks one head, from 0, for any source but
+        hidden states.
+    positions : of the tokens shown.
+    heads : the heads, from 0, that are summarised or stand side by side; all where none is named,
+        and ignored where `summary` is a number.
     """
     subset = list(heads) if heads and not isinstance(summary, int) else slice(None)
     if source == "attention":
@@ -240,21 +237,16 @@ def layer_rows(
         if trace.hidden_states is None:
             raise ValueError("this trace holds no hidden states")
         return trace.hidden_states[layer, positions].astype(np.float64)
-    vectors = getattr(trace, source)[layer][subset]  # (head, token, dim)
-    vectors = vectors[:, positions].astype(np.float64)
+    vectors = getattr(trace, source)[layer][subset][:, positions].astype(np.float64)
     if isinstance(summary, int):
         return np.asarray(vectors[summary])
     return np.asarray(vectors.transpose(1, 0, 2).reshape(len(positions), -1))
 
 
-def align_planes(coordinates: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Turn and mirror each layer's points onto those of the layer before.
+def align_planes(coordinates: Floats) -> Floats:
+    """Turn and mirror each layer's points (layer, token, component) onto those of the layer before.
 
     The orthogonal Procrustes problem (Schonemann 1966): no distance and no angle changes.
-
-    Parameters
-    ----------
-    coordinates : (layer, token, component).
     """
     from scipy.linalg import orthogonal_procrustes
 

@@ -1,9 +1,9 @@
 """What the head view needs of a layer: weights of one byte each, and what makes a number exact.
 
-A picture cannot show more than 256 steps, so each weight travels as one byte. The number a person
-reads on hover must be exact, and comes from whatever is smaller: the weights themselves as float32,
-or the layer's queries and keys with the logarithm of each row's sum, from which
-``exp(logit - log_sum)`` is one weight for the price of one dot product.
+A picture shows at most 256 steps, so each weight is sent as one byte. The number a person reads on
+hover must be exact, and comes from whatever is smaller: the weights themselves as float32, or the
+layer's queries and keys with the logarithm of each row's sum, from which
+``exp(score - log_sum)`` is one weight for the price of one dot product.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from core.analysis.pairs import exact_scores
 if TYPE_CHECKING:
     from core.model.trace import Array, Trace
 
-STEPS = 255  # what one byte can tell apart, besides nothing
+STEPS = 255  # that one byte can tell apart, besides nothing
 _FLOAT = 4  # bytes of a float32
 
 Bytes = NDArray[np.uint8]
@@ -32,11 +32,6 @@ class ExactWeights:
     """The layer's attention in full: float32 (head, token, token)."""
 
     weights: Array
-
-    @property
-    def size(self) -> int:
-        """Bytes that travel."""
-        return self.weights.nbytes
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,11 +52,6 @@ class ExactScores:
     log_sums: Array
     scaling: float
     softcap: float | None
-
-    @property
-    def size(self) -> int:
-        """Bytes that travel."""
-        return self.queries.nbytes + self.keys.nbytes + self.log_sums.nbytes
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,17 +74,11 @@ class LayerWeights:
     permitted: Bytes | None
     factor: Array | None
 
-    @property
-    def size(self) -> int:
-        """Bytes that travel."""
-        some = sum(array.nbytes for array in (self.permitted, self.factor) if array is not None)
-        return self.steps.nbytes + self.exact.size + some
-
 
 def weighted_layer(
     trace: Trace, layer: int, weighting: Weighting, norms: Array | None = None
 ) -> LayerWeights:
-    """A layer by the name of its weighting, as links have it.
+    """A layer by the name of its weighting in links.
 
     Parameters
     ----------
@@ -117,24 +101,17 @@ def weighted_layer(
 
 
 def layer_weights(trace: Trace, layer: int, factor: Array | None = None) -> LayerWeights:
-    """A layer's attention, or its attention times `factor`, ready to travel.
-
-    Parameters
-    ----------
-    layer : from 0.
-    factor : float32 (head, token), e.g. the norms of the layer's values.
-    """
+    """The attention of a layer (from 0), times `factor` (head, token) if that is given."""
     exact: ExactScores | ExactWeights
     if sends_scores(trace, layer):
-        attention, exact = _attention_and_logits(trace, layer)
+        attention, exact = _attention_and_scores(trace, layer)
     else:
         attention = trace.attention(layer)
         exact = ExactWeights(attention)
     weighted = attention if factor is None else attention * factor[:, None, :]
     top = 1.0 if factor is None else float(weighted.max()) or 1.0
-    return LayerWeights(
-        quantise(weighted, top), top, exact, permitted_bits(trace.layers[layer].mask), factor
-    )
+    permitted = permitted_bits(trace.layers[layer].mask)
+    return LayerWeights(quantise(weighted, top), top, exact, permitted, factor)
 
 
 def quantise(weights: Array, top: float = 1.0) -> Bytes:
@@ -161,53 +138,50 @@ def value_norms(trace: Trace, layer: int) -> Array:
 
 
 def payload_size(trace: Trace, layer: int) -> int:
-    """Bytes a layer's attention takes at most when it travels, without computing it."""
+    """The most bytes a layer's attention takes when it is sent, without computing it."""
     _, heads, size, _ = trace.shape
-    exact = _logits_size(trace) if sends_scores(trace, layer) else _weights_size(trace)
+    exact = min(_exact_sizes(trace)) if only_permits(trace, layer) else _exact_sizes(trace)[1]
     return heads * size * size + exact + math.ceil(size * size / 8)
 
 
 def sends_scores(trace: Trace, layer: int) -> bool:
-    """Whether queries and keys travel, and not the weights as float32: the rule.
+    """Whether queries and keys are sent instead of the weights as float32.
 
-    They do where they are smaller (from about twice as many tokens as a head has dims), unless the
-    layer adds more to its logits than "permitted or not": a position bias, or a mask of its own for
-    each head, which only the weights themselves carry.
+    They are where they are smaller (from about twice as many tokens as a head has dims), unless the
+    layer adds more to its scores than "permitted or not": a position bias, or a mask for each head,
+    which only the weights themselves carry.
     """
-    return only_permits(trace, layer) and _logits_size(trace) < _weights_size(trace)
+    as_scores, as_weights = _exact_sizes(trace)
+    return only_permits(trace, layer) and as_scores < as_weights
 
 
 def only_permits(trace: Trace, layer: int) -> bool:
-    """Whether a layer's mask says no more than which pairs are permitted, to all heads alike."""
+    """Whether a layer's mask only says which pairs are permitted, the same for all heads."""
     mask = trace.layers[layer].mask
     return mask is None or (mask.ndim == 2 and bool(np.isin(mask, (0.0, -np.inf)).all()))
 
 
-def _weights_size(trace: Trace) -> int:
-    _, heads, size, _ = trace.shape
-    return _FLOAT * heads * size * size
-
-
-def _logits_size(trace: Trace) -> int:
+def _exact_sizes(trace: Trace) -> tuple[int, int]:
+    """Bytes of :class:`ExactScores` and of :class:`ExactWeights`, for any layer."""
     _, heads, size, dim = trace.shape
     vectors = (heads + trace.kv_keys.shape[1]) * size * dim
-    return _FLOAT * (vectors + 2 * heads * size)
+    return _FLOAT * (vectors + 2 * heads * size), _FLOAT * heads * size * size
 
 
-def _attention_and_logits(trace: Trace, layer: int) -> tuple[Array, ExactScores]:
+def _attention_and_scores(trace: Trace, layer: int) -> tuple[Array, ExactScores]:
     """Attention, float32 (head, token, token), and what its numbers are computed from.
 
-    In float64, a head at a time: logits of 100 have only five decimals in float32.
+    In float64, a head at a time: in float32 a score of 100 has only five decimals.
     """
     rule = trace.layers[layer]
     heads, size = trace.shape[1:3]
     attention = np.empty((heads, size, size), dtype=np.float32)
     log_sums = np.empty((heads, size))
     for head in range(heads):
-        logits = exact_scores(trace, layer, head)
-        largest = logits.max(axis=-1, keepdims=True)
-        log_sums[head] = largest[:, 0] + np.log(np.exp(logits - largest).sum(axis=-1))
-        attention[head] = np.exp(logits - log_sums[head, :, None])
+        scores = exact_scores(trace, layer, head)
+        largest = scores.max(axis=-1, keepdims=True)
+        log_sums[head] = largest[:, 0] + np.log(np.exp(scores - largest).sum(axis=-1))
+        attention[head] = np.exp(scores - log_sums[head, :, None])
     rounded = log_sums.astype(np.float32)
     return attention, ExactScores(
         queries=trace.queries[layer],

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from core.model.trace import Array
 
 MAX_TICKS = 64  # labels a side before they overlap
-_LEAST_HEIGHT, _MOST_HEIGHT, _PER_TOKEN = 400, 760, 24  # pixels
+_MIN_HEIGHT, _MAX_HEIGHT, _PER_TOKEN = 400, 760, 24  # pixels
 
 
 def heatmap_figure(
@@ -36,27 +36,27 @@ def heatmap_figure(
     values : (row, column); what is not finite stays empty.
     labels : one a row and column, each different.
     where : layer and head, shown on hover.
-    colours : of the theme.
     signed : scores around 0 instead of strengths from 0.
     full_scale : colours run from 0 to 1 instead of 0 to the largest value.
     """
     top = colour_limit(values, full_scale and not signed)
     names = [literal(label) for label in labels]
-    few = len(names) <= MAX_TICKS
-    heat = go.Heatmap(
-        z=np.where(np.isfinite(values), values, np.nan).astype(np.float32),
-        x=names,
-        y=names,
-        zmin=-top if signed else 0.0,
-        zmax=top,
-        colorscale=scale(colours.diverging if signed else colours.sequential),
-        colorbar={"title": {"text": "score" if signed else "attention"}, "thickness": 14},
-        xgap=1 if few else 0,
-        ygap=1 if few else 0,
-        hoverongaps=False,
-        hovertemplate=f"%{{y}} → %{{x}}  <b>%{{z:.3f}}</b>, {where}<extra></extra>",
+    gap = 1 if len(names) <= MAX_TICKS else 0
+    figure = go.Figure(
+        go.Heatmap(
+            z=np.where(np.isfinite(values), values, np.nan).astype(np.float32),
+            x=names,
+            y=names,
+            zmin=-top if signed else 0.0,
+            zmax=top,
+            colorscale=scale(colours.diverging if signed else colours.sequential),
+            colorbar={"title": {"text": "score" if signed else "attention"}, "thickness": 14},
+            xgap=gap,
+            ygap=gap,
+            hoverongaps=False,
+            hovertemplate=f"%{{y}} → %{{x}}  <b>%{{z:.3f}}</b>, {where}<extra></extra>",
+        )
     )
-    figure = go.Figure(heat)
     axis = {
         "type": "category",
         "tickmode": "linear",
@@ -65,13 +65,11 @@ def heatmap_figure(
         "zeroline": False,
         "ticks": "",
     }
-    turned = -60 if len(names) > 8 else 0
-    figure.update_xaxes(title_text="to (key)", side="top", tickangle=turned, **axis)
+    angle = -60 if len(names) > 8 else 0
+    figure.update_xaxes(title_text="to (key)", side="top", tickangle=angle, **axis)
     figure.update_yaxes(title_text="from (query)", autorange="reversed", **axis)
-    figure.update_layout(
-        height=max(_LEAST_HEIGHT, min(_MOST_HEIGHT, 150 + _PER_TOKEN * len(names))),
-        margin={"l": 8, "r": 8, "t": 8, "b": 8},
-    )
+    height = float(np.clip(150 + _PER_TOKEN * len(names), _MIN_HEIGHT, _MAX_HEIGHT))
+    figure.update_layout(height=height, margin={"l": 8, "r": 8, "t": 8, "b": 8})
     return figure
 
 

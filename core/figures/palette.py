@@ -1,4 +1,4 @@
-"""The project's colours as Python values, read from the one place that defines them."""
+"""The project's colours, read from Streamlit's configuration, which defines them."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ class Palette:
     ----------
     query, key : green and pink, in every view.
     accent : emphasis that is neither query nor key.
-    alert : what a picture is about when green and pink are taken.
+    alert : the subject of a picture where green and pink are taken.
     ink, paper, line : text, background, borders.
-    categories : five colours apart from green and pink, for what has no order.
+    categories : five more colours, for what has no order.
     sequential : attention strength, weak to strong.
     diverging : signed scores, negative to positive.
     """
@@ -65,7 +65,7 @@ def scale(colours: tuple[str, ...]) -> list[list[float | str]]:
 
 
 def token_colours(count: int, theme: str | None) -> list[str]:
-    """`count` colours that stay apart, light enough or dark enough for the theme, ``#rrggbb``.
+    """`count` distinct colours, light or dark enough for the theme, ``#rrggbb``.
 
     Hues are a golden angle apart, so that neighbours differ however many there are; lightness
     alternates in three steps (CIE LCh, so that equal numbers look equally strong).
@@ -78,13 +78,18 @@ def token_colours(count: int, theme: str | None) -> list[str]:
 
 
 def lch_to_hex(lightness: float, chroma: float, hue: float) -> str:
-    """CIE LCh(ab) under D65 to sRGB, clipped to what a screen shows."""
+    """CIE LCh(ab) under D65 to sRGB, clipped to what a screen can show."""
+
+    def to_srgb(channel: float) -> float:
+        bounded = min(1.0, max(0.0, channel))
+        return 12.92 * bounded if bounded <= 0.0031308 else 1.055 * bounded ** (1 / 2.4) - 0.055
+
     linear = lch_to_linear(lightness, chroma, hue)
-    return "#" + "".join(f"{round(255 * _to_srgb(channel)):02x}" for channel in linear)
+    return "#" + "".join(f"{round(255 * to_srgb(channel)):02x}" for channel in linear)
 
 
 def lch_to_linear(lightness: float, chroma: float, hue: float) -> tuple[float, float, float]:
-    """CIE LCh(ab) under D65 as linear light; outside of 0 to 1 where no screen shows it."""
+    """CIE LCh(ab) under D65 as linear light; outside 0 to 1 where no screen can show it."""
     radians = math.radians(hue)
     fy = (lightness + 16) / 116
     fx, fz = fy + chroma * math.cos(radians) / 500, fy - chroma * math.sin(radians) / 200
@@ -97,8 +102,3 @@ def lch_to_linear(lightness: float, chroma: float, hue: float) -> tuple[float, f
         -0.9689 * x + 1.8758 * y + 0.0415 * z,
         0.0557 * x - 0.2040 * y + 1.0570 * z,
     )
-
-
-def _to_srgb(channel: float) -> float:
-    bounded = min(1.0, max(0.0, channel))
-    return 12.92 * bounded if bounded <= 0.0031308 else 1.055 * bounded ** (1 / 2.4) - 0.055

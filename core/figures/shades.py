@@ -1,8 +1,8 @@
 """Darker colours for queries and lighter ones for keys, in both themes, each readable on its paper.
 
 A colour's hue says what it stands for; its lightness, like the marker's shape, whether the point is
-a query or a key. Contrast is that of WCAG 2: (lighter + 0.05) / (darker + 0.05) in relative
-luminance. On light paper the darker colour has more of it, on dark paper the lighter one.
+a query or a key. Contrast is as in WCAG 2, (lighter + 0.05) / (darker + 0.05) in relative
+luminance, and at least 3, its minimum for graphics.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 Shades: TypeAlias = dict[str, tuple[tuple[str, ...], tuple[str, ...]]]
 Hue: TypeAlias = tuple[float, float]  # degrees, and the chroma it has where a screen can show it
 
-LEAST_CONTRAST = 3.0  # of any point's colour with the paper: WCAG's minimum for graphics
-NEAR, FAR = 3.2, 8.0  # contrast with the paper of categories: the kind nearer to it, and the other
-# Along a scale contrast grows within a band, low to high; the bands do not meet.
+# Contrast with the paper of the kind nearer to it in lightness, and of the other: of categories,
+# and along a scale, from low to high, in bands that do not meet.
+NEAR, FAR = 3.2, 8.0
 NEAR_BAND, FAR_BAND = (3.1, 4.3), (5.5, 12.0)
 STEPS = 64  # of a scale
 SCALE_HUES, SCALE_CHROMA = (275.0, 430.0), 70.0  # degrees: from blue by purple and red to orange
@@ -34,8 +34,8 @@ CATEGORY_HUES = (  # the theme's five apart from green and pink, a little purer,
     (270.0, 6.0),
     (108.0, 60.0),
 )
-_LIGHT_PAPER = 0.5  # luminance from which on the darker kind is the one far from the paper
-_FADING = 0.97  # of a chroma that no screen shows at that lightness, again and again until one does
+_LIGHT_PAPER = 0.5  # luminance from which the darker kind is the one far from the paper
+_FADING = 0.97  # factor on a chroma no screen can show at that lightness, repeated until one can
 
 
 def shades(colouring: str, count: int) -> Shades:
@@ -52,7 +52,7 @@ def shades(colouring: str, count: int) -> Shades:
 def shades_on(
     colours: Palette, colouring: str, count: int = 0
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Colours of queries and of keys on one paper, as :func:`shades` has them."""
+    """Colours of queries and of keys in one theme, as in :func:`shades`."""
     if colouring == "type":
         return (colours.query,), (colours.key,)
     if colouring == "sequential":

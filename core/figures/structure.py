@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from core.figures.palette import Palette
 
 _ROW = 62  # pixels from one row to the next
-_BOX = 44  # pixels of a box
-_LAYER_PAD = 14  # pixels that the frame of the layer stands out
+_BOX = 44  # pixels, height of a box
+_LAYER_PAD = 14  # pixels between the boxes of the layer and its frame
 
 
 @dataclass(frozen=True)
@@ -26,7 +26,7 @@ class Box:
     Attributes
     ----------
     lines : what is written in it, the first one bold.
-    left, right : its place across, shares of the width.
+    left, right : where it begins and ends, shares of the width.
     colour : of its border, "#rrggbb"; None for the usual one.
     """
 
@@ -52,18 +52,18 @@ def structure_figure(
     figure.update_layout(height=height, margin={"l": 2, "r": 2, "t": 2, "b": 2})
     figure.update_xaxes(visible=False, range=[-0.03, 1.03], fixedrange=True)
     figure.update_yaxes(visible=False, range=[height, 0], fixedrange=True)
-    top, bottom = (_middle(index) for index in layer)
+    frame_end = _top(layer[1]) + _BOX + _LAYER_PAD / 2
     figure.add_shape(
         type="rect",
         x0=-0.025,
         x1=1.025,
-        y0=top - _BOX / 2 - _LAYER_PAD,
-        y1=bottom + _BOX / 2 + _LAYER_PAD / 2,
+        y0=_top(layer[0]) - _LAYER_PAD,
+        y1=frame_end,
         line={"color": colours.accent, "width": 1.5, "dash": "dot"},
     )
     figure.add_annotation(
         x=1.0,
-        y=bottom + _BOX / 2 + _LAYER_PAD / 2,
+        y=frame_end,
         text=f"<b>{literal(note)}</b>",
         showarrow=False,
         xanchor="right",
@@ -72,50 +72,46 @@ def structure_figure(
     )
     for index, boxes in enumerate(rows):
         for box in boxes:
-            _draw(figure, box, _middle(index), colours)
+            _draw_box(figure, box, _top(index), colours)
         if index:
             for box in max(boxes, rows[index - 1], key=len):
-                _join(figure, (box.left + box.right) / 2, _middle(index), colours)
+                _draw_arrow(figure, (box.left + box.right) / 2, _top(index), colours.ink)
     return figure
 
 
-def _middle(row: int) -> float:
-    return _LAYER_PAD + _ROW * (row + 0.5)
+def _top(row: int) -> float:
+    return _LAYER_PAD + _ROW * row + (_ROW - _BOX) / 2
 
 
-def _draw(figure: go.Figure, box: Box, middle: float, colours: Palette) -> None:
+def _draw_box(figure: go.Figure, box: Box, top: float, colours: Palette) -> None:
+    first, *others = (literal(line) for line in box.lines)
     figure.add_shape(
         type="rect",
         x0=box.left,
         x1=box.right,
-        y0=middle - _BOX / 2,
-        y1=middle + _BOX / 2,
+        y0=top,
+        y1=top + _BOX,
         line={"color": box.colour or colours.line, "width": 2 if box.colour else 1},
         fillcolor=colours.paper,
-    )
-    first, *others = (literal(line) for line in box.lines)
-    figure.add_annotation(
-        x=(box.left + box.right) / 2,
-        y=middle,
-        text="<br>".join([f"<b>{first}</b>", *others]),
-        showarrow=False,
-        font={"size": 12, "color": colours.ink},
+        label={
+            "text": "<br>".join([f"<b>{first}</b>", *others]),
+            "font": {"size": 12, "color": colours.ink},
+        },
     )
 
 
-def _join(figure: go.Figure, across: float, middle: float, colours: Palette) -> None:
-    """A short arrow into the row at `middle` from the one above."""
-    gap = _ROW - _BOX
+def _draw_arrow(figure: go.Figure, across: float, top: float, colour: str) -> None:
+    """A short arrow down into the row that begins at `top`."""
     figure.add_annotation(
         x=across,
-        y=middle - _BOX / 2,
+        y=top,
         ax=across,
-        ay=middle - _BOX / 2 - gap,
+        ay=top - (_ROW - _BOX),
         axref="x",
         ayref="y",
         text="",
         showarrow=True,
         arrowhead=2,
         arrowwidth=1.4,
-        arrowcolor=colours.ink,
+        arrowcolor=colour,
     )

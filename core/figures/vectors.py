@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import plotly.graph_objects as go
@@ -56,8 +56,7 @@ def plane_figure(
     figure = go.Figure(_draw(points, arrows))
     _frame(figure, points, arrows.theme)
     figure.update_xaxes(title_text=f"first component ({explained[0]:.0%} of the variance)")
-    figure.update_yaxes(title_text=f"second component ({explained[1]:.0%})")
-    return figure
+    return figure.update_yaxes(title_text=f"second component ({explained[1]:.0%})")
 
 
 def space_figure(
@@ -94,28 +93,22 @@ def space_figure(
             opacity=arrows.opacity(index),
             hoverinfo="skip",
         )
-    axis = {
-        "showbackground": False,
-        "gridcolor": arrows.theme.line,
-        "zerolinecolor": arrows.theme.ink,
+    axes = {
+        f"{name}axis": {
+            "showbackground": False,
+            "gridcolor": arrows.theme.line,
+            "zerolinecolor": arrows.theme.ink,
+            "title": {"text": f"{name} ({share:.0%})"},
+            "range": [-1.1 * reach, 1.1 * reach],
+        }
+        for name, share in zip("xyz", explained, strict=True)
     }
-    figure.update_layout(
+    return figure.update_layout(
         height=_HEIGHT,
         showlegend=False,
         margin={"l": 0, "r": 0, "t": 0, "b": 0},
-        scene={
-            "aspectmode": "cube",
-            **{
-                f"{name}axis": {
-                    **axis,
-                    "title": {"text": f"{name} ({share:.0%})"},
-                    "range": [-1.1 * reach, 1.1 * reach],
-                }
-                for name, share in zip("xyz", explained, strict=True)
-            },
-        },
+        scene={"aspectmode": "cube", **axes},
     )
-    return figure
 
 
 def moving_figure(coordinates: NDArray[np.float64], arrows: Arrows) -> go.Figure:
@@ -134,22 +127,15 @@ def moving_figure(coordinates: NDArray[np.float64], arrows: Arrows) -> go.Figure
         ],
     )
     _frame(figure, coordinates.reshape(-1, 2), arrows.theme)
-    figure.update_layout(sliders=[_slider(names)], updatemenus=[_play_and_stop(arrows.theme)])
-    return figure
-
-
-_MOTION = {
-    "frame": {"duration": _FRAME_MS, "redraw": False},
-    "transition": {"duration": _TURN_MS, "easing": "cubic-in-out"},
-}
-
-
-def _slider(names: Sequence[str]) -> dict[str, Any]:
-    """A step a layer."""
-    here = {"mode": "immediate", **_MOTION}
-    return {
+    motion = {
+        "frame": {"duration": _FRAME_MS, "redraw": False},
+        "transition": {"duration": _TURN_MS, "easing": "cubic-in-out"},
+    }
+    step = {"mode": "immediate", **motion}
+    stop = {"mode": "immediate", "frame": {"duration": 0}}
+    slider = {
         "steps": [
-            {"method": "animate", "label": name.removeprefix("layer "), "args": [[name], here]}
+            {"method": "animate", "label": name.removeprefix("layer "), "args": [[name], step]}
             for name in names
         ],
         "currentvalue": {"prefix": "layer ", "font": {"size": 15}},
@@ -157,11 +143,8 @@ def _slider(names: Sequence[str]) -> dict[str, Any]:
         "len": 0.86,
         "pad": {"t": 34},
     }
-
-
-def _play_and_stop(theme: Palette) -> dict[str, Any]:
-    stopped = {"mode": "immediate", "frame": {"duration": 0}}
-    return {
+    play = [None, {"fromcurrent": True, **motion}]
+    buttons = {
         "type": "buttons",
         "direction": "left",
         "x": 0,
@@ -170,30 +153,27 @@ def _play_and_stop(theme: Palette) -> dict[str, Any]:
         "yanchor": "top",
         "pad": {"t": 50},
         "showactive": False,
-        "bgcolor": theme.paper,
-        "font": {"color": theme.ink},
+        "bgcolor": arrows.theme.paper,
+        "font": {"color": arrows.theme.ink},
         "buttons": [
-            {
-                "label": "Play",
-                "method": "animate",
-                "args": [None, {"fromcurrent": True, **_MOTION}],
-            },
-            {"label": "Stop", "method": "animate", "args": [[None], stopped]},
+            {"label": "Play", "method": "animate", "args": play},
+            {"label": "Stop", "method": "animate", "args": [[None], stop]},
         ],
     }
+    return figure.update_layout(sliders=[slider], updatemenus=[buttons])
 
 
 def _draw(points: NDArray[np.float64], arrows: Arrows) -> list[go.Scatter]:
     """One trace a token: a line from the origin with a head, and its label where it fits."""
     reach = float(np.abs(points).max()) or 1.0
-    shown = set(labels_that_fit(points / reach, arrows.labels))
+    labelled = set(_labels_that_fit(points / reach, arrows.labels))
     names = [literal(label) for label in arrows.labels]
     return [
         go.Scatter(
             x=[0, x],
             y=[0, y],
             mode="lines+markers+text",
-            text=["", names[index] if index in shown else ""],
+            text=["", names[index] if index in labelled else ""],
             textposition=f"{'top' if y >= 0 else 'bottom'} {'right' if x >= 0 else 'left'}",
             textfont={"color": arrows.colours[index], "size": 14},
             line={"width": 2.5, "color": arrows.colours[index]},
@@ -211,27 +191,28 @@ def _draw(points: NDArray[np.float64], arrows: Arrows) -> list[go.Scatter]:
     ]
 
 
-def labels_that_fit(points: NDArray[np.float64], labels: Sequence[str]) -> list[int]:
+def _labels_that_fit(points: NDArray[np.float64], labels: Sequence[str]) -> list[int]:
     """Which labels can stand beside their tips without overlap, longest arrows first.
 
     `points` is (token, 2), scaled to [-1, 1]; a letter is taken to be 0.027 wide and 0.066 high,
     as in a plane of 500 pixels.
     """
     letter, height = 0.027, 0.066
-    taken: list[tuple[float, float, float, float]] = []
+    boxes: list[tuple[float, float, float]] = []
     fitting = []
     for index in np.argsort(-np.linalg.norm(points, axis=1)):
         x, y = points[index]
         width = letter * len(labels[index])
-        box = (x if x >= 0 else x - width, y if y >= 0 else y - height, width, height)
-        if not any(_overlap(box, other) for other in taken):
-            taken.append(box)
+        left, bottom = x if x >= 0 else x - width, y if y >= 0 else y - height
+        if not any(
+            left < other_left + other_width
+            and other_left < left + width
+            and abs(bottom - other_bottom) < height
+            for other_left, other_bottom, other_width in boxes
+        ):
+            boxes.append((left, bottom, width))
             fitting.append(int(index))
     return fitting
-
-
-def _overlap(a: tuple[float, ...], b: tuple[float, ...]) -> bool:
-    return a[0] < b[0] + b[2] and b[0] < a[0] + a[2] and a[1] < b[1] + b[3] and b[1] < a[1] + a[3]
 
 
 def _frame(figure: go.Figure, points: NDArray[np.float64], colours: Palette) -> None:

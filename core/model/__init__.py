@@ -1,4 +1,4 @@
-"""Load a transformer and trace what its attention does. torch is imported when first needed."""
+"""Load a transformer and trace its attention. torch is imported when first needed."""
 
 from core.model.budget import Chosen, Estimate, choose_texts, estimate_texts
 from core.model.catalog import CATALOG, DEFAULT_MODEL, ModelSpec

@@ -1,4 +1,4 @@
-"""Which texts of a corpus are run when not all of them may be."""
+"""Choose which texts of a corpus to run when not all of them fit the budget."""
 
 from __future__ import annotations
 
@@ -7,49 +7,49 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from core.model.tracing import CHARACTERS_A_TOKEN, token_lengths, usable_tokens
+from core.model.tracing import CHARACTERS_PER_TOKEN, token_lengths, usable_tokens
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from core.model.loaded import LoadedModel
 
-SEED = 0
-_AT_ONCE = 256  # texts that are tokenized before it is asked whether they are enough
-_AT_ONCE_CHARACTERS = 2**16  # of them together, unless one alone is longer: about 0.03 s
-_BYTES_A_TOKEN = 4.5  # of UTF-8: English has 4 to 5, other languages fewer (Chinese 3)
+_SEED = 0
+# Texts and characters tokenized between two checks of the budget: about 0.03 s.
+_PORTION_TEXTS, _PORTION_CHARACTERS = 256, 2**16
+_BYTES_PER_TOKEN = 4.5  # of UTF-8: 4 to 5 in English, fewer in other languages (Chinese 3)
 
 
 @dataclass(frozen=True)
 class Chosen:
-    """Texts of a corpus within a budget.
+    """Texts of a corpus that fit a token budget.
 
     Attributes
     ----------
-    places : of the texts, ascending.
-    lengths : how many tokens the model gets of each, special ones included.
-    of : how many texts the corpus has.
+    places : indices of the texts, ascending.
+    lengths : tokens the model gets for each text, special tokens included.
+    corpus_size : number of texts in the corpus.
     """
 
     places: tuple[int, ...]
     lengths: tuple[int, ...]
-    of: int
+    corpus_size: int
 
     @property
     def tokens(self) -> int:
-        """Of all chosen texts together."""
+        """Total tokens of the chosen texts."""
         return sum(self.lengths)
 
 
 @dataclass(frozen=True)
 class Estimate:
-    """What is known of a corpus without a tokenizer.
+    """What is known about a corpus before tokenizing it.
 
     Attributes
     ----------
-    texts, characters : all that the corpus has.
-    tokens : about how many of them will be run, from the characters; within the budget.
-    whole : whether all texts seem to fit into the budget.
+    texts, characters : size of the corpus.
+    tokens : how many tokens will be run, estimated from the characters and capped at the budget.
+    whole : whether the whole corpus seems to fit the budget.
     """
 
     texts: int
@@ -59,65 +59,60 @@ class Estimate:
 
 
 def estimate_texts(
-    model: LoadedModel, texts: Sequence[str], most_tokens: int, max_tokens: int | None = None
+    model: LoadedModel, texts: Sequence[str], budget: int, max_tokens: int | None = None
 ) -> Estimate:
-    """About how many tokens :func:`choose_texts` would choose, at once and without a tokenizer."""
-    limit = usable_tokens(model, max_tokens)
+    """Estimate what :func:`choose_texts` will choose, without running the tokenizer."""
     special = model.tokenizer.num_special_tokens_to_add()
-    sizes = np.fromiter(map(_bytes, texts), dtype=np.int64, count=len(texts))
-    tokens = int(np.minimum(limit, special + np.ceil(sizes / _BYTES_A_TOKEN)).sum())
-    characters = sum(map(len, texts))
-    return Estimate(len(texts), characters, min(tokens, most_tokens), tokens <= most_tokens)
+    sizes = np.array([len(text.encode("utf-8", "replace")) for text in texts], dtype=np.int64)
+    lengths = np.minimum(
+        usable_tokens(model, max_tokens), special + np.ceil(sizes / _BYTES_PER_TOKEN)
+    )
+    tokens = int(lengths.sum())
+    return Estimate(len(texts), sum(map(len, texts)), min(tokens, budget), tokens <= budget)
 
 
 def choose_texts(
     model: LoadedModel,
     texts: Sequence[str],
-    most_tokens: int,
+    budget: int,
     max_tokens: int | None = None,
-    tell: Callable[[int, int], object] | None = None,
+    report: Callable[[int, int], object] | None = None,
 ) -> Chosen:
-    """Random texts (fixed seed) of at most so many tokens together, but one at least.
+    """Draw random texts (fixed seed) until the token budget is spent; at least one text.
 
-    All of them where they fit. No more texts are tokenized than are needed to know.
+    Takes every text if all of them fit, and tokenizes no more texts than it needs to know.
 
     Parameters
     ----------
-    max_tokens : texts are cut at this length if the model would take more.
-    tell : is called every few hundredths of a second with the texts that were looked at, and the
-        tokens that were chosen of them. It may raise, to stop.
-
-    A text without any token counts as one of them, so that their number is bounded too.
+    budget : total tokens; a text without tokens counts as one, which bounds the number of texts.
+    max_tokens : cut each text at this length, if the model would take more.
+    report : called every few hundredths of a second with the numbers of texts and tokens chosen so
+        far. It may raise an exception to stop.
     """
-    usable = usable_tokens(model, max_tokens) * CHARACTERS_A_TOKEN
-    order = np.random.default_rng(SEED).permutation(len(texts))
-    places: list[int] = []
-    lengths: list[int] = []
-    left = most_tokens
-    for some in _portions(order.tolist(), [min(usable, len(text)) for text in texts]):
-        for place, length in zip(
-            some, token_lengths(model, [texts[i] for i in some], max_tokens), strict=True
-        ):
-            if places and max(1, length) > left:
-                return _in_order(places, lengths, len(texts))
-            places.append(place)
-            lengths.append(length)
-            left -= max(1, length)
-        if tell is not None:
-            tell(len(places), most_tokens - left)
-    return _in_order(places, lengths, len(texts))
-
-
-def _bytes(text: str) -> int:
-    return len(text) if text.isascii() else len(text.encode("utf-8", "replace"))
+    max_characters = usable_tokens(model, max_tokens) * CHARACTERS_PER_TOKEN
+    order = np.random.default_rng(_SEED).permutation(len(texts)).tolist()
+    lengths: dict[int, int] = {}
+    spent = 0
+    for portion in _portions(order, [min(max_characters, len(text)) for text in texts]):
+        portion_lengths = token_lengths(model, [texts[place] for place in portion], max_tokens)
+        for place, length in zip(portion, portion_lengths, strict=True):
+            cost = max(1, length)
+            if lengths and spent + cost > budget:
+                return _chosen(lengths, len(texts))
+            lengths[place] = length
+            spent += cost
+        if report is not None:
+            report(len(lengths), spent)
+    return _chosen(lengths, len(texts))
 
 
 def _portions(order: list[int], characters: list[int]) -> Iterator[list[int]]:
-    """Places in this order, a few hundred at a time, and fewer where their texts are long."""
+    """Split `order` into portions of bounded text count and character count."""
     portion: list[int] = []
     size = 0
     for place in order:
-        if portion and (len(portion) == _AT_ONCE or size + characters[place] > _AT_ONCE_CHARACTERS):
+        full = len(portion) == _PORTION_TEXTS or size + characters[place] > _PORTION_CHARACTERS
+        if portion and full:
             yield portion
             portion, size = [], 0
         portion.append(place)
@@ -126,6 +121,6 @@ def _portions(order: list[int], characters: list[int]) -> Iterator[list[int]]:
         yield portion
 
 
-def _in_order(places: list[int], lengths: list[int], of: int) -> Chosen:
-    pairs = sorted(zip(places, lengths, strict=True))
-    return Chosen(tuple(place for place, _ in pairs), tuple(length for _, length in pairs), of)
+def _chosen(lengths: dict[int, int], corpus_size: int) -> Chosen:
+    places = tuple(sorted(lengths))
+    return Chosen(places, tuple(lengths[place] for place in places), corpus_size)

@@ -1,9 +1,9 @@
-"""Record queries, keys and values of every attention call of a forward pass.
+"""Record the queries, keys and values of every attention call in a forward pass.
 
 transformers lets a model's attention be replaced by name. The function registered here records
-what it is given and hands on to the stock scaled-dot-product attention, so the model computes what
-it always does. The recorder lives in a context variable of the call, never on the module: several
-threads may run the same model at once, each with its own recorder, or none.
+its arguments and calls the stock scaled-dot-product attention, so the model computes what it always
+does. The recorder lives in a context variable of the call, never on the module: several threads may
+run the same model at once, each with its own recorder or none.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class Call:
     """One attention call as the model made it, for a whole batch.
 
     `query` is (batch, head, token, dim), `key` and `value` (batch, key-value head, token, dim),
-    `mask` broadcasts to (batch, head, token, token): boolean (True is permitted) or additive.
+    `mask` broadcasts to (batch, head, token, token), boolean (True is permitted) or additive.
     """
 
     query: torch.Tensor
@@ -50,7 +50,7 @@ _calls: ContextVar[list[Call] | None] = ContextVar("headscope_calls", default=No
 
 
 def register() -> None:
-    """Make ``attn_implementation=IMPLEMENTATION`` known to transformers. Safe to repeat."""
+    """Register ``attn_implementation=IMPLEMENTATION`` with transformers. Safe to repeat."""
     from transformers import AttentionInterface, AttentionMaskInterface
     from transformers.masking_utils import sdpa_mask
 
@@ -60,7 +60,7 @@ def register() -> None:
 
 @contextmanager
 def recording() -> Iterator[list[Call]]:
-    """Collect the attention calls made in this block, by this thread, in the order of layers."""
+    """Collect the attention calls this thread makes in the block, in layer order."""
     calls: list[Call] = []
     token = _calls.set(calls)
     try:
@@ -79,25 +79,17 @@ def _attend(
     is_causal: bool | None = None,
     position_bias: torch.Tensor | None = None,
     softcap: float | None = None,
-    **kwargs: Any,  # noqa: ANN401 - whatever a model hands to its attention is handed on
+    **kwargs: Any,  # noqa: ANN401 - whatever a model passes is passed on
 ) -> tuple[torch.Tensor, None]:
     """Record the call, then compute it as transformers' own SDPA function does."""
     from transformers.integrations.sdpa_attention import sdpa_attention_forward
 
-    # The rule of sdpa_attention_forward: causality comes from the flag only where no mask is given.
+    # As in sdpa_attention_forward, the flag decides on causality only if there is no mask.
     flag = is_causal if is_causal is not None else getattr(module, "is_causal", True)
-    call = Call(
-        query=query,
-        key=key,
-        value=value,
-        mask=attention_mask,
-        bias=position_bias,
-        causal=bool(flag) and attention_mask is None and query.shape[2] > 1,
-        scaling=default_scaling(query.shape[-1]) if scaling is None else float(scaling),
-        softcap=softcap,
-    )
-    calls = _calls.get()
-    if calls is not None:
+    causal = bool(flag) and attention_mask is None and query.shape[2] > 1
+    factor = default_scaling(query.shape[-1]) if scaling is None else float(scaling)
+    call = Call(query, key, value, attention_mask, position_bias, causal, factor, softcap)
+    if (calls := _calls.get()) is not None:
         calls.append(call)
     if softcap is not None:
         return _attend_softcapped(call), None
@@ -116,7 +108,7 @@ def _attend(
 
 
 def _attend_softcapped(call: Call) -> torch.Tensor:
-    """Attention with bounded logits (Gemma 2), which the stock SDPA function refuses.
+    """Soft-capped attention (Gemma 2), which the stock SDPA function refuses.
 
     Returns (batch, token, head, dim).
     """
@@ -125,25 +117,25 @@ def _attend_softcapped(call: Call) -> torch.Tensor:
     group = call.query.shape[1] // call.key.shape[1]
     key = call.key.repeat_interleave(group, dim=1)
     value = call.value.repeat_interleave(group, dim=1)
-    logits = torch.tanh(call.query @ key.transpose(2, 3) * call.scaling / call.softcap)
-    logits = logits * call.softcap
+    scores = torch.tanh(call.query @ key.transpose(2, 3) * call.scaling / call.softcap)
+    scores = scores * call.softcap
     mask = _additive_mask(call)
     if mask is not None:
-        logits = logits + mask
-    # A padding position may see nothing at all; its row is 0/0, and 0 as in the stock function.
-    weights = torch.softmax(logits, dim=-1, dtype=torch.float32).nan_to_num().to(value.dtype)
+        scores = scores + mask
+    # A padding position may see no key at all: its row is 0/0, made 0 as in the stock function.
+    weights = torch.softmax(scores, dim=-1, dtype=torch.float32).nan_to_num().to(value.dtype)
     return (weights @ value).transpose(1, 2).contiguous()
 
 
 def _additive_mask(call: Call) -> torch.Tensor | None:
-    """Everything that is added to the logits, -inf where attention is not permitted."""
+    """Everything added to the scores, -inf where attention is not permitted."""
     import torch
 
     parts = []
     if call.causal:
         length = call.query.shape[2]
-        seen = torch.ones(length, call.key.shape[2], dtype=torch.bool, device=call.query.device)
-        parts.append(_to_additive(seen.tril()))
+        visible = torch.ones(length, call.key.shape[2], dtype=torch.bool, device=call.query.device)
+        parts.append(_to_additive(visible.tril()))
     if call.mask is not None:
         parts.append(_to_additive(call.mask))
     if call.bias is not None:
@@ -157,19 +149,19 @@ def _to_additive(mask: torch.Tensor) -> torch.Tensor:
     if mask.dtype == torch.bool:
         zeros = torch.zeros(mask.shape, dtype=torch.float32, device=mask.device)
         return zeros.masked_fill(~mask, -torch.inf)
-    # Additive masks of older models write the lowest number of their type instead of -inf.
+    # Older models write the lowest number of the type instead of -inf.
     lowest = torch.finfo(mask.dtype).min / 2
     return mask.float().masked_fill(mask <= lowest, -torch.inf)
 
 
 def stack_call_arrays(calls: list[Call], row: int, keep: Positions) -> tuple[Array, Array, Array]:
-    """Queries, keys and values of one text of the batch.
+    """Queries, keys and values of one text in the batch.
 
     Parameters
     ----------
-    calls : the recorded calls, one a layer.
-    row : which text of the batch.
-    keep : positions that are tokens and not padding, in order.
+    calls : the recorded calls, one per layer.
+    row : which text in the batch.
+    keep : the positions that are not padding, in order.
 
     Returns
     -------
@@ -178,7 +170,7 @@ def stack_call_arrays(calls: list[Call], row: int, keep: Positions) -> tuple[Arr
     Raises
     ------
     ValueError
-        When the layers have different numbers of heads or dims.
+        When layers differ in their number of heads or dims.
     """
     import torch
 
@@ -194,32 +186,32 @@ def stack_call_arrays(calls: list[Call], row: int, keep: Positions) -> tuple[Arr
 
 
 def layer_rules(calls: list[Call], row: int, keep: Positions) -> tuple[Layer, ...]:
-    """Scaling, additive mask and soft cap of every layer for one text of the batch.
+    """Scaling, additive mask and soft cap of every layer for one text in the batch.
 
-    Layers that were given the same mask share one array.
+    Layers with the same mask share one array.
     """
     masks: dict[tuple[int, bool, int], Array | None] = {}
     rules = []
     for call in calls:
-        same = (id(call.mask), call.causal, id(call.bias))
-        if same not in masks:
-            masks[same] = _mask_of_text(call, row, keep)
-        rules.append(Layer(call.scaling, masks[same], call.softcap))
+        key = (id(call.mask), call.causal, id(call.bias))
+        if key not in masks:
+            masks[key] = _mask_of_text(call, row, keep)
+        rules.append(Layer(call.scaling, masks[key], call.softcap))
     return tuple(rules)
 
 
 def _mask_of_text(call: Call, row: int, keep: Positions) -> Array | None:
-    """Additive mask of one text, (token, token) or (head, token, token); None where none is."""
-    mask = _additive_mask(call)
-    if mask is None:
+    """Additive mask of one text, (token, token) or (head, token, token), or None."""
+    batch_mask = _additive_mask(call)
+    if batch_mask is None:
         return None
-    while mask.dim() < 4:
-        mask = mask.unsqueeze(0)
-    picked = mask[row if mask.shape[0] > 1 else 0].float().cpu().numpy()
-    picked = np.broadcast_to(picked, (picked.shape[0], call.query.shape[2], call.key.shape[2]))
-    picked = picked[:, keep][:, :, keep]  # (1 or head, token, token)
-    if not picked.any():
+    while batch_mask.dim() < 4:
+        batch_mask = batch_mask.unsqueeze(0)
+    mask = batch_mask[row if batch_mask.shape[0] > 1 else 0].float().cpu().numpy()
+    mask = np.broadcast_to(mask, (mask.shape[0], call.query.shape[2], call.key.shape[2]))
+    mask = mask[:, keep][:, :, keep]  # (1 or head, token, token)
+    if not mask.any():
         return None
-    array = np.ascontiguousarray(picked[0] if picked.shape[0] == 1 else picked)
-    array.setflags(write=False)
-    return array
+    mask = np.ascontiguousarray(mask[0] if mask.shape[0] == 1 else mask)
+    mask.setflags(write=False)
+    return mask

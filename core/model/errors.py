@@ -1,8 +1,11 @@
-"""Refusals and failures of the model floor. Each message says what was found and the way out."""
+"""What can go wrong with a model or a text. Each message states the problem and what to do."""
 
 from __future__ import annotations
 
-_LONGEST_NAME = 200  # characters of a name in a message
+PICK_ANOTHER = "Pick a model from the list, for example bundled/minilm."
+SAVE_AGAIN = "Choose the folder that save_pretrained wrote."
+FREE_MEMORY = "Pick a smaller model, or close other programs and try again."
+_MAX_NAME_LENGTH = 200  # characters of a name in a message
 
 
 class ModelError(Exception):
@@ -10,36 +13,39 @@ class ModelError(Exception):
 
     Parameters
     ----------
-    name : the model as it was asked for: anything a person, or a link, may have typed.
-    found : one sentence that says what was found; ``{name}`` stands for the model.
-    way_out : one sentence that says what to do instead.
+    problem : one sentence; ``{name}`` stands for the model.
+    advice : one sentence: what to do instead.
+    name : the model as the user or a link named it; it may be any text. Where it is left out,
+        :class:`core.model.refusal.refusing` fills it in.
     """
 
-    def __init__(self, name: str, found: str, way_out: str) -> None:
-        self.name = name
-        self.found = found
-        self.way_out = way_out
-        super().__init__(f"{found.replace('{name}', repr(name[:_LONGEST_NAME]))} {way_out}")
+    def __init__(self, problem: str, advice: str = PICK_ANOTHER, name: str = "") -> None:
+        super().__init__(problem, advice, name)
+        self.problem, self.advice, self.name = problem, advice, name
+
+    def __str__(self) -> str:
+        name = repr(self.name[:_MAX_NAME_LENGTH])
+        return f"{self.problem.replace('{name}', name)} {self.advice}"
 
 
 class UnknownModelError(ModelError):
-    """No such folder, catalogue name or model id; or it is private."""
+    """There is no such folder, catalogue name or model id, or the model is private."""
 
 
 class NotOfferedError(ModelError):
-    """The model is not among those that a deployment offers."""
+    """The deployment does not offer the model."""
 
 
 class NotDownloadedError(ModelError):
-    """The model exists, but its weights are not on this machine yet: `size_mb` are to come."""
+    """The weights are not on this machine yet; downloading them takes `size_mb`."""
 
-    def __init__(self, name: str, found: str, way_out: str, size_mb: int = 0) -> None:
+    def __init__(self, problem: str, advice: str, name: str = "", size_mb: int = 0) -> None:
+        super().__init__(problem, advice, name)
         self.size_mb = size_mb
-        super().__init__(name, found, way_out)
 
 
 class DownloadRefusedError(ModelError):
-    """A download is too large, has no room, is not what was announced, or nobody waits for it."""
+    """A download is too large, does not fit on the disk, or was abandoned."""
 
 
 class HubUnreachableError(ModelError):
@@ -47,24 +53,24 @@ class HubUnreachableError(ModelError):
 
 
 class BundledModelError(ModelError):
-    """A model that comes with the installation is not there, or is not the published one."""
+    """A bundled model is missing, or its files differ from the published ones."""
 
 
 class TooShortError(ModelError, ValueError):
-    """The model takes too few tokens for what is asked of it."""
+    """The model accepts too few tokens for the request."""
 
 
 class NoWeightsError(ModelError):
-    """No safetensors weights: none at all, or only in pickle form."""
+    """There are no safetensors weights: none at all, or only pickled ones."""
 
 
 class UnsupportedModelError(ModelError):
-    """Encoder-decoder, foreign code, no fast tokenizer, or attention that cannot be captured."""
+    """An encoder-decoder, foreign code, no fast tokenizer, or attention we cannot capture."""
 
 
 class OutOfMemoryError(ModelError):
-    """The model or the text does not fit into memory."""
+    """The model or the text does not fit in memory."""
 
 
 class EmptyTextError(ModelError):
-    """Nothing is left to look at after tokenization."""
+    """Tokenization left no token to look at."""

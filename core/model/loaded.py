@@ -1,4 +1,4 @@
-"""A model that was loaded and checked: what every trace is made with."""
+"""A loaded and checked model, from which every trace is made."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class LoadedModel:
-    """A network with its tokenizer, checked: what is recorded of it is its own attention.
+    """A network and its tokenizer; what is recorded is proven to be the model's own attention.
 
     Attributes
     ----------
-    name : what it was loaded by.
-    tokenizer, network : transformers' own objects; the network stays as it is after loading.
+    name : the name it was loaded by.
+    tokenizer, network : transformers' own objects; the network never changes after loading.
     device : "cuda", "mps" or "cpu".
     layers, heads, kv_heads, dim : as recorded; `dim` is the length of a query.
     parameters : number of weights.
-    max_tokens : longest input in tokens.
+    max_tokens : longest input, in tokens.
     causal : whether no token attends to a later one.
     probe_error : largest difference between recomputed and eager attention on a short sentence.
     tokenizer_lock : fast tokenizers must not be called by two threads at once.

@@ -1,4 +1,4 @@
-"""A name or a folder -> a model that can be traced, or a refusal that says why and what instead."""
+"""A name or a folder -> a model that can be traced, or a refusal with the reason and advice."""
 
 from __future__ import annotations
 
@@ -7,31 +7,26 @@ import threading
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from core.model import catalog, network
+import numpy as np
+
+from core.model import catalog, memory, network
 from core.model.checks.config import check_config
-from core.model.checks.folder import ModelFiles, check_folder
-from core.model.checks.tokenizer import private_copy
+from core.model.checks.folder import check_folder
+from core.model.checks.tokenizer import NOT_FAST, private_copy
 from core.model.checks.weights import count_weights
 from core.model.downloading import downloads, hub
-from core.model.errors import (
-    ModelError,
-    NotDownloadedError,
-    UnknownModelError,
-    UnsupportedModelError,
-)
+from core.model.errors import NotDownloadedError, UnknownModelError, UnsupportedModelError
 from core.model.loaded import LoadedModel
-from core.model.machine import memory
 from core.model.refusal import refusing
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from transformers import PreTrainedConfig, PreTrainedModel, PreTrainedTokenizerFast
+    from transformers import PreTrainedModel, PreTrainedTokenizerFast
 
 _LOAD_LOCK = threading.Lock()  # one load at a time: loading needs the most memory
-_LEAST_TOKENS = 4  # [CLS], [SEP] and two of the text
-_ELSEWHERE = ("//", "\\\\")  # to look there can log in to another machine
-_PICK_ANOTHER = "Pick a model from the list, for example bundled/minilm."
+_MIN_TOKENS = 4  # [CLS], [SEP] and two tokens of the text
+_REMOTE = ("//", "\\\\")  # looking there can log in to another machine
 
 
 def load(
@@ -39,47 +34,50 @@ def load(
 ) -> LoadedModel:
     """Load a model and prove that its attention can be recomputed from what is recorded.
 
-    A folder is taken for a stranger's: nothing of it reaches transformers before it was checked.
+    Folders are untrusted: transformers gets nothing from them that was not checked first.
 
     Parameters
     ----------
     name : a catalogue name, a Hugging Face id, or a local folder.
-    download : fetch the weights when they are not on this machine; otherwise refuse.
-    folders : whether `name` may be a folder; without, the disk is not looked at for one.
-    token : False asks the hub without anybody's token, None with the one of this machine, if any.
+    download : fetch the weights if they are not on this machine; otherwise refuse.
+    folders : whether `name` may be a folder; if not, the disk is not searched for one.
+    token : False sends the hub no token, None this machine's token if there is one.
 
     Raises
     ------
     ModelError
-        One of its subclasses, with what was found and the way out; nothing else.
+        One of its subclasses, with the problem and advice; nothing else.
     """
     with refusing(name, "load"):
         folder = _locate(name.strip(), download, folders, token)
+        spec = catalog.find(name.strip())
         with _LOAD_LOCK, _quiet():
-            return _load(name, folder, pinned=catalog.is_pinned(name.strip()))
+            return _load(name, folder, pinned=spec is not None and spec.bundled)
 
 
 def _load(name: str, folder: Path, *, pinned: bool) -> LoadedModel:
-    """The model of a folder; the files of a pinned one are known and are read where they lie."""
-    files = check_folder(name, folder)
-    settings = check_config(name, files.config)
-    on_disk = count_weights(name, files.weights)
-    memory.check_fits(name, on_disk)
-    place = contextlib.nullcontext(folder) if pinned else private_copy(name, files, settings)
+    """Load from a folder; the files of a pinned model are known, so they need no private copy."""
+    files = check_folder(folder)
+    settings = check_config(files.config)
+    on_disk = count_weights(files.weights)
+    memory.check_fits(on_disk)
+    place = contextlib.nullcontext(folder) if pinned else private_copy(files, settings)
     with place as checked:
-        config = network.read_config(name, checked)
-        empty = network.build_empty(name, config)
-        network.check_share(name, on_disk, empty)
-        memory.check_fits(name, max(on_disk, network.count_numbers(empty)))
-        tokenizer = _read_tokenizer(name, checked)
-        return _assemble(name, _read_network(name, empty, config, files), config, tokenizer)
+        config = network.read_config(checked)
+        empty = network.build_empty(config)
+        network.check_share(on_disk, empty)
+        memory.check_fits(max(on_disk, network.count_numbers(empty)))
+        tokenizer = _read_tokenizer(checked)
+        filled = network.fill(empty, config, files.weights)
+    return _prove(name, filled, tokenizer)
 
 
 def _locate(name: str, download: bool, folders: bool, token: bool | None) -> Path:
-    """The folder with the model's files, fetched first where that is allowed."""
+    """The folder with the model's files, downloaded first where that is allowed."""
     spec = catalog.find(name)
     if spec is not None and spec.bundled:
-        catalog.check_bundled(spec)
+        if (problem := catalog.bundled_problem(spec)) is not None:
+            raise problem
         return catalog.bundled_folder(spec)
     if folders and spec is None and (path := as_folder(name)) is not None:
         return path
@@ -87,31 +85,36 @@ def _locate(name: str, download: bool, folders: bool, token: bool | None) -> Pat
     for repo in repos:
         if (folder := hub.cached_folder(repo)) is not None:
             return folder
-    found = hub.ask(repos[0], token)
+    model = hub.ask(repos[0], token)
     if not download:
         raise NotDownloadedError(
-            name,
-            f"{{name}} is not on this machine yet: {found.size_mb} MB must be downloaded.",
-            "Download it, or pick a model that is here.",
-            size_mb=found.size_mb,
+            f"{{name}} is not on this machine yet: {model.size_mb} MB must be downloaded.",
+            "Download it, or pick a model that is already here.",
+            size_mb=model.size_mb,
         )
-    return downloads.fetch(found, token)
+    return downloads.fetch(model, token)
 
 
 def as_folder(name: str) -> Path | None:
-    """`name` as a local folder; None when it reads like a hub id."""
+    """`name` as a local folder; None if it reads like a hub id.
+
+    Raises
+    ------
+    UnknownModelError
+        When it reads like a folder and there is none.
+    """
     try:
         path = Path(name).expanduser()
-        if name and not name.startswith(_ELSEWHERE) and path.is_dir():
+        if name and not name.startswith(_REMOTE) and path.is_dir():
             return path
     except (OSError, ValueError, RuntimeError):
-        pass  # too long, a NUL byte, no such user: no folder either
+        pass  # too long, a NUL byte or no such user: not a folder either
     if not name or name.startswith(("/", ".", "~", "\\")) or name.count("/") > 1 or "\0" in name:
-        raise UnknownModelError(name, "There is no folder {name} on this machine.", _PICK_ANOTHER)
+        raise UnknownModelError("There is no folder {name} on this machine.", name=name)
     return None
 
 
-def _read_tokenizer(name: str, folder: Path) -> PreTrainedTokenizerFast:
+def _read_tokenizer(folder: Path) -> PreTrainedTokenizerFast:
     from transformers import AutoTokenizer
 
     try:
@@ -120,42 +123,24 @@ def _read_tokenizer(name: str, folder: Path) -> PreTrainedTokenizerFast:
         )
     except Exception as error:
         raise UnsupportedModelError(
-            name,
-            f"{{name}} has no tokenizer that can be read ({type(error).__name__}).",
-            _PICK_ANOTHER,
+            f"The tokenizer of {{name}} cannot be read ({type(error).__name__})."
         ) from error
     if not getattr(tokenizer, "is_fast", False):
-        raise UnsupportedModelError(
-            name,
-            "{name} has no fast tokenizer, which is needed to tell words from word pieces.",
-            _PICK_ANOTHER,
-        )
+        raise UnsupportedModelError(NOT_FAST)
     return tokenizer  # type: ignore[no-any-return]
 
 
-def _read_network(
-    name: str, empty: PreTrainedModel, config: PreTrainedConfig, files: ModelFiles
-) -> PreTrainedModel:
-    return network.fill(name, empty, config, files.weights)
-
-
-def _assemble(
-    name: str,
-    filled: PreTrainedModel,
-    config: PreTrainedConfig,
-    tokenizer: PreTrainedTokenizerFast,
-) -> LoadedModel:
+def _prove(name: str, filled: PreTrainedModel, tokenizer: PreTrainedTokenizerFast) -> LoadedModel:
     from core.model.probe import probe
 
     device = pick_device()
     filled.to(device)  # type: ignore[arg-type]
-    found = probe(name, filled, tokenizer)
-    max_tokens = _max_tokens(filled, config, tokenizer)
-    if max_tokens < _LEAST_TOKENS:
+    trace, error = probe(filled, tokenizer)
+    layers, heads, _, dim = trace.shape
+    max_tokens = _max_tokens(filled, tokenizer)
+    if max_tokens < _MIN_TOKENS:
         raise UnsupportedModelError(
-            name,
-            f"The settings of {{name}} allow texts of {max_tokens} tokens only, special ones"
-            " included.",
+            f"The settings of {{name}} limit texts to {max_tokens} tokens, special ones included.",
             "Correct model_max_length in tokenizer_config.json, or pick another model.",
         )
     return LoadedModel(
@@ -163,19 +148,19 @@ def _assemble(
         tokenizer=tokenizer,
         network=filled,
         device=device,
-        layers=found.layers,
-        heads=found.heads,
-        kv_heads=found.kv_heads,
-        dim=found.dim,
-        parameters=sum(weight.numel() for weight in filled.parameters()),
+        layers=layers,
+        heads=heads,
+        kv_heads=trace.kv_keys.shape[1],
+        dim=dim,
+        parameters=filled.num_parameters(),
         max_tokens=max_tokens,
-        causal=found.causal,
-        probe_error=found.error,
+        causal=not any(np.triu(weights, 1).any() for weights in trace.attention()),
+        probe_error=error,
     )
 
 
 def pick_device() -> str:
-    """The fastest device there is: "cuda", else "mps", else "cpu"."""
+    """The fastest device available: "cuda", else "mps", else "cpu"."""
     import torch
 
     if torch.cuda.is_available():
@@ -183,13 +168,14 @@ def pick_device() -> str:
     return "mps" if torch.backends.mps.is_available() else "cpu"
 
 
-def _max_tokens(
-    filled: PreTrainedModel, config: PreTrainedConfig, tokenizer: PreTrainedTokenizerFast
-) -> int:
-    """Longest input: what the tokenizer says, and no more than there are positions."""
+def _max_tokens(filled: PreTrainedModel, tokenizer: PreTrainedTokenizerFast) -> int:
+    """Longest input: what the tokenizer says, capped at the number of positions."""
     import torch
 
-    limits = [tokenizer.model_max_length, getattr(config, "max_position_embeddings", None)]
+    limits = [
+        tokenizer.model_max_length,
+        getattr(filled.config, "max_position_embeddings", None),
+    ]
     for key, module in filled.named_modules():
         if key.endswith(("position_embeddings", "embed_positions")) and isinstance(
             module, torch.nn.Embedding
@@ -197,8 +183,8 @@ def _max_tokens(
             # RoBERTa counts positions from padding_idx + 1.
             first = 0 if module.padding_idx is None else module.padding_idx + 1
             limits.append(module.num_embeddings - first)
-    sane = [limit for limit in limits if isinstance(limit, int) and 0 < limit < 10**9]
-    return min(sane, default=512)
+    plausible = [limit for limit in limits if isinstance(limit, int) and 0 < limit < 10**9]
+    return min(plausible, default=512)
 
 
 @contextlib.contextmanager
@@ -215,6 +201,3 @@ def _quiet() -> Iterator[None]:
         logging.set_verbosity(verbosity)
         if bars:
             logging.enable_progress_bar()
-
-
-__all__ = ["LoadedModel", "ModelError", "load", "pick_device"]

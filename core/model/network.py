@@ -1,4 +1,4 @@
-"""The network of a folder: counted before it is built, and built from checked files alone."""
+"""The network of a folder: counted before it is built, and built only from checked files."""
 
 from __future__ import annotations
 
@@ -9,26 +9,24 @@ from typing import TYPE_CHECKING
 
 from core.model.checks.folder import CONFIG
 from core.model.checks.weights import read_weights
-from core.model.errors import NoWeightsError, UnsupportedModelError
+from core.model.errors import SAVE_AGAIN, NoWeightsError, UnsupportedModelError
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from transformers import PreTrainedConfig, PreTrainedModel
 
-_PICK_ANOTHER = "Pick a model from the list, for example bundled/minilm."
-_SAVE_AGAIN = "Choose the folder that save_pretrained wrote."
-# Weights on disk that a network of that size has at least; poolers and tied weights may be missing.
-_LEAST_SHARE = 0.5
+# Share of the network's weights that must be on disk; poolers and tied weights may be missing.
+_MIN_SHARE = 0.5
 
 
-def read_config(name: str, folder: Path) -> PreTrainedConfig:
+def read_config(folder: Path) -> PreTrainedConfig:
     """The checked settings as transformers reads them.
 
     Raises
     ------
     UnsupportedModelError
-        A kind of network that transformers does not know, or one with three kinds of attention.
+        For a kind of network that transformers does not know, or an encoder-decoder.
     """
     from transformers import AutoConfig
 
@@ -37,10 +35,9 @@ def read_config(name: str, folder: Path) -> PreTrainedConfig:
             folder, local_files_only=True, trust_remote_code=False
         )
     except Exception as error:
-        raise UnsupportedModelError(name, _why_not(folder, error), _PICK_ANOTHER) from error
+        raise UnsupportedModelError(_why_not(folder, error)) from error
     if config.is_encoder_decoder:
         raise UnsupportedModelError(
-            name,
             f"{{name}} is an encoder-decoder model ({config.model_type}):"
             " it has three kinds of attention, and the pages here show one.",
             "Pick an encoder (BERT family) or a decoder (GPT family).",
@@ -49,24 +46,24 @@ def read_config(name: str, folder: Path) -> PreTrainedConfig:
 
 
 def _why_not(folder: Path, error: Exception) -> str:
-    """Why transformers makes no settings of the checked config.json."""
+    """Why transformers cannot read the checked config.json."""
     from transformers.models.auto.configuration_auto import CONFIG_MAPPING
 
     kind = json.loads((folder / CONFIG).read_text("utf-8"))["model_type"]
     if kind not in CONFIG_MAPPING:
         return (
-            f"{{name}} is a kind of network ({kind[:60]}) that cannot be read without running code"
-            " from its folder, which this app never does."
+            f"{{name}} is a kind of network ({kind[:60]}) that needs code from its folder, and this"
+            " app never runs such code."
         )
     if isinstance(error, ImportError):
         return f"{{name}} ({kind}) needs a Python package that is not installed here."
     return (
-        f"config.json of {{name}} does not describe a network of its kind, {kind}"
+        f"config.json of {{name}} does not describe a valid {kind} network"
         f" ({type(error).__name__})."
     )
 
 
-def build_empty(name: str, config: PreTrainedConfig) -> PreTrainedModel:
+def build_empty(config: PreTrainedConfig) -> PreTrainedModel:
     """The network without memory for its weights, on torch's meta device.
 
     Raises
@@ -91,10 +88,8 @@ def build_empty(name: str, config: PreTrainedConfig) -> PreTrainedModel:
             )
     except ValueError as error:
         raise UnsupportedModelError(
-            name,
             "The attention of {name} cannot be captured: transformers does not let it be"
             f" replaced, or its settings do not fit together ({_first_line(error)}).",
-            _PICK_ANOTHER,
         ) from error
     return network
 
@@ -105,30 +100,29 @@ def count_numbers(network: PreTrainedModel) -> int:
     return weights + sum(table.numel() for table in network.buffers())
 
 
-def check_share(name: str, on_disk: int, empty: PreTrainedModel) -> None:
-    """Refuse weights that are too few for the network, before it gets memory.
+def check_share(on_disk: int, empty: PreTrainedModel) -> None:
+    """Refuse a network that has far more weights than the files, before it gets memory.
 
     Raises
     ------
     NoWeightsError
         With both numbers.
     """
-    wanted = sum(weight.numel() for weight in empty.parameters())
-    if on_disk < _LEAST_SHARE * wanted:
+    described = sum(weight.numel() for weight in empty.parameters())
+    if on_disk < _MIN_SHARE * described:
         raise NoWeightsError(
-            name,
-            f"config.json of {{name}} describes a network of {wanted:,} weights,"
+            f"config.json of {{name}} describes a network of {described:,} weights,"
             f" and its files hold {on_disk:,}.",
-            _SAVE_AGAIN,
+            SAVE_AGAIN,
         )
 
 
 def fill(
-    name: str, empty: PreTrainedModel, config: PreTrainedConfig, files: tuple[Path, ...]
+    empty: PreTrainedModel, config: PreTrainedConfig, files: tuple[Path, ...]
 ) -> PreTrainedModel:
-    """The network with its weights, in float32 and evaluation mode, with the recording attention.
+    """The network with its weights, in float32 and evaluation mode, with recording attention.
 
-    The tensors are handed over, so transformers opens no file of the folder.
+    The tensors are passed in, so transformers opens no file in the folder.
 
     Raises
     ------
@@ -153,18 +147,16 @@ def fill(
         if "ignore_mismatched_sizes" not in str(error):
             raise
         raise NoWeightsError(
-            name,
-            "The weights of {name} have other shapes than its config.json describes.",
-            _SAVE_AGAIN,
+            "The weights of {name} do not have the shapes that its config.json describes.",
+            SAVE_AGAIN,
         ) from error
-    # Poolers sit above the last layer: checkpoints often lack them, and attention never sees them.
+    # Poolers sit above the last layer: checkpoints often lack them; attention does not see them.
     missing = sorted(key for key in report["missing_keys"] if "pooler" not in key)
     if missing:
         raise NoWeightsError(
-            name,
-            f"The weights of {{name}} are not complete: {len(missing)} tensors are missing,"
+            f"The weights of {{name}} are incomplete: {len(missing)} tensors are missing,"
             f" for example {missing[0][:100]}.",
-            _SAVE_AGAIN,
+            SAVE_AGAIN,
         )
     with contextlib.suppress(AttributeError):
         network.config.use_cache = False

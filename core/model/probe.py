@@ -1,8 +1,7 @@
-"""The proof that entitles every page to say "this is the model's attention"."""
+"""The check that lets every page say "this is the model's attention"."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -16,33 +15,20 @@ if TYPE_CHECKING:
     import torch
     from transformers import PreTrainedModel, PreTrainedTokenizerFast
 
-    from core.model.capture import Call
-
 PROBE_TEXT = "The quick brown fox jumps over the lazy dog, and nobody minds."
 PROBE_TOLERANCE = 1e-5
-_PICK_ANOTHER = "Pick a model from the list, for example bundled/minilm."
 
 
-@dataclass(frozen=True)
-class ProbeResult:
-    """Shape of what was recorded, and the largest difference from the eager attention."""
-
-    layers: int
-    heads: int
-    kv_heads: int
-    dim: int
-    causal: bool
-    error: float
-
-
-def probe(name: str, network: PreTrainedModel, tokenizer: PreTrainedTokenizerFast) -> ProbeResult:
+def probe(network: PreTrainedModel, tokenizer: PreTrainedTokenizerFast) -> tuple[Trace, float]:
     """Run a short sentence both ways and compare every attention weight of every layer.
+
+    Returns the trace of the sentence, without its tokens, and the largest difference.
 
     Raises
     ------
     UnsupportedModelError
-        When nothing is recorded, or when what is recomputed differs by more than
-        `PROBE_TOLERANCE` from the model's own eager attention.
+        When nothing is recorded, or the recomputed attention differs from the model's own eager
+        attention by more than `PROBE_TOLERANCE`.
     """
     import torch
 
@@ -51,47 +37,32 @@ def probe(name: str, network: PreTrainedModel, tokenizer: PreTrainedTokenizerFas
         for key, value in tokenizer(PROBE_TEXT, return_tensors="pt").items()
         if key in {"input_ids", "attention_mask"}
     }
-    check_ids(name, network, inputs["input_ids"][0].tolist())
+    check_ids(network, inputs["input_ids"][0].tolist())
     with torch.inference_mode(), recording() as calls:
         network(**inputs)
     if not calls:
         raise UnsupportedModelError(
-            name,
             f"The attention of {{name}} ({network.config.model_type}) cannot be captured:"
-            " the model computes it without asking transformers' attention interface.",
-            _PICK_ANOTHER,
+            " the model does not use transformers' attention interface.",
         )
-    trace = _trace_of(name, calls)
-    eager = _eager_attentions(name, network, inputs)
-    error = _largest_difference(name, trace, eager)
-    if not error <= PROBE_TOLERANCE:  # also when it is not a number
-        raise UnsupportedModelError(
-            name,
-            f"The attention of {{name}} ({network.config.model_type}) recomputed from its queries"
-            f" and keys differs from the model's own by {error:.1g}"
-            f" (at most {PROBE_TOLERANCE:.0e} is accepted).",
-            _PICK_ANOTHER,
-        )
-    layers, heads, _, dim = trace.shape
-    causal = not any(np.triu(weights, 1).any() for weights in trace.attention())
-    return ProbeResult(layers, heads, trace.kv_keys.shape[1], dim, causal, error)
-
-
-def _trace_of(name: str, calls: list[Call]) -> Trace:
     keep = np.arange(calls[0].query.shape[2])
     try:
-        queries, keys, values = stack_call_arrays(calls, 0, keep)
+        arrays = stack_call_arrays(calls, 0, keep)
     except ValueError as error:
+        raise UnsupportedModelError(f"{{name}} cannot be shown: its {error}.") from error
+    trace = Trace("", (), *arrays, layer_rules(calls, 0, keep), causal=False)
+    difference = _largest_difference(trace, _eager_attentions(network, inputs))
+    if not difference <= PROBE_TOLERANCE:  # also for "not a number"
         raise UnsupportedModelError(
-            name, f"{{name}} cannot be shown: its {error}.", _PICK_ANOTHER
-        ) from error
-    return Trace(name, (), queries, keys, values, layer_rules(calls, 0, keep), causal=False)
+            f"The attention of {{name}} ({network.config.model_type}) recomputed from its queries"
+            f" and keys differs from the model's own by {difference:.1g}"
+            f" (at most {PROBE_TOLERANCE:.0e} is accepted).",
+        )
+    return trace, difference
 
 
-def _eager_attentions(
-    name: str, network: PreTrainedModel, inputs: dict[str, torch.Tensor]
-) -> list[Array]:
-    """The model's own attention, a float32 (head, token, token) array a layer."""
+def _eager_attentions(network: PreTrainedModel, inputs: dict[str, torch.Tensor]) -> list[Array]:
+    """The model's own attention: one float32 (head, token, token) array per layer."""
     import torch
 
     try:
@@ -101,22 +72,18 @@ def _eager_attentions(
         return [weights[0].float().cpu().numpy() for weights in output.attentions]
     except (ValueError, TypeError, AttributeError) as error:
         raise UnsupportedModelError(
-            name,
             f"{{name}} does not return its own attention to compare with ({type(error).__name__}).",
-            _PICK_ANOTHER,
         ) from error
     finally:
         network.set_attn_implementation(IMPLEMENTATION)
 
 
-def _largest_difference(name: str, trace: Trace, eager: list[Array]) -> float:
+def _largest_difference(trace: Trace, eager: list[Array]) -> float:
     layers, heads, tokens, _ = trace.shape
     if len(eager) != layers or any(each.shape != (heads, tokens, tokens) for each in eager):
         raise UnsupportedModelError(
-            name,
             f"{{name}} records {layers} layers of {heads} heads but returns the attention of"
             f" {len(eager)} layers of another shape.",
-            _PICK_ANOTHER,
         )
     differences = [np.abs(trace.attention(layer) - own).max() for layer, own in enumerate(eager)]
-    return float(np.max(differences))  # unlike max(), it does not pass over "not a number"
+    return float(np.max(differences))  # unlike max(), it does not ignore "not a number"

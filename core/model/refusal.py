@@ -1,4 +1,4 @@
-"""Nothing but a ModelError leaves this floor: whatever goes wrong becomes one sentence."""
+"""Turn whatever goes wrong in `core.model` into a ModelError: one sentence and what to do."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ import logging
 import traceback
 from typing import TYPE_CHECKING, Concatenate, Literal, ParamSpec, TypeVar
 
-from core.model.errors import ModelError, OutOfMemoryError, UnsupportedModelError
-from core.model.machine.memory import is_out_of_memory
+from core.model.errors import FREE_MEMORY, ModelError, OutOfMemoryError, UnsupportedModelError
+from core.model.memory import is_out_of_memory
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -20,42 +20,34 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 Action = Literal["load", "run", "read"]
-# What was tried, as a person reads it after the model's name.
 _FAILED: dict[Action, str] = {
     "load": "cannot be loaded: its files led to an error",
     "run": "cannot be run on this text: the network stopped with an error",
     "read": "has weights that cannot be read for this view: they led to an error",
 }
 _OUT_OF_MEMORY: dict[Action, tuple[str, str]] = {
-    "load": (
-        "There is not enough memory to load {name}.",
-        "Pick a smaller model, or close other programs and try again.",
-    ),
+    "load": ("There is not enough memory to load {name}.", FREE_MEMORY),
     "run": (
         "There is not enough memory to run this text through {name}.",
         "Use a shorter text or a smaller model.",
     ),
-    "read": (
-        "There is not enough memory to read the weights of {name}.",
-        "Pick a smaller model, or close other programs and try again.",
-    ),
+    "read": ("There is not enough memory to read the weights of {name}.", FREE_MEMORY),
 }
-_PICK_ANOTHER = "Pick a model from the list, for example bundled/minilm."
 _log = logging.getLogger(__name__)
 
 
 class refusing:  # noqa: N801 - reads as a statement: with refusing(name, "load")
-    """Turn what a block raises into a ModelError; a ModelError passes as it is.
+    """Turn any exception in the block into a ModelError; a ModelError gets its name here.
 
-    KeyboardInterrupt, GeneratorExit and Streamlit's own signals pass too: they are no Exception.
-    A panic of the tokenizers library is none either, but it is a failure and is refused.
+    KeyboardInterrupt, GeneratorExit and Streamlit's signals are not of class Exception and pass. A
+    panic in the tokenizers library is not one either, but it is a failure, so it is refused too.
 
-    A message is kept as long as a visitor looks at it, so it holds on to nothing: neither to the
-    error it came from nor to frames, whose variables are networks and texts.
+    The app keeps an error while a visitor looks at its message, so the error must not hold on to
+    the frames it came through: their variables are networks and texts.
 
     Parameters
     ----------
-    name : the model as it was asked for.
+    name : the model as the user named it.
     action : what the block does with it.
     """
 
@@ -63,7 +55,7 @@ class refusing:  # noqa: N801 - reads as a statement: with refusing(name, "load"
         self._name, self._action = name, action
 
     def __enter__(self) -> None:
-        """Nothing is prepared."""
+        """Do nothing."""
 
     def __exit__(
         self,
@@ -72,26 +64,27 @@ class refusing:  # noqa: N801 - reads as a statement: with refusing(name, "load"
         trace: TracebackType | None,
     ) -> Literal[False]:
         """Raise the refusal in place of the error."""
-        if error is None or not (isinstance(error, Exception) or is_panic(error)):
+        if error is None or not (isinstance(error, Exception) or _is_panic(error)):
             return False
-        refusal = error if isinstance(error, ModelError) else _refusal_for(self, error)
-        _let_go(error)
+        refusal = error if isinstance(error, ModelError) else self._refusal_for(error)
+        refusal.name = refusal.name or self._name
+        _release_frames(error)
         raise refusal.with_traceback(None) from None
 
-    def sentence(self, error: BaseException) -> ModelError:
-        """What a person is told about an error that nobody foresaw."""
+    def _refusal_for(self, error: BaseException) -> ModelError:
+        # Log where it happened but not the message, which may quote what a visitor typed.
+        frames = "".join(traceback.format_tb(error.__traceback__))
+        _log.warning("%s while a model was used:\n%s", type(error).__name__, frames)
         if is_out_of_memory(error):
-            return OutOfMemoryError(self._name, *_OUT_OF_MEMORY[self._action])
-        kind = "a fault in the tokenizer" if is_panic(error) else type(error).__name__
-        return UnsupportedModelError(
-            self._name, f"{{name}} {_FAILED[self._action]} ({kind}).", _PICK_ANOTHER
-        )
+            return OutOfMemoryError(*_OUT_OF_MEMORY[self._action])
+        kind = "a fault in the tokenizer" if _is_panic(error) else type(error).__name__
+        return UnsupportedModelError(f"{{name}} {_FAILED[self._action]} ({kind}).")
 
 
 def refusing_to(
     action: Action,
 ) -> Callable[[Callable[Concatenate[LoadedModel, P], T]], Callable[Concatenate[LoadedModel, P], T]]:
-    """Decorate a function of a model, so that a ModelError is all it raises."""
+    """Decorate a function whose first argument is a model: it raises ModelErrors only."""
 
     def decorate(
         function: Callable[Concatenate[LoadedModel, P], T],
@@ -106,25 +99,16 @@ def refusing_to(
     return decorate
 
 
-def is_panic(error: BaseException) -> bool:
-    """Whether Rust code under a Python package gave up; its class can be imported from nowhere."""
+def _is_panic(error: BaseException) -> bool:
+    """Whether Rust code under a Python package panicked; the class cannot be imported."""
     return type(error).__name__ == "PanicException"
 
 
-def _refusal_for(block: refusing, error: BaseException) -> ModelError:
-    # The place without the message: a message may hold what a visitor typed.
-    frames = "".join(traceback.format_tb(error.__traceback__))
-    _log.warning("%s while a model was used:\n%s", type(error).__name__, frames)
-    return block.sentence(error)
-
-
-def _let_go(error: BaseException) -> None:
-    """Free the frames of an error and of those it came from."""
-    chain: BaseException | None = error
-    seen: set[int] = set()
-    while chain is not None and id(chain) not in seen:
-        seen.add(id(chain))
-        chain.__traceback__ = None
-        earlier = chain.__cause__ or chain.__context__
-        chain.__cause__ = chain.__context__ = None
-        chain = earlier
+def _release_frames(error: BaseException) -> None:
+    """Free the frames of an error and of those that caused it."""
+    cause: BaseException | None = error
+    while cause is not None:  # links are cut on the way, so a circle ends too
+        cause.__traceback__ = None
+        earlier = cause.__cause__ or cause.__context__
+        cause.__cause__ = cause.__context__ = None
+        cause = earlier

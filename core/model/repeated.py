@@ -1,4 +1,4 @@
-"""Random token sequences that stand twice, on which heads that copy give themselves away."""
+"""Random token sequences, repeated once, which reveal the heads that copy."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from core.model.loaded import LoadedModel
     from core.model.trace import Trace
 
-LENGTH = 50  # tokens of a sequence, as in Olsson et al. 2022 and the tutorials after it
+LENGTH = 50  # tokens per sequence, as in Olsson et al. 2022 and later tutorials
 SEQUENCES = 4
 SEED = 20_220_308
 
@@ -29,35 +29,34 @@ def trace_repeated(
 ) -> Iterator[Trace]:
     """Traces of random sequences of ordinary tokens, each followed by itself.
 
-    Special tokens stand around both copies together where the tokenizer puts them around a text;
-    a model that takes fewer tokens than twice `length` gets shorter sequences.
+    The tokenizer's special tokens enclose both copies together. A model that takes fewer tokens
+    than twice `length` gets shorter sequences.
 
     Raises
     ------
     TooShortError
-        When not even a sequence of two tokens fits.
+        When not even two tokens fit twice.
     """
     before, after = _template(model)
-    most = (model.max_tokens - len(before) - len(after)) // 2
-    if min(most, length) < 2:
+    length = min(length, (model.max_tokens - len(before) - len(after)) // 2)
+    if length < 2:
         raise TooShortError(
-            model.name,
             f"{{name}} takes {model.max_tokens} tokens;"
-            f" a sequence of {min(most, length)} tokens cannot be repeated.",
+            f" a sequence of {length} tokens cannot be repeated.",
             "Pick a model that takes longer texts.",
         )
     ordinary = _ordinary_ids(model)
     generator = np.random.default_rng(seed)
     inputs = []
     for _ in range(sequences):
-        half = generator.choice(ordinary, min(most, length), replace=False).tolist()
+        half = generator.choice(ordinary, length, replace=False).tolist()
         ids = [*before, *half, *half, *after]
         inputs.append(Input(ids, [0] * len(ids), _tokens(model, ids, len(before), len(after)), 0))
     return trace_inputs(model, inputs)
 
 
 def _template(model: LoadedModel) -> tuple[list[int], list[int]]:
-    """Ids of the special tokens that the tokenizer puts before a text, and after it."""
+    """Ids of the special tokens that the tokenizer puts before and after a text."""
     with model.tokenizer_lock:
         encoded = model.tokenizer("a", verbose=False, return_special_tokens_mask=True)
     ids, special = encoded["input_ids"], encoded["special_tokens_mask"]
@@ -66,28 +65,28 @@ def _template(model: LoadedModel) -> tuple[list[int], list[int]]:
 
 
 def _ordinary_ids(model: LoadedModel) -> list[int]:
-    """Ids that stand for text: no special tokens, none that the network has no vector for."""
+    """Ids of text tokens that the network has vectors for; no special tokens."""
     size = model.network.get_input_embeddings().num_embeddings
     with model.tokenizer_lock:
         special = set(model.tokenizer.all_special_ids) | set(model.tokenizer.added_tokens_decoder)
-        known = len(model.tokenizer)
-    return [index for index in range(min(size, known)) if index not in special]
+        size = min(size, len(model.tokenizer))
+    return [index for index in range(size) if index not in special]
 
 
 def _tokens(model: LoadedModel, ids: list[int], before: int, after: int) -> tuple[Token, ...]:
     with model.tokenizer_lock:
         names = model.tokenizer.convert_ids_to_tokens(ids)
-        bytewise = is_byte_level(model.tokenizer)
-    last = len(ids) - after
+        byte_level = is_byte_level(model.tokenizer)
+    end = len(ids) - after
     return tuple(
         Token(
             name,
-            display_name(name, bytewise),
+            display_name(name, byte_level),
             id_,
-            special=not before <= place < last,
+            special=not before <= place < end,
             segment=0,
             position=place,
-            word=place - before if before <= place < last else -1,
+            word=place - before if before <= place < end else -1,
         )
         for place, (name, id_) in enumerate(zip(names, ids, strict=True))
     )

@@ -1,8 +1,8 @@
-"""What one forward pass showed: tokens, queries, keys, values. Immutable; imports only NumPy.
+"""What one forward pass recorded: tokens, queries, keys, values. Immutable; imports only NumPy.
 
-The attention maps themselves (token x token, per head) are not kept: they are recomputed from the
-recorded queries and keys for the layer or head that is asked for, so that a trace grows with the
-length of the text and not with its square.
+Attention maps (token x token, per head) are not stored: they are recomputed from the queries and
+keys for the layer or head that is asked for, so a trace grows with the length of the text and not
+with its square.
 """
 
 from __future__ import annotations
@@ -20,19 +20,19 @@ Floats = TypeVar("Floats", NDArray[np.float32], NDArray[np.float64])
 
 @dataclass(frozen=True)
 class Token:
-    """One token as the model got it and as people read it.
+    """One token, as the model gets it and as people read it.
 
     Attributes
     ----------
-    text : as ``tokenizer.convert_ids_to_tokens`` gives it, e.g. ``"##y"`` or ``"Ġbook"``.
-    display : what people read: byte-level marks decoded, unknown tokens shown as they were typed.
+    text : as ``tokenizer.convert_ids_to_tokens`` returns it, e.g. ``"##y"`` or ``"Ġbook"``.
+    display : what people read: byte-level marks decoded, unknown tokens shown as typed.
     id : number in the vocabulary.
-    special : one of the tokenizer's own (``[CLS]``, ``</s>``, ...): added by its template, or typed
-        as such, which the model cannot tell apart.
+    special : whether it is one of the tokenizer's own (``[CLS]``, ``</s>``, ...), added by its
+        template or typed; the model cannot tell these apart.
     segment : 0 for the first sentence, 1 for the second.
     position : index in the sequence, from 0.
-    word : index of the word it belongs to, counted over the whole sequence; -1 for special tokens.
-    span : first character and the one after the last, in its own sentence as it was typed.
+    word : index of its word, counted over the whole sequence; -1 for special tokens.
+    span : first character and the one after the last, in its own sentence as typed.
     """
 
     text: str
@@ -47,14 +47,14 @@ class Token:
 
 @dataclass(frozen=True)
 class Layer:
-    """How one layer turns queries and keys into logits.
+    """How one layer turns queries and keys into scores.
 
     Attributes
     ----------
     scaling : factor of the dot product, usually ``1 / sqrt(dim)``.
     mask : additive, (token, token) or (head, token, token), ``-inf`` where attention is not
         permitted; None where everything is permitted.
-    softcap : logits are bounded as ``softcap * tanh(logits / softcap)`` (Gemma 2); None otherwise.
+    softcap : scores are bounded as ``softcap * tanh(scores / softcap)`` (Gemma 2), unless None.
     """
 
     scaling: float
@@ -62,13 +62,12 @@ class Layer:
     softcap: float | None = None
 
     def logits(self, products: Floats, head: int | None = None) -> Floats:
-        """What softmax gets: the dot products scaled, soft-capped and masked, of their own type.
+        """The scores for softmax: scaled, soft-capped and masked, in the type of `products`.
 
         Parameters
         ----------
-        products : <q_i, k_j>, (token, token) of one `head`, or (head, token, token) of all where
-            none is given. Of any other shape that the mask goes with: any at all where it is None.
-            They are written over.
+        products : <q_i, k_j>, (token, token) for one `head`, (head, token, token) for all heads,
+            or any other shape that the mask broadcasts to. The array is overwritten.
         """
         products *= self.scaling
         if self.softcap is not None:
@@ -85,17 +84,17 @@ class Trace:
     Attributes
     ----------
     model : the name the model was loaded by.
-    tokens : one entry a position.
+    tokens : one per position.
     queries : float32 (layer, head, token, dim), read-only, rotary positions already applied.
     kv_keys, kv_values : float32 (layer, key-value head, token, dim), read-only, as the model
         computed them. Grouped-query models have fewer of them than query heads.
     layers : scaling, mask and soft cap of each layer.
     causal : whether no token of this model attends to a later one.
-    dropped : how many tokens were cut off because the text is longer than the model takes; at
-        least so many where characters were cut as well.
-    hidden_states : float32 (layer + 1, token, width), read-only: what each layer receives, from 0
-        the embeddings, and what the last one gives; None where the model does not tell.
-    cut_characters : how many characters at the end of a very long text no tokenizer has seen.
+    dropped : number of tokens cut off because the text is longer than the model takes; a minimum
+        if characters were cut as well.
+    hidden_states : float32 (layer + 1, token, width), read-only: the input of each layer, from the
+        embeddings on, and the output of the last; None if the model does not return them.
+    cut_characters : characters at the end of a very long text that the tokenizer never saw.
     """
 
     model: str
@@ -122,12 +121,12 @@ class Trace:
 
     @property
     def typed_specials(self) -> tuple[Token, ...]:
-        """The special tokens that stand in the text as it was typed; templates' have no span."""
+        """The special tokens that were typed in the text; those of the template have no span."""
         return tuple(each for each in self.tokens if each.special and each.span[0] < each.span[1])
 
     @property
     def group(self) -> int:
-        """How many query heads share one key-value head (1 unless the model groups queries)."""
+        """Number of query heads that share a key-value head (1 unless the model groups queries)."""
         return self.queries.shape[1] // self.kv_keys.shape[1]
 
     @property
@@ -141,24 +140,24 @@ class Trace:
         return self._per_query_head(self.kv_values)
 
     def scores(self, layer: int, head: int | None = None) -> Array:
-        """Logits before softmax: scaled, soft-capped where the model does, and masked.
+        """Scores before softmax: scaled, soft-capped if the model does that, and masked.
 
-        Returns float32 (token, token), or (head, token, token) when no head is given;
-        ``-inf`` where the query (row) is not permitted to see the key (column).
+        Returns float32 (token, token), or (head, token, token) without `head`; ``-inf`` where the
+        query (row) may not attend to the key (column).
         """
         self._check(layer, head)
         heads = slice(None) if head is None else slice(head, head + 1)
         queries = self.queries[layer, heads]  # (head, token, dim)
         groups = np.arange(self.queries.shape[1])[heads] // self.group
         products = queries @ self.kv_keys[layer, groups].swapaxes(-1, -2)  # (head, token, token)
-        logits = self.layers[layer].logits(products, head)
-        return logits if head is None else logits[0]
+        scores = self.layers[layer].logits(products, head)
+        return scores if head is None else scores[0]
 
     def attention(self, layer: int | None = None, head: int | None = None) -> Array:
         """Attention weights: softmax of the scores over the keys; every row sums to one.
 
-        Returns float32 (layer, head, token, token), without the axes that are given. All layers
-        and heads of a long text are large: 4 bytes x layers x heads x tokens squared.
+        Returns float32 (layer, head, token, token) without the axes that are given. A full array
+        takes 4 bytes x layers x heads x tokens squared.
         """
         if layer is None:
             return np.stack([self.attention(each, head) for each in range(len(self.layers))])
@@ -183,7 +182,7 @@ class Trace:
 def softmax(scores: Floats, out: Floats | None = None) -> Floats:
     """Softmax over the last axis; ``-inf`` becomes exactly 0. Same shape and type as `scores`.
 
-    `out` takes the result, and may be `scores`: those of a long text are large.
+    `out` receives the result and may be `scores`, which saves memory for long texts.
     """
     shifted: Floats = np.subtract(scores, scores.max(axis=-1, keepdims=True), out=out)
     np.exp(shifted, out=shifted)
@@ -192,5 +191,5 @@ def softmax(scores: Floats, out: Floats | None = None) -> Floats:
 
 
 def default_scaling(dim: int) -> float:
-    """1 / sqrt(dim), the scaling of a model that names none (Vaswani et al. 2017, eq. 1)."""
+    """1 / sqrt(dim), the scaling unless a model sets its own (Vaswani et al. 2017, eq. 1)."""
     return 1.0 / math.sqrt(dim)

@@ -1,4 +1,4 @@
-"""Run a text, a pair of texts or many texts through a model and keep what its heads computed."""
+"""Run a text, a pair of texts or a corpus through a model and record what its heads compute."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from core.model import memory
 from core.model.capture import layer_rules, recording, stack_call_arrays
 from core.model.checks.vocabulary import check_ids
 from core.model.errors import EmptyTextError, OutOfMemoryError
-from core.model.machine import memory
 from core.model.refusal import refusing, refusing_to
 from core.model.tokens import read_tokens
 from core.model.trace import Token, Trace
@@ -26,20 +26,19 @@ if TYPE_CHECKING:
 
     from core.model.capture import Call
     from core.model.loaded import LoadedModel
-    from core.model.trace import Array
 
-# Tokens of a padded batch: 60 MB of queries, keys and values for BERT base, and no faster if more.
+# Tokens of a padded batch: 60 MB of queries, keys and values for BERT base. More is no faster.
 BATCH_TOKENS = 1024
-# No tokenizer sees more of a text than this for each token that can be used: it takes 250 bytes of
-# memory for a byte of text. Words and their pieces have 2 to 20 characters. What is longer is no
-# language: blanks, a line of dashes, a word of a thousand letters that WordPiece takes for one
-# unknown token. Such a text may end before the model's limit, and that is told as all cuts are.
-CHARACTERS_A_TOKEN = 32
+# Tokenizers need 250 bytes of memory per byte of text, so they get at most this many characters for
+# each token the model takes. Words and word pieces have 2 to 20 characters; longer ones are blanks,
+# lines of dashes, or a thousand letters that WordPiece turns into one unknown token. Such a text
+# may end before the model's limit, which is reported like any other cut.
+CHARACTERS_PER_TOKEN = 32
 
 
 @dataclass(frozen=True)
 class Input:
-    """One text ready for the model: its ids and segments, what people read, what was cut.
+    """One text ready for the model: its ids and segments, its tokens, and what was cut.
 
     `dropped` and `cut_characters` are as in :class:`core.model.trace.Trace`.
     """
@@ -65,9 +64,9 @@ def trace_text(
     Raises
     ------
     EmptyTextError
-        When no token is left but the tokenizer's own special ones.
+        When the text has only special tokens.
     OutOfMemoryError
-        When the text is too long for the memory there is.
+        When the text is too long for the free memory.
     """
     (trace,) = trace_inputs(model, [_encode(model, text, pair, max_tokens)])
     return trace
@@ -79,9 +78,9 @@ def trace_corpus(
     batch_size: int = 16,
     max_tokens: int | None = None,
 ) -> Iterator[Trace]:
-    """One trace a text, in order, run in padded batches; padding never reaches a trace.
+    """One trace per text, in order, run in padded batches; padding never reaches a trace.
 
-    Raises as :func:`trace_text` does, when the batch with that text is reached.
+    Raises what :func:`trace_text` raises, once the batch with that text is reached.
     """
     remaining = iter(texts)
     while batch := list(islice(remaining, batch_size)):
@@ -96,19 +95,17 @@ def trace_by_length(
     max_tokens: int | None = None,
     lengths: Sequence[int] | None = None,
 ) -> Iterator[tuple[int, Trace]]:
-    """The traces of a corpus with their places in `texts`, the shortest texts first.
+    """The traces of a corpus, each with its place in `texts`, shortest texts first.
 
-    Texts of similar length run together, so that little is padded; padding never reaches a trace.
-    Nothing runs ahead of the batch that is asked for, and no more than it is in memory: to cancel
-    is to stop asking.
+    Texts of similar length run together, so there is little padding, and none reaches a trace.
+    Batches run as they are asked for, one in memory at a time: to cancel, stop asking. Texts that
+    have only special tokens are skipped.
 
     Parameters
     ----------
-    batch_tokens : tokens of a batch with its padding; a longer text runs alone.
+    batch_tokens : tokens in a batch, padding included; a longer text runs alone.
     max_tokens : cut each text at this length if the model would take more.
-    lengths : in tokens, where they are known, as :func:`token_lengths` gives them.
-
-    Texts that hold no token but special ones are passed over: their places do not come.
+    lengths : in tokens, as :func:`token_lengths` returns them, if already known.
     """
     if lengths is None:
         lengths = token_lengths(model, texts, max_tokens)
@@ -123,7 +120,7 @@ def trace_by_length(
 
 @refusing_to("run")
 def token_lengths(model: LoadedModel, texts: Sequence[str], max_tokens: int | None) -> list[int]:
-    """How many tokens of each text the model gets, its special ones included."""
+    """How many tokens of each text the model gets, special tokens included."""
     limit = usable_tokens(model, max_tokens)
     lengths = []
     for text in texts:
@@ -135,12 +132,12 @@ def token_lengths(model: LoadedModel, texts: Sequence[str], max_tokens: int | No
 
 
 def usable_tokens(model: LoadedModel, max_tokens: int | None) -> int:
-    """How many tokens of a text are run at most."""
+    """The maximum number of tokens of a text that are run."""
     return min(model.max_tokens, max_tokens or model.max_tokens)
 
 
 def batches_by_length(lengths: Sequence[int], batch_tokens: int) -> Iterator[list[int]]:
-    """Places by length, as many at a time as fit when all are padded to the longest of them."""
+    """Group places by length, as many as fit when padded to the longest of them."""
     batch: list[int] = []
     for place in sorted(range(len(lengths)), key=lengths.__getitem__):
         if batch and (len(batch) + 1) * lengths[place] > batch_tokens:
@@ -167,27 +164,22 @@ def _encode(model: LoadedModel, text: str, pair: str | None, max_tokens: int | N
         tokens = read_tokens(model.tokenizer, encoding, text, pair)
     if all(token.special for token in tokens):
         raise EmptyTextError(
-            model.name,
-            "There is nothing to look at: the text has no token but special ones.",
-            "Type a sentence.",
+            "There is nothing to show: the text has only special tokens.", "Type a sentence."
         )
     segments = encoded.get("token_type_ids", [0] * len(tokens))
     return Input(encoding.ids, segments, tokens, max(0, length - len(tokens)), cut)
 
 
 def _usable(text: str, limit: int) -> str:
-    """The characters that a tokenizer may see for so many tokens.
-
-    Half of a surrogate pair is no character, and tokenizers refuse it.
-    """
-    return text[: limit * CHARACTERS_A_TOKEN].encode("utf-8", "replace").decode("utf-8")
+    """The characters the tokenizer gets; half a surrogate pair is replaced, as tokenizers fail."""
+    return text[: limit * CHARACTERS_PER_TOKEN].encode("utf-8", "replace").decode("utf-8")
 
 
 def trace_inputs(model: LoadedModel, batch: list[Input]) -> Iterator[Trace]:
-    """The traces of a batch, one at a time; the batch runs when the first is asked for."""
+    """The traces of a batch, one at a time; it runs when the first is asked for."""
     calls, hidden = _run(model, batch)
     for row, item in enumerate(batch):
-        with refusing(model.name, "run"):  # ends before the caller's code goes on
+        with refusing(model.name, "run"):  # must not enclose the caller's code
             trace = _read_trace(model, calls, hidden, row, item)
         yield trace
 
@@ -196,9 +188,9 @@ def trace_inputs(model: LoadedModel, batch: list[Input]) -> Iterator[Trace]:
 def _run(
     model: LoadedModel, batch: list[Input]
 ) -> tuple[list[Call], tuple[torch.Tensor, ...] | None]:
-    """The forward pass of a batch whose ids the network has vectors for."""
+    """The forward pass of a batch, once the ids are known to have vectors."""
     for item in batch:
-        check_ids(model.name, model.network, item.ids, item.segments)
+        check_ids(model.network, item.ids, item.segments)
     try:
         return _forward(model, batch)
     except (MemoryError, RuntimeError) as error:
@@ -206,7 +198,6 @@ def _run(
             raise
         longest = max(len(item.ids) for item in batch)
         raise OutOfMemoryError(
-            model.name,
             f"There is not enough memory to run {longest} tokens through {{name}}.",
             "Use a shorter text or a smaller model.",
         ) from error
@@ -215,7 +206,7 @@ def _run(
 def _forward(
     model: LoadedModel, batch: list[Input]
 ) -> tuple[list[Call], tuple[torch.Tensor, ...] | None]:
-    """The attention calls of a batch, and the hidden states, each (batch, token, width)."""
+    """The attention calls of a batch, and the hidden states, (batch, token, width) each."""
     import torch
 
     length = max(len(item.ids) for item in batch)
@@ -261,14 +252,7 @@ def _read_trace(
         causal=model.causal,
         dropped=item.dropped,
         cut_characters=item.cut_characters,
-        hidden_states=None if hidden is None else _stack_states(hidden, row, length),
+        hidden_states=None
+        if hidden is None
+        else np.stack([state[row, :length].float().cpu().numpy() for state in hidden]),
     )
-
-
-def _stack_states(hidden: tuple[torch.Tensor, ...], row: int, length: int) -> Array:
-    """Float32 (layer + 1, token, width) of one text of the batch."""
-    import torch
-
-    states = torch.stack([state[row, :length] for state in hidden])
-    stacked: Array = states.float().cpu().numpy()
-    return stacked

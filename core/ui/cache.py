@@ -15,24 +15,12 @@ from core.analysis.head_patterns.similarity import Distances, HeadMap, compare_h
 from core.analysis.query_key.clouds import Cloud, HeadStage, head_clouds
 from core.analysis.query_key.layer_search import NOTEBOOK_RANGE, SearchRange, search_layer
 from core.analysis.query_key.scaling import Criterion, ModelScaling, scale_head, scale_model
+from core.analysis.related_words import words
 from core.analysis.related_words.heads import RelatedHeads, Scope, related_heads
-from core.analysis.related_words.words import (
-    RelatedWords,
-    Vocabulary,
-    measure_vocabulary,
-    related_words,
-)
 from core.analysis.view_weights import weighted_layer
-from core.model import (
-    LoadedModel,
-    Trace,
-    load,
-    trace_repeated,
-    trace_text,
-)
-from core.model.machine.memory import return_freed_memory
-from core.model.weights import embeddings, output_projection
-from core.model.weights import query_key as query_key_weights
+from core.model import LoadedModel, Trace, load, trace_repeated, trace_text
+from core.model.memory import return_freed_memory
+from core.model.weights import embeddings, output_projection, query_key
 from core.ui.site import access, garbage
 
 if TYPE_CHECKING:
@@ -47,55 +35,37 @@ if TYPE_CHECKING:
     from core.analysis.view_weights import LayerWeights, Weighting
     from core.model.trace import Array
 
-
 TextKey = tuple[str, str, str | None]  # model, text, second text: what a trace is cached by
 
-# Two models: the one on screen and the one before. The bundled model takes about 90 MB, BERT base
-# 440 MB; a small deployment restricts the list (HEADSCOPE_MODELS) and stays under 1 GB.
-MAX_MODELS = 2
-# A trace of 512 tokens of the bundled model takes 20 MB, one of a sentence 0.5 MB.
-MAX_TRACES = 8
-# A few numbers a head: 5 kB for the bundled model.
-MAX_SCORES = 16
-# A byte a pair of tokens, 1 MB at 1,024 tokens, and 3 numbers a head.
-MAX_RELATED = 8
-# A few dozen numbers a head: 40 kB for the bundled model.
-MAX_ANOMALIES = 16
-# A layer of 512 tokens and 12 heads takes 3 MB, of 1,024 tokens and 16 heads 17 MB, and five times
-# as much where its mask forbids to send queries and keys instead of float32 weights.
+MAX_TOKENS = 1024  # longest input on any page: beyond it a token x token picture is unreadable
+# How many of each are kept, over all visitors; sizes are of one, for the bundled model.
+MAX_MODELS = 2  # the one on screen and the one before: 90 MB, BERT base 440 MB
+MAX_TRACES = 8  # 20 MB at 512 tokens, 0.5 MB for a sentence
+# 3 MB at 512 tokens, 17 MB at 1,024 tokens and 16 heads; five times that where weights are sent.
 MAX_VIEW_LAYERS = 6
-# Longest input on any page: beyond it a token x token picture is no longer readable.
-MAX_TOKENS = 1024
-# Norms of 512 tokens of the bundled model: 150 kB.
-MAX_NORMS = 8
-# Figures of every head: 30 kB for the bundled model.
-MAX_SCALINGS = 16
-# A surface of up to 60 x 60 correlations: 30 kB.
-MAX_SEARCHES = 64
-# Points of one head: 50 kB at 512 tokens; all heads of a layer at a few settings.
-MAX_CLOUDS = 128
-# Sums of every head: 20 kB for the bundled model.
-MAX_MEASURED = 16
-# Distances of all pairs of heads: 40 kB for the bundled model, 900 kB for 336 heads.
-MAX_DISTANCES = 8
-# Sums of every head on each of some 300 sentences: 7 MB for the bundled model, 13 MB for BERT base.
-MAX_CORPORA = 2
+MAX_NORMS = 8  # 150 kB at 512 tokens
+MAX_TABLES = 16  # a few dozen numbers a head: 40 kB
+MAX_SEARCHES = 64  # a surface of up to 60 x 60 correlations: 30 kB
+MAX_CLOUDS = 128  # points of one head: 50 kB at 512 tokens; all heads of a layer at a few settings
+MAX_RELATED = 8  # a byte a pair of tokens, 1 MB at 1,024 tokens, and 3 numbers a head
+MAX_DISTANCES = 8  # between all pairs of heads: 40 kB, 900 kB for 336 heads
+MAX_CORPORA = 2  # sums of every head on each of some 300 sentences: 7 MB, 13 MB for BERT base
 
 
 @st.cache_resource(
     max_entries=MAX_MODELS,
     show_spinner="Loading the model and checking it …",
-    on_release=garbage.search_everything_next,
+    on_release=garbage.request_full_search,
 )
 def model(name: str) -> LoadedModel:
     """The model, loaded and probed; refuses one that is not on this machine.
 
-    `name` is what :func:`core.ui.site.access.resolve` gives: only there is it known that the
-    visitor may use it, and no name but an absolute path is a folder. The token does not change what
-    is loaded, only whether the hub says more than that the model is not here.
+    `name` comes from :func:`core.ui.site.access.resolve`: only there is it known that the visitor
+    may use it, and no name but an absolute path is a folder. The token does not change what is
+    loaded, only whether the hub says more than that the model is not here.
     """
     return_freed_memory()
-    garbage.skip_what_stays()
+    garbage.freeze_long_lived()
     return load(name, download=False, folders=Path(name).is_absolute(), token=access.hub_token())
 
 
@@ -111,7 +81,7 @@ def transformed_norms(model_name: str, text: str, pair: str | None) -> Array | N
     return output_projection.transformed_norms(model(model_name), trace(model_name, text, pair))
 
 
-@st.cache_resource(max_entries=MAX_SCALINGS, show_spinner="Searching c for every head …")
+@st.cache_resource(max_entries=MAX_TABLES, show_spinner="Searching c for every head …")
 def scaling(
     key: TextKey, distance: Distance, criterion: Criterion, target: TargetKind = "centred"
 ) -> ModelScaling:
@@ -121,7 +91,7 @@ def scaling(
 
 @st.cache_resource(max_entries=MAX_SEARCHES, show_spinner=False)
 def layer_search(key: TextKey, layer: int, ranges: SearchRange = NOTEBOOK_RANGE) -> GridSearch:
-    """The notebook's search for a and c on one layer."""
+    """The notebook's search for a and c in one layer."""
     return search_layer(trace(*key), layer, ranges)
 
 
@@ -139,12 +109,12 @@ def clouds(
     ranges: SearchRange = NOTEBOOK_RANGE,
 ) -> list[Cloud]:
     """The points of one head at these stages. Slow for UMAP and t-SNE."""
-    one = trace(*key)
+    text_trace = trace(*key)
     return head_clouds(
-        one,
+        text_trace,
         layer,
         head,
-        scale_head(one, layer, head, distance, criterion, target),
+        scale_head(text_trace, layer, head, distance, criterion, target),
         search=layer_search(key, layer, ranges) if "searched" in stages else None,
         stages=stages,
         projection=projection,
@@ -154,57 +124,53 @@ def clouds(
     )
 
 
-@st.cache_resource(max_entries=MAX_SCORES, show_spinner="Measuring every head …")
-def head_scores(model_name: str, text: str, pair: str | None) -> dict[str, NDArray[np.float64]]:
-    """What the head view tells of each head, (layer, head) by score."""
-    return measure_heads(trace(model_name, text, pair), HEAD_VIEW)
+@st.cache_resource(max_entries=MAX_TABLES, show_spinner="Measuring every head …")
+def head_scores(key: TextKey) -> dict[str, NDArray[np.float64]]:
+    """What the head view says of each head: (layer, head) by score."""
+    return measure_heads(trace(*key), HEAD_VIEW)
 
 
 @st.cache_resource(max_entries=MAX_VIEW_LAYERS, show_spinner=False)
-def view_layer(
-    model_name: str, text: str, pair: str | None, layer: int, weighting: Weighting
-) -> LayerWeights:
+def view_layer(key: TextKey, layer: int, weighting: Weighting) -> LayerWeights:
     """A layer as the head view gets it, from :func:`core.analysis.view_weights.weighted_layer`."""
-    source = (model_name, text, pair)
-    norms = transformed_norms(*source) if weighting == "transformed" else None
-    return weighted_layer(trace(*source), layer, weighting, norms)
+    norms = transformed_norms(*key) if weighting == "transformed" else None
+    return weighted_layer(trace(*key), layer, weighting, norms)
 
 
 @st.cache_resource(max_entries=MAX_MODELS, show_spinner=False)
 def weight_similarity(model_name: str) -> Array | None:
-    """How alike W_Q and W_K of each head are, (layer, head); None where they are not known."""
-    return query_key_weights.weight_similarity(model(model_name))
+    """How similar W_Q and W_K of each head are, (layer, head); None where they are not known."""
+    return query_key.weight_similarity(model(model_name))
 
 
 @st.cache_resource(max_entries=MAX_MODELS, show_spinner=False)
-def vocabulary(model_name: str) -> Vocabulary | None:
-    """How close random words of the vocabulary are; None where there are no input embeddings."""
+def vocabulary(model_name: str) -> words.Vocabulary | None:
+    """How close random words of the vocabulary are; None without input embeddings."""
     sample = embeddings.sample_embeddings(model(model_name))
-    return None if sample is None else measure_vocabulary(sample)
+    return None if sample is None else words.measure_vocabulary(sample)
 
 
 @st.cache_resource(max_entries=MAX_RELATED, show_spinner="Looking for related words …")
-def related(key: TextKey, scope: Scope) -> tuple[RelatedWords, RelatedHeads] | None:
-    """The related words of a text and what each head gives to them; None as for `vocabulary`."""
-    usual, one = vocabulary(key[0]), trace(*key)
-    vectors = embeddings.token_embeddings(model(key[0]), one)
-    if usual is None or vectors is None:
+def related(key: TextKey, scope: Scope) -> tuple[words.RelatedWords, RelatedHeads] | None:
+    """A text's related words and what each head gives to them; None as for `vocabulary`."""
+    baseline, text_trace = vocabulary(key[0]), trace(*key)
+    vectors = embeddings.token_embeddings(model(key[0]), text_trace)
+    if baseline is None or vectors is None:
         return None
-    words = related_words(one.tokens, vectors, usual)
-    return words, related_heads(one, words, scope)
+    related_words = words.related_words(text_trace.tokens, vectors, baseline)
+    return related_words, related_heads(text_trace, related_words, scope)
 
 
-@st.cache_resource(max_entries=MAX_ANOMALIES, show_spinner="Measuring every head …")
+@st.cache_resource(max_entries=MAX_TABLES, show_spinner="Measuring every head …")
 def anomalies(model_name: str, text: str, pair: str | None) -> pd.DataFrame:
-    """The table of core.analysis.anomalies. Shared by sessions: nobody writes into it."""
-    source = (model_name, text, pair)
-    norms, similarity = transformed_norms(*source), weight_similarity(model_name)
-    table = anomaly_table(trace(*source), norms, similarity)
+    """The table of core.analysis.anomalies. Shared by sessions: nobody may write to it."""
+    key = (model_name, text, pair)
+    table = anomaly_table(trace(*key), transformed_norms(*key), weight_similarity(model_name))
     table.attrs["where"] = "this text"
     return table
 
 
-@st.cache_resource(max_entries=MAX_MEASURED, show_spinner="Measuring every head …")
+@st.cache_resource(max_entries=MAX_TABLES, show_spinner="Measuring every head …")
 def measured(key: TextKey) -> Measured:
     """What the pattern table of one text is made of."""
     return measure_text(trace(*key))

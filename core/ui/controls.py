@@ -1,20 +1,22 @@
 """The controls of pages, each declared once.
 
-A declaration takes its value from the link, checks it, draws the widget, puts its name down for the
-address and returns the value. Without a label nothing is drawn: for what a picture sets, or what
-must be known before the widget's place comes. When the page has ended, all that was declared in
-this run is written into the address, and nothing else is.
+A declaration takes the control's value from the link, checks it, draws the widget, registers the
+control for the address and returns the value. Without a label nothing is drawn: for what a picture
+sets, or what must be known before the widget's place comes. When the page has ended, all controls
+of this run are written to the address, and nothing else.
 
-State lives in ``st.session_state`` under the control's key, which is also its name in links. Values
-of a link are untrusted: what is not possible is told and replaced.
+State lives in ``st.session_state`` under the control's key, which is also its name in links. Link
+values are untrusted: an impossible one is reported and replaced.
 """
 
 from __future__ import annotations
 
 import contextlib
+import functools
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, NoReturn, TypeVar, cast, overload
+from typing import TYPE_CHECKING, Any, Literal, NoReturn, TypeVar, cast
 
 import streamlit as st
 
@@ -22,7 +24,6 @@ from core.ui import address
 from core.ui.messages import notice, quote
 
 if TYPE_CHECKING:
-    from contextlib import AbstractContextManager
     from typing import Protocol
 
     class HasHeads(Protocol):
@@ -37,11 +38,9 @@ if TYPE_CHECKING:
             """Layers, heads, and more."""
 
 
-Layer = int | Literal["mean"]
 Option = TypeVar("Option", bound=str)
 Number = TypeVar("Number", int, float)
-Summary = TypeVar("Summary", bound=str)
-_HEAD_LABELS = {"mean": "mean of heads", "median": "median of heads", "max": "maximum of heads"}
+_SUMMARIES = {"mean": "mean", "median": "median", "max": "maximum"}  # of layers or heads
 _DECLARED = "_controls"
 _MAX_NAMED = 8  # options that a message names; of more, the first three and the last
 
@@ -64,7 +63,7 @@ class Control:
 
 
 def open_link() -> None:
-    """Begin a run: take a link in, and forget what the run before declared."""
+    """Begin a run: read the link, and forget the controls of the previous run."""
     st.session_state[_DECLARED] = {}
     address.open_link()
 
@@ -76,19 +75,19 @@ def declared() -> dict[str, Control]:
 
 
 def publish() -> None:
-    """Write the controls of this run into the address, once the page has ended."""
-    state = st.session_state
+    """Write the controls of this run to the address, once the page has ended."""
+    values = {key: st.session_state.get(key) for key in declared()}
     address.write(
         {
-            key: state.get(key)
+            key: values[key]
             for key, control in declared().items()
-            if not (control.optional and state.get(key) == control.default)
+            if not (control.optional and values[key] == control.default)
         }
     )
 
 
 def end_page() -> NoReturn:
-    """End the page early. After ``st.stop`` nothing could be written into the address any more."""
+    """End the page early. After ``st.stop`` nothing could be written to the address any more."""
     publish()
     st.stop()
 
@@ -106,28 +105,49 @@ def choice(
     optional: bool = False,
     **look: Any,  # noqa: ANN401 - of the widget: help, label_visibility
 ) -> Option:
-    """One of `options`, the first at first: segments side by side, or a menu.
+    """One of `options`, at first the first: segments side by side, or a menu.
 
     Parameters
     ----------
-    options : names in links, or those with what people read.
+    options : names in links, or a mapping from those to what people read.
     subject : what has these options, for the message on a bad link: "This model's layers are".
     names : what people read, where `options` does not say it.
     width : of the column it stands in, in pixels.
     """
-    usual = next(iter(options)) if default is None else default
-    _declare(Control("choice", key, usual, tuple(options), optional))
-    _check_choice(key, tuple(options), usual, subject)
-    if label:
-        if names is None:
-            names = options.__getitem__ if isinstance(options, Mapping) else str
-        look |= {"key": key, "format_func": names, "persist_state": "session"}
-        with _column(width):
-            if menu:
-                st.selectbox(label, list(options), **look)
-            else:
-                st.segmented_control(label, list(options), required=True, **look)
+    allowed = list(options)
+    default = allowed[0] if default is None else default
+    _declare(Control("choice", key, default, tuple(allowed), optional))
+    _restore_choice(key, allowed, default, subject)
+    if names is None:
+        names = options.__getitem__ if isinstance(options, Mapping) else str
+    widget = st.selectbox if menu else functools.partial(st.segmented_control, required=True)
+    _draw(widget, label, allowed, key=key, column=width, format_func=names, **look)
     return cast("Option", st.session_state[key])
+
+
+def _restore_choice(key: str, allowed: Sequence[str], default: str, subject: str) -> None:
+    """Set the choice from the link, else keep it, else the default: what `allowed` permits."""
+    state, value = st.session_state, address.take(key)
+    if value:
+        if value not in allowed:
+            notice(
+                f"This link asks for {key} {quote(value)}. {subject}: {_named(allowed)}."
+                f" {quote(default)} is shown instead."
+            )
+        state[key] = value if value in allowed else default
+    elif value == "":  # the link leaves it out
+        state[key] = default
+    elif (current := state.get(key)) not in allowed:
+        state[key] = default
+        if isinstance(current, str) and current.isdigit():  # picked by a person, for another model
+            notice(f"{subject}: {key} {current} became {quote(default)}.")
+
+
+def _named(options: Sequence[str]) -> str:
+    quoted = [quote(option) for option in options]
+    if len(quoted) <= _MAX_NAMED:
+        return ", ".join(quoted)
+    return f"{', '.join(quoted[:3])} … {quoted[-1]}"
 
 
 def flag(
@@ -150,8 +170,7 @@ def flag(
         state[key] = value == "1" if value else default
     if not isinstance(state.get(key), bool):
         state[key] = default
-    if label:
-        st.toggle(label, key=key, persist_state="session", disabled=disabled, help=help)
+    _draw(st.toggle, label, key=key, disabled=disabled, help=help)
     return bool(state[key]) and not disabled
 
 
@@ -167,14 +186,17 @@ def number(
     optional: bool = False,
     **look: Any,  # noqa: ANN401 - of the widget: step, format, help
 ) -> Number:
-    """A number from `low` to `high`, whole where the default is: a box, or a slider."""
+    """A number from `low` to `high`, whole if the default is: a box, or a slider."""
     _declare(Control("number", key, default, (low, high), optional))
     value, state = address.take(key), st.session_state
     if value == "" and optional:
         state[key] = default
     elif value:
-        asked = _number(value)
-        if asked is None or not low <= asked <= high:
+        try:
+            asked = float(value)
+        except ValueError:
+            asked = math.nan
+        if not low <= asked <= high:
             notice(
                 f"This link asks for {key} {quote(value)}, which is a number from {low:g} to"
                 f" {high:g}; {default:g} is used."
@@ -182,10 +204,8 @@ def number(
             asked = default
         state[key] = type(default)(asked)
     state.setdefault(key, default)
-    if label:
-        look |= {"key": key, "persist_state": "session"}
-        with _column(width):
-            (st.slider if slider else st.number_input)(label, low, high, **look)
+    widget = st.slider if slider else st.number_input
+    _draw(widget, label, low, high, key=key, column=width, **look)
     return cast("Number", state[key])
 
 
@@ -215,10 +235,7 @@ def tokens(
             notice(f"This link asks for {key} {quote(value)}; some of it is not {place}.")
         state[key] = [possible[part] for part in wanted if part in possible]
     state[key] = [number for number in state.get(key, []) if number in allowed]
-    if label:
-        look |= {"key": key, "format_func": names, "persist_state": "session"}
-        with _column(column):
-            st.multiselect(label, list(allowed), **look)
+    _draw(st.multiselect, label, list(allowed), key=key, column=column, format_func=names, **look)
     return list(state[key])
 
 
@@ -243,70 +260,60 @@ def text(
             )
         state[key] = value[: address.MAX_TEXT]
     state.setdefault(key, default)
-    if label:
-        look |= {"key": key, "max_chars": max_chars, "persist_state": "session"}
-        with _column(column):
-            if height is None:
-                st.text_input(label, **look)
-            else:
-                st.text_area(label, height=height, **look)
+    if height is not None:
+        look["height"] = height
+    widget = st.text_input if height is None else st.text_area
+    _draw(widget, label, key=key, column=column, max_chars=max_chars, **look)
     return cast("str", state[key])
 
 
-@overload
-def layer(trace: HasHeads, *, width: int | None = ..., drawn: bool = ...) -> int: ...
-
-
-@overload
-def layer(trace: HasHeads, *, mean: Literal[True], width: int | None = ...) -> Layer: ...
-
-
 def layer(
-    trace: HasHeads, *, mean: bool = False, width: int | None = None, drawn: bool = True
-) -> Layer:
-    """A layer from 0, the last one at first; or "mean" where a page offers it."""
+    trace: HasHeads,
+    *,
+    summaries: tuple[Option, ...] = (),
+    width: int | None = None,
+    drawn: bool = True,
+) -> Option | int:
+    """A layer from 0, at first the last; or one of `summaries` ("mean")."""
     layers = trace.shape[0]
-    picked = choice(
-        "layer",
-        [*(["mean"] if mean else []), *map(str, range(1, layers + 1))],
-        "Layer" if drawn else "",
-        subject=f"{trace.model} has {layers} layers",
-        default=str(layers),
-        names=lambda option: "mean of layers" if option == "mean" else f"layer {option}",
-        menu=True,
-        width=width,
-    )
-    return "mean" if picked == "mean" else int(picked) - 1
-
-
-@overload
-def head(trace: HasHeads, *, width: int | None = ..., drawn: bool = ...) -> int: ...
-
-
-@overload
-def head(
-    trace: HasHeads, *, summaries: tuple[Summary, ...], width: int | None = ...
-) -> Summary | int: ...
+    subject = f"{trace.model} has {layers} layers"
+    return _place("layer", layers, str(layers), subject, summaries, width, drawn=drawn)
 
 
 def head(
     trace: HasHeads,
     *,
-    summaries: tuple[str, ...] = (),
+    summaries: tuple[Option, ...] = (),
     width: int | None = None,
     drawn: bool = True,
-) -> str | int:
-    """A head from 0, or one of `summaries` ("mean", "median", "max"), of which the first at first.
-
-    Without summaries it is the first head at first.
-    """
+) -> Option | int:
+    """A head from 0, or one of `summaries` ("mean", "median", "max"); at first the first of all."""
     heads = trace.shape[1]
+    subject = f"{trace.model} has {heads} heads a layer"
+    return _place("head", heads, None, subject, summaries, width, drawn=drawn)
+
+
+def _place(
+    key: str,
+    count: int,
+    default: str | None,
+    subject: str,
+    summaries: tuple[Option, ...],
+    width: int | None,
+    *,
+    drawn: bool,
+) -> Option | int:
+    def name(option: str) -> str:
+        return f"{_SUMMARIES[option]} of {key}s" if option in _SUMMARIES else f"{key} {option}"
+
+    options: list[str] = [*summaries, *map(str, range(1, count + 1))]
     picked = choice(
-        "head",
-        [*summaries, *map(str, range(1, heads + 1))],
-        "Head" if drawn else "",
-        subject=f"{trace.model} has {heads} heads a layer",
-        names=lambda option: _HEAD_LABELS.get(option, f"head {option}"),
+        key,
+        options,
+        key.capitalize() if drawn else "",
+        subject=subject,
+        default=default,
+        names=name,
         menu=True,
         width=width,
     )
@@ -319,39 +326,14 @@ def _declare(control: Control) -> None:
         address.may_leave_out(control.key)
 
 
-def _column(width: int | None) -> AbstractContextManager[Any]:
-    return contextlib.nullcontext() if width is None else st.container(width=width)
-
-
-def _check_choice(key: str, options: Sequence[str], default: str, subject: str) -> None:
-    """Set the choice from the link if it is one of `options`; else keep it, else the default."""
-    state, value = st.session_state, address.take(key)
-    current = state.get(key)
-    if value == "":  # links leave it out while it has its default
-        value = default
-    if value is not None and value not in options:
-        notice(
-            f"This link asks for {key} {quote(value)}. {subject}: {_named(options)}."
-            f" {quote(default)} is shown instead."
-        )
-        value = default
-    if value is not None:
-        state[key] = value
-    elif current not in options:
-        state[key] = default
-        if isinstance(current, str) and current.isdigit():  # picked by a person, for another model
-            notice(f"{subject}: {key} {current} became {quote(default)}.")
-
-
-def _named(options: Sequence[str]) -> str:
-    quoted = [quote(option) for option in options]
-    if len(quoted) <= _MAX_NAMED:
-        return ", ".join(quoted)
-    return f"{', '.join(quoted[:3])} … {quoted[-1]}"
-
-
-def _number(written: str) -> float | None:
-    try:
-        return float(written)
-    except ValueError:
-        return None
+def _draw(
+    widget: Callable[..., object],
+    label: str,
+    *arguments: object,
+    column: int | None = None,
+    **look: object,
+) -> None:
+    """The widget of a control that has a label, in a column of its own where that has a width."""
+    if label:
+        with contextlib.nullcontext() if column is None else st.container(width=column):
+            widget(label, *arguments, persist_state="session", **look)

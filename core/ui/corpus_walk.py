@@ -80,7 +80,7 @@ def walk_corpus(
     return walk.kept
 
 
-def say_cancelled(name: str, model_name: str, total: int) -> None:
+def show_cancelled(name: str, model_name: str, total: int) -> None:
     """After a Cancel: how far it came."""
     walk: _Walk[object] | None = st.session_state.get(_key(name))
     if walk is not None and walk.of[0] == model_name and walk.done:

@@ -1,6 +1,8 @@
-"""What this visitor looks at: the model and the trace, or a message and the way out."""
+"""What this visitor is looking at: the model and the trace, or a message and the way out."""
 
 from __future__ import annotations
+
+from typing import TYPE_CHECKING
 
 import streamlit as st
 
@@ -9,8 +11,11 @@ from core.model.downloading.downloads import too_large
 from core.model.errors import HubUnreachableError, NotDownloadedError, OutOfMemoryError
 from core.ui import cache, controls, sidebar
 from core.ui.messages import quote, show_model_error, show_trace_limits
-from core.ui.site.access import default_model, most_download_mb, resolve
+from core.ui.site.access import default_model, max_download_mb, resolve
 from core.ui.site.fetching import fetch_model
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 _LAST_GOOD = "_last_good_model"
 _FAILED = "_failed_model"
@@ -18,10 +23,10 @@ _WANTED = "_wanted_model"  # a name whose download was asked for with the button
 
 
 def current_trace() -> Trace:
-    """The trace of what is typed, by the model that is picked; ends the page if there is none.
+    """The trace of the text by the chosen model; ends the page where there is none.
 
-    A model that cannot be used is told, and the last one that could be is used instead, so that
-    the page stays usable.
+    A model that cannot be used is reported and the last usable one stands in, so that the page
+    stays usable.
     """
     model = current_model()
     sidebar.show_model_facts(model)
@@ -39,13 +44,13 @@ def current_trace() -> Trace:
 
 
 def current_key(model_name: str) -> cache.TextKey:
-    """What the trace on screen is cached by: the model's name and what is typed."""
+    """What the trace on screen is cached by: the model's name and the texts."""
     pair = st.session_state["pair"] if st.session_state["two"] else ""
     return model_name, st.session_state["text"], pair.strip() or None
 
 
 def current_model() -> LoadedModel:
-    """The model that is picked, or, with a message, the last one that worked."""
+    """The chosen model or, with a message, the last one that worked."""
     name = st.session_state["model"].strip()
     try:
         model = _load(name)
@@ -54,15 +59,15 @@ def current_model() -> LoadedModel:
         sidebar.note_stand_in(stands_in=True)
         return _stand_in(name, error)
     st.session_state[_LAST_GOOD] = name
-    _forget_failure()  # to come back to a model that failed is to try it again
+    _forget_failure()  # coming back to a model that failed tries it again
     sidebar.note_stand_in(stands_in=False)
     return model
 
 
 def _load(name: str) -> LoadedModel:
-    """The cached model, if this visitor may use it.
+    """The cached model, if this visitor may use it; a failure is raised again without a new try.
 
-    A failure is remembered, so that the hub is not asked at every click.
+    So the hub is not asked at every click.
     """
     failed_name, error = st.session_state.get(_FAILED, (None, None))
     if failed_name == name and error is not None:
@@ -70,47 +75,40 @@ def _load(name: str) -> LoadedModel:
     try:
         return cache.model(resolve(name))
     except NotDownloadedError as missing:
-        most = most_download_mb()
-        if most is not None and missing.size_mb > most:  # no button that would only refuse
-            raise too_large(name, missing.size_mb, most) from missing
+        max_mb = max_download_mb()
+        if max_mb is not None and missing.size_mb > max_mb:  # no button that would only refuse
+            raise too_large(name, missing.size_mb, max_mb) from missing
         raise
 
 
 def _stand_in(name: str, error: ModelError) -> LoadedModel:
-    """The message, the way out, and the model that is shown until then."""
+    """The message, the way out, and the model shown until then."""
     show_model_error(error)
     fallback = st.session_state.get(_LAST_GOOD, default_model())
     try:
-        key = resolve(fallback)  # what was good may be asked for from elsewhere now
+        key = resolve(fallback)  # access may have changed since
     except ModelError:
         key = fallback = default_model()
     with st.container(horizontal=True, vertical_alignment="center"):
-        _offer_way_out(name, error)
+        if isinstance(error, HubUnreachableError | OutOfMemoryError):
+            _offer("Try again", _forget_failure)
+        if isinstance(error, NotDownloadedError):
+            _offer("Download", lambda: st.session_state.update({_WANTED: name}))
+            if st.session_state.pop(_WANTED, None) == name:  # once: a click elsewhere ends it
+                _download(name)
+                st.rerun()
         if fallback == name:
             controls.end_page()
         st.markdown(f"Until then the page shows {quote(fallback)}.")
     return cache.model(key)
 
 
-def _offer_way_out(name: str, error: ModelError) -> None:
-    """A button, where pressing one can help, and what it starts."""
-    if isinstance(error, HubUnreachableError | OutOfMemoryError):
-        st.button("Try again", key="model_way_out", type="primary", on_click=_forget_failure)
-    if isinstance(error, NotDownloadedError):
-        st.button(
-            "Download", key="model_way_out", type="primary", on_click=_want_download, args=(name,)
-        )
-        if st.session_state.pop(_WANTED, None) == name:  # once: a click elsewhere ends it
-            _download(name)
-            st.rerun()
+def _offer(label: str, on_click: Callable[[], None]) -> None:
+    st.button(label, key="model_way_out", type="primary", on_click=on_click)
 
 
 def _forget_failure() -> None:
     st.session_state.pop(_FAILED, None)
-
-
-def _want_download(name: str) -> None:
-    st.session_state[_WANTED] = name
 
 
 def _download(name: str) -> None:

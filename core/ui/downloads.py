@@ -1,8 +1,8 @@
-"""What a download button keeps until it is pressed, which should be little.
+"""What a download button holds on to until it is pressed, which should be little.
 
-Streamlit holds the function that makes a file for as long as it holds the visitor's session: up to
-128 of them for two minutes after they have left. A lambda on a page keeps everything that the page
-has, its trace and its figures among it; these functions keep what they are given.
+Streamlit keeps the function that makes a file as long as the visitor's session: up to 128 sessions
+for two minutes after the visitors left. A lambda on a page would keep everything the page has,
+including its trace and figures; these functions keep only their arguments.
 """
 
 from __future__ import annotations
@@ -18,16 +18,16 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-def csv_later(make: Callable[[], pd.DataFrame], **how: Any) -> Callable[[], str]:  # noqa: ANN401
-    """A function that makes a table when it is wanted, and writes it as CSV.
+def csv_later(make: Callable[[], pd.DataFrame], **options: Any) -> Callable[[], str]:  # noqa: ANN401
+    """A function that makes a table when called, and returns it as CSV.
 
     Parameters
     ----------
-    make : gives the table; a bound method or a `partial`, which keep nothing of a page.
-    how : what :func:`core.analysis.csv_text.to_csv` takes.
+    make : returns the table; a bound method or a `partial`, which hold on to nothing of a page.
+    options : passed to :func:`core.analysis.csv_text.to_csv`.
     """
-    return partial(_csv, make, how)
+    return partial(_csv, make, options)
 
 
-def _csv(make: Callable[[], pd.DataFrame], how: dict[str, Any]) -> str:
-    return to_csv(make(), **how)
+def _csv(make: Callable[[], pd.DataFrame], options: dict[str, Any]) -> str:
+    return to_csv(make(), **options)

@@ -1,6 +1,6 @@
-"""Long texts in a short form, so that a link can carry them: deflated, in URL-safe base64.
+"""Long texts in a short form for links: deflated, in URL-safe base64.
 
-English takes about half of the bytes it takes when it is written out, Chinese a quarter.
+English shrinks to about half of its length in an address, Chinese to a quarter.
 """
 
 from __future__ import annotations
@@ -13,29 +13,25 @@ _RAW_DEFLATE = -15  # zlib's window for a stream without header and checksum (RF
 
 
 def pack(texts: dict[str, str]) -> str:
-    """Texts by the name of their link parameter -> letters, digits, "-" and "_".
+    """Texts by link parameter -> letters, digits, "-" and "_".
 
     >>> unpack(pack({"text": "I saw it", "pair": "本"}), 1000)
     {'text': 'I saw it', 'pair': '本'}
     """
     raw = json.dumps(texts, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")
-    deflate = zlib.compressobj(9, zlib.DEFLATED, _RAW_DEFLATE)
-    short = deflate.compress(raw) + deflate.flush()
-    return base64.urlsafe_b64encode(short).rstrip(b"=").decode("ascii")
+    deflated = zlib.compress(raw, 9, wbits=_RAW_DEFLATE)
+    return base64.urlsafe_b64encode(deflated).rstrip(b"=").decode("ascii")
 
 
 def unpack(packed: str, max_bytes: int) -> dict[str, str] | None:
-    """The texts that :func:`pack` was given, or None where `packed` is anything else.
+    """The texts given to :func:`pack`, or None if `packed` is anything else.
 
-    Parameters
-    ----------
-    packed : from a link, so not trusted.
-    max_bytes : what is larger when unpacked is refused, before it is in memory.
+    `packed` comes from a link and is not trusted: more than `max_bytes` are never inflated.
     """
     try:
-        short = base64.urlsafe_b64decode(packed.encode("ascii") + b"=" * (-len(packed) % 4))
+        deflated = base64.urlsafe_b64decode(packed.encode("ascii") + b"=" * (-len(packed) % 4))
         inflate = zlib.decompressobj(_RAW_DEFLATE)
-        raw = inflate.decompress(short, max_bytes + 1)
+        raw = inflate.decompress(deflated, max_bytes + 1)
         if len(raw) > max_bytes or not inflate.eof:
             return None
         texts = json.loads(raw)
@@ -43,5 +39,5 @@ def unpack(packed: str, max_bytes: int) -> dict[str, str] | None:
         return None
     if not isinstance(texts, dict) or not all(isinstance(text, str) for text in texts.values()):
         return None
-    # An escape of JSON can write half of a surrogate pair, which is no character.
+    # A JSON escape can spell half of a surrogate pair, which is not a character.
     return {key: text.encode("utf-8", "replace").decode() for key, text in texts.items()}

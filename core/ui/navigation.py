@@ -23,8 +23,6 @@ class Page:
     name: str
     title: str
     question: str
-    section: str
-    menu_title: str = ""
 
     @property
     def path(self) -> str:
@@ -36,75 +34,34 @@ _PICTURES = Path(__file__).parent / "pictures"
 MARK = str(_PICTURES / "mark.svg")  # arcs of attention over a row of tokens
 LOGO = str(_PICTURES / "logo.svg")  # the same beside the name
 
-PAGES: tuple[Page, ...] = (
-    Page(
-        "home",
-        "Headscope",
-        "See how a transformer pays attention to your sentence.",
-        section="",
-        menu_title="Home",
+SECTIONS: dict[str, tuple[Page, ...]] = {
+    "": (Page("home", "Headscope", "See how a transformer pays attention to your sentence."),),
+    "One sentence": (
+        Page("heatmap", "Heatmap table", "How much does each token attend to each other token?"),
+        Page("vectors", "Vector grid", "Which tokens attend in the same way, layer by layer?"),
+        Page("projection", "Projection", "At which layer does one token point along another?"),
+        Page(
+            "query_key",
+            "Queries and keys",
+            "Are queries near the keys they attend to, and can they be moved closer?",
+        ),
+        Page("head_view", "Head view", "Which tokens does each head link, and how strongly?"),
+        Page("model_view", "Model view", "What do all heads of all layers do with this text?"),
+        Page("neuron_view", "Neuron view", "Which dimensions make one token attend to another?"),
     ),
-    Page(
-        "heatmap",
-        "Heatmap table",
-        "How much does each token attend to each other token?",
-        "One sentence",
+    "Heads": (
+        Page("patterns", "Head patterns", "Which heads follow a pattern, and how reliably?"),
+        Page(
+            "anomalies",
+            "Anomaly views",
+            "Which heads are odd, how, and does their attention move anything at all?",
+        ),
     ),
-    Page(
-        "vectors",
-        "Vector grid",
-        "Which tokens attend in the same way, layer by layer?",
-        "One sentence",
+    "A corpus": (
+        Page("atlas", "Atlas", "What do queries and keys of every head look like over a corpus?"),
     ),
-    Page(
-        "projection",
-        "Projection",
-        'At which layer does one token point along another, as "it" along "book"?',
-        "One sentence",
-    ),
-    Page(
-        "query_key",
-        "Queries and keys",
-        "Do queries lie near the keys they attend to, and can they be brought nearer?",
-        "One sentence",
-    ),
-    Page(
-        "head_view",
-        "Head view",
-        "Which tokens does each head of a layer join, and how strongly?",
-        "One sentence",
-    ),
-    Page(
-        "model_view",
-        "Model view",
-        "What do all heads of all layers do with this text, at one glance?",
-        "One sentence",
-    ),
-    Page(
-        "neuron_view",
-        "Neuron view",
-        "Which dimensions of a query and a key make a token attend to another?",
-        "One sentence",
-    ),
-    Page(
-        "patterns",
-        "Head patterns",
-        "Which heads follow a pattern, such as looking back by one, and how surely?",
-        "Heads",
-    ),
-    Page(
-        "anomalies",
-        "Anomaly views",
-        "Which heads are odd, in what way, and does their attention move anything at all?",
-        "Heads",
-    ),
-    Page(
-        "atlas",
-        "Atlas",
-        "What do all queries and keys of every head look like over a whole corpus?",
-        "A corpus",
-    ),
-)
+}
+PAGES = tuple(page for pages in SECTIONS.values() for page in pages)
 
 _GO_TO = "_page_to_open"
 _app_is_running: ContextVar[bool] = ContextVar("headscope_app_is_running", default=False)
@@ -112,23 +69,24 @@ _app_is_running: ContextVar[bool] = ContextVar("headscope_app_is_running", defau
 
 def find(name: str) -> Page:
     """The page of that name. Raises KeyError for a name that is not registered."""
-    pages = {page.name: page for page in PAGES}
-    return pages[name]
+    return {page.name: page for page in PAGES}[name]
 
 
 def register_pages() -> StreamlitPage:
-    """Tell Streamlit the pages by section; returns the one the address asks for.
+    """Register the pages by section; returns the one the address asks for.
 
-    Streamlit takes the name out of its default page's address, so that a link to ``/home`` would
-    fail; a hidden default page that leads there keeps every page's file name its address.
+    Streamlit drops the name from its default page's address, so a link to ``/home`` would fail; a
+    hidden default page that leads there keeps every page's file name its address.
     """
     front_door = st.Page(_go_home, title="Headscope", default=True, visibility="hidden")
-    sections: dict[str, list[StreamlitPage]] = {"": [front_door]}
-    for page in PAGES:
-        sections.setdefault(page.section, []).append(
-            st.Page(page.path, title=page.menu_title or page.title, help=page.question)
-        )
-    return st.navigation(sections)
+    menu = {section: [_menu_entry(page) for page in pages] for section, pages in SECTIONS.items()}
+    menu[""].insert(0, front_door)
+    return st.navigation(menu)
+
+
+def _menu_entry(page: Page) -> StreamlitPage:
+    title = "Home" if page.name == "home" else page.title
+    return st.Page(page.path, title=title, help=page.question)
 
 
 def _go_home() -> None:
@@ -136,7 +94,7 @@ def _go_home() -> None:
 
 
 def run(page: StreamlitPage) -> None:
-    """Run the page inside app.py; its controls are in the address when it has ended."""
+    """Run the page inside app.py, then write its controls to the address."""
     token = _app_is_running.set(True)
     try:
         page.run()
@@ -146,16 +104,15 @@ def run(page: StreamlitPage) -> None:
 
 
 def go_to(name: str) -> None:
-    """Leave for that page before anything else is drawn; for callbacks, which cannot switch."""
+    """Open that page before the next run draws anything; for callbacks, which cannot switch."""
     st.session_state[_GO_TO] = name
 
 
 def open_page(name: str) -> None:
-    """First line of every page: make sure that app.py runs around it, then title and question.
+    """First line of every page: make sure that app.py runs it, then draw title and question.
 
-    On a cold server Streamlit takes ``pages/`` for its older automatic discovery and runs a page
-    that is opened by its own link without app.py. Registering the navigation ends that; the rerun
-    then goes through app.py.
+    On a cold server Streamlit's older automatic discovery of ``pages/`` runs a page opened by its
+    own link without app.py. Registering the navigation ends that; the rerun goes through app.py.
     """
     if not _app_is_running.get():
         register_pages()

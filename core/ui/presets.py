@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Preset:
-    """A setting of the controls and a sentence (Markdown) that says what it shows."""
+    """Values for the controls, and a sentence (Markdown) that says what they show."""
 
     title: str
     sentence: str
@@ -21,22 +21,21 @@ class Preset:
 
 
 def show(page: str, make: Callable[[], Sequence[Preset]]) -> None:
-    """Draw the expander; a button sets the state of the page's widgets before the next run.
+    """Draw the expander; its buttons set the page's controls for the next run.
 
-    `make` measures the text to find what is worth showing: it is called only while the expander
+    `make` measures the text to find what is worth showing, so it is called only while the expander
     is open.
     """
     expander = st.expander("Try this", key=f"{page}_presets", on_change="rerun")
     if not expander.open:
         return
-    with expander:
-        for index, preset in enumerate(make()):
-            with st.container(horizontal=True, vertical_alignment="center"):
-                st.button(
-                    preset.title,
-                    key=f"{page}_preset_{index}",
-                    on_click=st.session_state.update,
-                    kwargs=dict(preset.state),
-                    width=250,
-                )
-                st.markdown(preset.sentence, width="stretch")
+    for index, preset in enumerate(make()):
+        with expander, st.container(horizontal=True, vertical_alignment="center"):
+            st.button(
+                preset.title,
+                key=f"{page}_preset_{index}",
+                on_click=st.session_state.update,
+                kwargs=dict(preset.state),
+                width=250,
+            )
+            st.markdown(preset.sentence, width="stretch")

@@ -1,16 +1,18 @@
-"""Pickers that several pages have: a part of the page, the next head, one token."""
+"""Pickers that several pages have: a part of the page, the next head, one token, pairs."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import streamlit as st
 
+from core.analysis.model_map import PAIR_FILTERS
 from core.ui import controls
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from core.analysis.model_map import PairFilter
     from core.model import Trace
     from core.ui.controls import HasHeads
 
@@ -18,17 +20,17 @@ if TYPE_CHECKING:
 def pick_part(
     parts: Mapping[str, str], *, key: str = "part", subject: str = "The parts are"
 ) -> str:
-    """Which part of a page is shown, the first one first; `parts` are names in links and labels."""
+    """Which part of a page is shown, at first the first; `parts` maps names in links to labels."""
     return controls.choice(key, parts, "Part", subject=subject, label_visibility="collapsed")
 
 
 def step_through_heads(trace: HasHeads) -> None:
-    """Buttons to the previous and the next head, from layer to layer; for pickers without means."""
+    """Buttons to the previous and the next head, across layers; for pickers without summaries."""
     layers, heads = trace.shape[:2]
 
     def step(by: int) -> None:
-        place = (int(st.session_state["layer"]) - 1) * heads + int(st.session_state["head"]) - 1
-        layer, head = divmod((place + by) % (layers * heads), heads)
+        index = (int(st.session_state["layer"]) - 1) * heads + int(st.session_state["head"]) - 1
+        layer, head = divmod((index + by) % (layers * heads), heads)
         st.session_state.update(layer=str(layer + 1), head=str(head + 1))
 
     with st.container(horizontal=True, gap="small", width="content"):
@@ -37,9 +39,9 @@ def step_through_heads(trace: HasHeads) -> None:
 
 
 def pick_token(label: str, key: str, trace: Trace, labels: Sequence[str], default: int) -> int:
-    """A picker for one token that is not special; returns its position.
+    """A menu of the tokens that are not special; returns the position of the one picked.
 
-    `labels` has one entry a position, each different; links carry the label, as people read it.
+    `labels` has a different entry for each position; links carry the label.
     """
     positions = {
         labels[token.position]: token.position for token in trace.tokens if not token.special
@@ -54,3 +56,22 @@ def pick_token(label: str, key: str, trace: Trace, labels: Sequence[str], defaul
         width=210,
     )
     return positions[picked]
+
+
+def pick_pairs(
+    trace: Trace,
+    label: str = "",
+    *,
+    key: str = "filter",
+    **look: Any,  # noqa: ANN401 - of the control: names, help
+) -> PairFilter:
+    """Which sentence attends to which; nothing to choose where there is only one."""
+    two = any(token.segment for token in trace.tokens)
+    return controls.choice(
+        key,
+        PAIR_FILTERS if two else PAIR_FILTERS[:1],
+        label if two else "",
+        subject="The pairs are" if two else "With one sentence the pairs are",
+        optional=not two,
+        **look,
+    )

@@ -1,4 +1,4 @@
-"""The sidebar: text, model, second sentence, examples, sharing, and what was loaded."""
+"""The sidebar: text, second sentence, examples, model, link, and facts about the model."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import streamlit as st
 
 from core.components.copy_link import show_copy_link
 from core.model import CATALOG
-from core.model.catalog import bundled_problem, find, is_here
+from core.model.catalog import bundled_problem, find, is_local
 from core.ui import address, controls
 from core.ui.messages import escape, notice, quote
 from core.ui.site.access import access, box_help, default_model
@@ -29,14 +29,14 @@ _DEVICES = {"cuda": "graphics card (CUDA)", "mps": "graphics processor (MPS)", "
 
 
 def draw() -> None:
-    """Draw the controls that all pages share. Nothing here needs the model to be loaded."""
+    """Draw the controls that all pages share, before the model is loaded."""
     granted = access()
     if granted.free_text:
         controls.text("model", default_model())
     else:
         controls.choice("model", granted.names, subject="This site offers", default=default_model())
     st.session_state.setdefault("two", False)
-    _say_what_is_missing(granted.names)
+    _notice_missing_default(granted.names)
     with st.sidebar:
         controls.text("text", EXAMPLES[0][0], "Text", height=88)
         if st.toggle("Second sentence", key="two", persist_state="session"):
@@ -62,21 +62,20 @@ def draw() -> None:
 
 
 def note_stand_in(stands_in: bool) -> None:
-    """Remember whether the model on screen stands in for the one that is picked."""
+    """Remember whether the model on screen stands in for the one that was picked."""
     st.session_state[_STANDS_IN] = stands_in
 
 
-def _say_what_is_missing(names: tuple[str, ...]) -> None:
-    """Why another model is shown first; where it was picked itself, its refusal says so."""
-    problem = bundled_problem(CATALOG[0])
-    offered_here = CATALOG[0].name in names
-    if problem is not None and offered_here and st.session_state["model"] != problem.name:
-        found = quote(problem.name).join(escape(part) for part in problem.found.split("{name}"))
-        notice(f"{found} {escape(problem.way_out)}")
+def _notice_missing_default(names: tuple[str, ...]) -> None:
+    """Say why another model is shown first; a visitor who picked it sees its refusal instead."""
+    error = bundled_problem(CATALOG[0])
+    if error is not None and CATALOG[0].name in names and st.session_state["model"] != error.name:
+        problem = quote(error.name).join(map(escape, error.problem.split("{name}")))
+        notice(f"{problem} {escape(error.advice)}")
 
 
 def show_model_facts(model: LoadedModel) -> None:
-    """Say what was loaded, in the place the sidebar keeps for it."""
+    """Show what was loaded, in its place in the sidebar."""
     spec = find(model.name)
     shared = f" ({model.kv_heads} key heads)" if model.kv_heads != model.heads else ""
     with st.session_state[_FACTS]:
@@ -90,9 +89,9 @@ def show_model_facts(model: LoadedModel) -> None:
         )
         st.caption(
             f"**Checked:** attention reproduced to {model.probe_error:.0e}",
-            help="When a model is loaded, a short sentence is run twice: once as the model computes"
-            " it, once from the queries and keys recorded here. This is the largest difference of"
-            " any attention weight in any layer; above 1e-05 the model is refused.",
+            help="When a model is loaded, its attention to a short sentence is computed twice: by"
+            " the model itself, and from the queries and keys recorded here. This is the largest"
+            " difference in any attention weight; above 1e-05 the model is refused.",
         )
 
 
@@ -113,7 +112,7 @@ def _model_label(name: str) -> str:
     spec = find(name)
     if spec is None or spec.bundled:
         return name
-    return f"{name} · {'here' if is_here(spec) else f'{spec.size_mb} MB to download'}"
+    return f"{name} · {'here' if is_local(spec) else f'{spec.size_mb} MB to download'}"
 
 
 def _example_label(index: int) -> str:

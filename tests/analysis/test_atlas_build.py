@@ -12,11 +12,11 @@ from numpy.typing import NDArray
 from scipy.spatial.distance import jensenshannon
 from sklearn.decomposition import PCA
 
-from core.analysis.atlas import Atlas, Trust, build_atlas
+from core.analysis.atlas import Atlas, ModelFaithfulness, build_atlas
 from core.analysis.atlas.blocks import CorpusPairs, blocks_for, blocks_of
-from core.analysis.atlas.gather import COMPARED_EVERY, MOST_POSITIONS
+from core.analysis.atlas.faithfulness import picture_faithfulness
+from core.analysis.atlas.gather import COMPARED_EVERY, MAX_POSITIONS
 from core.analysis.atlas.points import project_stages
-from core.analysis.atlas.trust import picture_trust
 from core.analysis.normalization import key_translation, normalize
 from core.analysis.pairs import permitted
 from core.analysis.projections.joint_embedding import Embedding
@@ -119,7 +119,7 @@ def trust_by_hand(
     return correlation, float(np.mean(shares[1])), float(np.mean(shares[3]))
 
 
-def told(kept: Trust, layer: int, head: int) -> list[float]:
+def told(kept: ModelFaithfulness, layer: int, head: int) -> list[float]:
     return [float(each[layer, head]) for each in (kept.correlation, kept.top1, kept.top3)]
 
 
@@ -195,7 +195,7 @@ def test_trust_sees_no_key_outside_of_a_sliding_window(
         for stage in STAGES:
             target = matrix_target(scores, mask)
             expected = faithfulness(target, Embedding(*plane_of(atlas, stage, layer, 1)))
-            found = told(atlas.trust[stage], layer, 1)
+            found = told(atlas.faithfulness[stage], layer, 1)
             np.testing.assert_allclose(found, expected[:3], atol=1e-9)
         by_hand = [np.mean([1 / n for n in mask.sum(axis=1) if n > 1])]
         np.testing.assert_allclose(atlas.measured.top1[layer], by_hand * trace.shape[1])
@@ -214,7 +214,7 @@ def test_tokens_stand_in_the_order_of_the_texts_whatever_the_order_of_the_traces
     np.testing.assert_allclose(shuffled.positions.sums, in_order.positions.sums)
     for stage in STAGES:
         assert (shuffled.points[stage] == in_order.points[stage]).all()
-        assert (shuffled.trust[stage].top3 == in_order.trust[stage].top3).all()
+        assert (shuffled.faithfulness[stage].top3 == in_order.faithfulness[stage].top3).all()
 
 
 def test_sentences_that_left_no_trace_are_left_out_of_texts_and_labels() -> None:
@@ -330,11 +330,11 @@ def test_a_model_that_says_the_same_of_every_token_still_has_an_atlas() -> None:
     atlas = build_atlas([trace])
     for stage in STAGES:
         assert np.isfinite(atlas.points[stage]).all()
-        assert np.isnan(atlas.trust[stage].correlation).all()
+        assert np.isnan(atlas.faithfulness[stage].correlation).all()
     assert (atlas.scaling.c == 1).all()
 
 
-# Trust and constants ---------------------------------------------------------------------------
+# Faithfulness and constants --------------------------------------------------------------------
 
 
 @kinds
@@ -346,7 +346,7 @@ def test_trust_of_one_sentence_is_the_faithfulness_of_its_picture(kind: str) -> 
             queries, keys = vectors_of(traces, layer, head)
             target = matrix_target(queries @ keys.T, permitted(trace, layer, head))
             expected = faithfulness(target, Embedding(*plane_of(atlas, stage, layer, head)))
-            found = told(atlas.trust[stage], layer, head)
+            found = told(atlas.faithfulness[stage], layer, head)
             np.testing.assert_allclose(found, expected[:3], atol=1e-9)
     for layer, head in np.ndindex(2, 4):
         baseline = uniform_baseline(rows_of(permitted(trace, layer, head)))
@@ -366,7 +366,7 @@ def test_trust_of_many_sentences_is_that_of_their_pairs_one_by_one(kind: str) ->
             seen = pairs_of(traces, layer, *KINDS[kind])
             plane = plane_of(atlas, stage, layer, head)
             expected = trust_by_hand(queries, keys, plane, seen)
-            found = told(atlas.trust[stage], layer, head)
+            found = told(atlas.faithfulness[stage], layer, head)
             np.testing.assert_allclose(found, expected, atol=1e-9)
 
 
@@ -415,7 +415,7 @@ def test_sentences_alone_are_averaged_beside_the_pooled_correlation(kind: str) -
         if any(len(mine) > 1 for mine in own):
             alone.append(trust_by_hand(queries, keys, plane, own)[0])
         first += size
-    kept = atlas.trust["raw"]
+    kept = atlas.faithfulness["raw"]
     assert kept.per_sentence[1, 2] == pytest.approx(np.mean(alone), abs=1e-9)
     assert abs(kept.per_sentence[1, 2] - kept.correlation[1, 2]) > 1e-3
     assert kept.low[1, 2] < kept.correlation[1, 2] < kept.high[1, 2]
@@ -455,7 +455,7 @@ def test_a_picture_of_what_is_permitted_alone_is_trusted_wholly() -> None:
         pairs = CorpusPairs(blocks_of(atlas.tokens, {}, causal=causal, most_pairs=1000))
         rows = pairs.rows((0, 0))
         scores = pairs.products(queries, np.eye(8), (0, 0))
-        found = picture_trust(point, keys, pairs, (0, 0), target_of(scores, rows))
+        found = picture_faithfulness(point, keys, pairs, (0, 0), target_of(scores, rows))
         return found[:3]
 
     assert kept(line[::-1].copy(), causal=True) == pytest.approx((-1, 1, 1))
@@ -514,9 +514,9 @@ def test_attention_by_position_is_the_mean_over_the_sentences_that_have_both(kin
     positions = build_atlas(traces).positions
     attention = [trace.attention() for trace in traces]
     mean = positions.mean
-    assert mean.shape == (2, 4, MOST_POSITIONS, MOST_POSITIONS)
+    assert mean.shape == (2, 4, MAX_POSITIONS, MAX_POSITIONS)
     assert np.isfinite(mean).all()
-    for i, j in np.ndindex(MOST_POSITIONS, MOST_POSITIONS):
+    for i, j in np.ndindex(MAX_POSITIONS, MAX_POSITIONS):
         having = [each for each in attention if each.shape[2] > max(i, j)]
         assert positions.counts[i, j] == len(having)
         expected = np.mean([each[:, :, i, j] for each in having], axis=0)

@@ -64,7 +64,7 @@ def assert_same(found: object, expected: object, where: str = "atlas") -> None:
 @pytest.mark.parametrize(("labelled", "causal"), product([True, False], repeat=2))
 def test_an_atlas_comes_back_exact_to_the_bit(labelled: bool, causal: bool) -> None:
     atlas = an_atlas(labelled=labelled, causal=causal)
-    odd = atlas.trust["raw"].correlation
+    odd = atlas.faithfulness["raw"].correlation
     odd[0, 0], odd[0, 1], odd[1, 2] = np.nan, -0.0, 5e-324
     atlas.points["raw"][0, 0, 0] = np.array([-0.0, 1e-45, 3e38], dtype=np.float32)
     found = opened(written(atlas))
@@ -207,9 +207,9 @@ def test_more_rows_than_the_limit_are_refused_before_they_take_memory() -> None:
     atlas = an_atlas()
     rows = LAYERS * HEADS * len(atlas.tokens)
     data = written(atlas)
-    assert_same(opened(data, most_rows=rows).norms, atlas.norms)
+    assert_same(opened(data, max_rows=rows).norms, atlas.norms)
     with pytest.raises(AtlasFileError, match=f"{rows} rows"):
-        opened(data, most_rows=rows - 1)
+        opened(data, max_rows=rows - 1)
 
 
 HEADERS: dict[str, tuple[Callable[[dict[str, Any]], object], str]] = {
@@ -518,7 +518,7 @@ def test_a_file_of_the_first_format_opens_without_what_it_measured_differently()
     assert (found.points["normalized"] == atlas.points["normalized"]).all()
     assert (found.measured.tokens, found.measured.sentences) == (0, 0)
     figures = [found.measured.top1, found.measured.top3, found.scaling.raw]
-    for kept in (found.trust, *found.full.values()):
+    for kept in (found.faithfulness, *found.full.values()):
         figures += [getattr(kept[s], each.name) for s in STAGES for each in fields(kept[s])]
     assert all(np.isnan(each).all() for each in figures)
     assert all(each.shape == (LAYERS, HEADS) for each in figures)
@@ -526,5 +526,5 @@ def test_a_file_of_the_first_format_opens_without_what_it_measured_differently()
 
 def test_an_older_file_saved_again_still_tells_nothing_of_faithfulness() -> None:
     again = opened(written(opened(as_format_1(an_atlas()))))
-    assert np.isnan(again.trust["raw"].correlation).all()
+    assert np.isnan(again.faithfulness["raw"].correlation).all()
     assert np.isnan(again.measured.top1).all()

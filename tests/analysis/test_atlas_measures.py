@@ -18,14 +18,14 @@ from core.analysis.atlas import dispersion as dispersion_module
 from core.analysis.atlas.blocks import CorpusPairs, blocks_for, blocks_of
 from core.analysis.atlas.colours import (
     COLOURINGS,
-    MOST_CATEGORIES,
+    MAX_CATEGORIES,
     offered_colourings,
     point_tones,
 )
-from core.analysis.atlas.dispersion import MOST_MATCHES, dispersion
+from core.analysis.atlas.dispersion import MAX_MATCHES, dispersion
 from core.analysis.atlas.gather import finish_comparison
 from core.analysis.atlas.layouts import lay_out_head, sampled_sentences
-from core.analysis.atlas.meeting import MOST_SENTENCES, common_sentences, meet_words
+from core.analysis.atlas.meeting import MAX_SENTENCES, common_sentences, meet_words
 from core.analysis.normalization import key_translation, normalize
 from core.analysis.projections.joint_embedding import Embedding
 from core.analysis.query_key.clouds import STAGES
@@ -167,12 +167,12 @@ def test_more_matches_than_are_looked_at_are_sampled(monkeypatch: pytest.MonkeyP
 
     original = dispersion_module._spread
     monkeypatch.setattr(dispersion_module, "_spread", watched)
-    matches = some(9, 3 * MOST_MATCHES, 2000)
+    matches = some(9, 3 * MAX_MATCHES, 2000)
     points = cloud(9, 2000)
     assert (np.abs(dispersion(points, matches) - 1) < 0.15).all()
     tight = gathered_at(points, matches, (-2.0, 0.0, 2.0))
     assert (dispersion(tight, matches) < 0.1).all()
-    assert looked_at == {MOST_MATCHES}
+    assert looked_at == {MAX_MATCHES}
 
 
 # Where two words meet --------------------------------------------------------------------------
@@ -278,16 +278,16 @@ def test_sentences_with_both_words_are_thinned_evenly(first: set[int], second: s
     one, other = (dict.fromkeys(each, np.array([0])) for each in (first, second))
     both = [sentence for sentence in range(401) if sentence in first and sentence in second]
     found = common_sentences(one, other)
-    if len(both) <= MOST_SENTENCES:
+    if len(both) <= MAX_SENTENCES:
         assert found == both
         return
-    assert len(found) == MOST_SENTENCES
+    assert len(found) == MAX_SENTENCES
     places = [both.index(sentence) for sentence in found]
     assert places[0] == 0
     steps = {
         following - one for one, following in zip(places, [*places[1:], len(both)], strict=True)
     }
-    assert steps <= {len(both) // MOST_SENTENCES, -(-len(both) // MOST_SENTENCES)}
+    assert steps <= {len(both) // MAX_SENTENCES, -(-len(both) // MAX_SENTENCES)}
 
 
 # Colours ---------------------------------------------------------------------------------------
@@ -310,7 +310,7 @@ def test_every_colouring_gives_each_point_a_value_within_its_legend(name: str) -
     assert tones.numbers.shape == expected
     assert tones.numbers.dtype == np.float64
     if tones.colouring == "category":
-        assert 2 <= len(tones.legend) <= MOST_CATEGORIES
+        assert 2 <= len(tones.legend) <= MAX_CATEGORIES
         assert set(tones.numbers.tolist()) <= set(range(len(tones.legend)))
     elif tones.colouring == "sequential":
         assert len(tones.legend) == 2
@@ -405,7 +405,7 @@ def test_sentences_of_one_token_and_of_one_length_have_colours() -> None:
             assert np.isfinite(point_tones(atlas, name).numbers).all()
 
 
-@pytest.mark.parametrize("many", [MOST_CATEGORIES, MOST_CATEGORIES + 1, 20])
+@pytest.mark.parametrize("many", [MAX_CATEGORIES, MAX_CATEGORIES + 1, 20])
 def test_what_is_rarer_than_the_commonest_labels_is_other(many: int) -> None:
     """Label k is on k + 1 sentences, so that the last one is the commonest."""
     labels = [f"label {k:02}" for k in range(many) for _ in range(k + 1)]
@@ -414,10 +414,10 @@ def test_what_is_rarer_than_the_commonest_labels_is_other(many: int) -> None:
     )
     tones = point_tones(atlas, "label")
     commonest = [f"label {k:02}" for k in reversed(range(many))]
-    if many <= MOST_CATEGORIES:
+    if many <= MAX_CATEGORIES:
         assert tones.legend == tuple(commonest)
     else:
-        assert tones.legend == (*commonest[: MOST_CATEGORIES - 1], "other")
+        assert tones.legend == (*commonest[: MAX_CATEGORIES - 1], "other")
     for i, sentence in enumerate(atlas.tokens.sentence):
         name = tones.legend[int(tones.numbers[i])]
         own = labels[sentence]

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 
 from core.analysis.atlas import Atlas, SearchError, build_atlas, expression, search, search_tokens
 from core.analysis.atlas.expression import TIME_LIMIT
-from core.analysis.atlas.search import KINDS, LONGEST_QUERY, Kind, phrase_places
+from core.analysis.atlas.search import KINDS, MAX_QUERY, Kind, phrase_places
 from core.model import load, trace_by_length
 from tests.analysis.atlases import read_words, trace_of
 
@@ -443,8 +443,8 @@ def test_nothing_typed_is_nothing_to_find(query: str, kind: Kind, atlas: Atlas) 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_what_is_too_long_is_refused_with_its_length(kind: Kind, atlas: Atlas) -> None:
-    assert search_tokens(atlas, "a" * LONGEST_QUERY, kind).count == 0
-    with pytest.raises(SearchError, match=f"1,000 characters; at most {LONGEST_QUERY}"):
+    assert search_tokens(atlas, "a" * MAX_QUERY, kind).count == 0
+    with pytest.raises(SearchError, match=f"1,000 characters; at most {MAX_QUERY}"):
         search_tokens(atlas, "a" * 1000, kind)
 
 

@@ -156,7 +156,7 @@ def test_picture_and_full_space_are_compared_on_the_same_pairs(projection: Proje
 def test_full_space_keeps_what_the_head_s_scaling_says() -> None:
     trace = random_trace(3, 9)
     scaling = scale_head(trace, 0, 0)
-    for cloud, kept in zip(head_clouds(trace, 0, 0, scaling), scaling.kept, strict=True):
+    for cloud, kept in zip(head_clouds(trace, 0, 0, scaling), scaling.faithfulness, strict=True):
         assert cloud.in_full == pytest.approx(kept, abs=1e-12)
 
 

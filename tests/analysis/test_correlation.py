@@ -14,9 +14,9 @@ from scipy.optimize import minimize_scalar
 from scipy.spatial.distance import cdist
 
 from core.analysis.query_key.correlation import (
-    LEAST_CARRYING,
-    MOST_PAIRS,
-    MOST_RANKED_PAIRS,
+    MAX_PAIRS,
+    MAX_RANKED_PAIRS,
+    MIN_WEIGHTED,
     Measure,
     PairTable,
     choose_pairs,
@@ -79,7 +79,7 @@ def weighted_by_hand(x: Floats, d: Floats) -> tuple[float, int]:
     """Weights (d* - d)^2 below the 0.5th percentile d*, sums one pair after another."""
     limit = np.percentile(d, 0.5)
     carrying = [(x[i], d[i], (limit - d[i]) ** 2) for i in range(len(d)) if d[i] < limit]
-    if len(carrying) < LEAST_CARRYING:
+    if len(carrying) < MIN_WEIGHTED:
         return np.nan, len(carrying)
     total = sum(w for _, _, w in carrying)
     mean_x = sum(w * a for a, _, w in carrying) / total
@@ -125,7 +125,7 @@ def test_few_pairs_are_all_taken_but_those_of_a_query_with_one_key(
 def test_of_many_pairs_a_fixed_random_sample_is_taken(measure: Measure) -> None:
     rows = rows_of(np.tri(400, dtype=bool))
     pairs = choose_pairs(rows, measure)
-    assert len(pairs) == (MOST_RANKED_PAIRS if measure == "spearman" else MOST_PAIRS)
+    assert len(pairs) == (MAX_RANKED_PAIRS if measure == "spearman" else MAX_PAIRS)
     assert len(set(pairs.tolist())) == len(pairs)
     np.testing.assert_array_equal(pairs, choose_pairs(rows, measure))
     # the mean of a fair sample of rows lies within five standard errors of the mean of all
@@ -224,7 +224,7 @@ def test_correlations_are_those_of_a_literal_computation(
         d = distances_by_hand(queries, keys, c, distance)[pairs]
         r, carrying = correlation_by_hand(x, d, measure)
         assert found.values[at] == pytest.approx(r, abs=1e-6, nan_ok=True)
-        assert found.carrying[at] == carrying
+        assert found.weighted_pairs[at] == carrying
     assert np.isnan(found.values).all() == (measure == "weighted" and size == 10)
 
 

@@ -13,12 +13,11 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from core.analysis.projections.joint_embedding import Embedding, biplot
+from core.analysis.query_key.distance import distances_between
 from core.analysis.query_key.faithfulness import (
     Faithfulness,
     Reading,
     compare_matrix,
-    inner_products,
-    plane_distances,
     uniform_baseline,
 )
 from core.analysis.query_key.faithfulness import faithfulness as faithfulness_of
@@ -93,7 +92,10 @@ def test_distances_and_products_are_those_of_each_query_with_each_key(
     seed: int, size: int, dimensions: int
 ) -> None:
     picture = picture_of(seed, size, dimensions)
-    apart, products = plane_distances(picture), inner_products(picture)
+    apart, products = (
+        distances_between(picture.queries, picture.keys),
+        picture.queries @ picture.keys.T,
+    )
     for i in range(size):
         for j in range(size):
             assert -apart[i, j] == pytest.approx(near_by_hand(picture, i, j, "distance"))
@@ -136,7 +138,7 @@ def test_shares_count_ties_by_the_earlier_key(seed: int, size: int, kind: str) -
     """Small whole numbers: most values are tied."""
     logits, near = np.random.default_rng(seed).integers(0, 3, (2, size, size)).astype(float)
     allowed = mask_of(seed, size, kind)
-    found = compare_matrix(matrix_target(logits, allowed), near, nearer=1)
+    found = compare_matrix(matrix_target(logits, allowed), near, sign=1)
     for k, share in ((1, found.top1), (3, found.top3)):
         assert share == pytest.approx(share_by_hand(logits, near, allowed, k), nan_ok=True)
 
@@ -238,7 +240,9 @@ def test_an_exact_picture_keeps_everything(seed: int, size: int, kind: str) -> N
     centred = logits - logits.mean(axis=1, keepdims=True)
     exactly = faithfulness(centred, allowed, drawn, "inner product")
     assert exactly[:3] == pytest.approx((1, 1, 1))
-    near = faithfulness(-0.7 * plane_distances(truth), allowed, truth, "distance")
+    near = faithfulness(
+        -0.7 * distances_between(truth.queries, truth.keys), allowed, truth, "distance"
+    )
     assert near[:3] == pytest.approx((-1, 1, 1))
 
 

@@ -67,7 +67,7 @@ def test_pca_is_that_of_the_stacked_cloud_up_to_sign(
     assert found.queries.shape == found.keys.shape == (size, dimensions)
     signs = np.sign((stacked(found) * expected).sum(axis=0))
     np.testing.assert_allclose(stacked(found) * signs, expected, atol=1e-8 * np.abs(rows).max())
-    assert found.kept == pytest.approx(oracle.explained_variance_ratio_.sum(), abs=1e-12)
+    assert found.share == pytest.approx(oracle.explained_variance_ratio_.sum(), abs=1e-12)
 
 
 # Biplot ----------------------------------------------------------------------------------------
@@ -85,7 +85,7 @@ def test_a_biplot_leaves_only_the_smaller_singular_values(
     found = biplot(queries, keys, dimensions)
     rest, total = squares[dimensions:].sum(), squares.sum()
     assert error(found, target) == pytest.approx(rest, rel=1e-6, abs=1e-12 * total)
-    assert found.kept == pytest.approx(1 - rest / total, abs=1e-9)
+    assert found.share == pytest.approx(1 - rest / total, abs=1e-9)
     assert found.queries.shape == found.keys.shape == (size, dimensions)
 
 
@@ -125,7 +125,7 @@ def test_a_biplot_of_a_head_of_few_dimensions_is_exact(
     np.testing.assert_allclose(
         found.queries @ found.keys.T, target, atol=1e-10 * np.abs(target).max()
     )
-    assert found.kept == pytest.approx(1, abs=1e-12)
+    assert found.share == pytest.approx(1, abs=1e-12)
 
 
 @steady
@@ -181,7 +181,7 @@ def test_embed_passes_on_dimensions_and_leaves_the_biplot_without_a_metric(
     for metric in METRICS:
         found = embed(queries, keys, "biplot", dimensions=dimensions, metric=metric)
         np.testing.assert_array_equal(stacked(found), stacked(expected))
-        assert found.kept == expected.kept
+        assert found.share == expected.share
 
 
 # Neighbour embeddings --------------------------------------------------------------------------
@@ -199,7 +199,7 @@ def check_neighbours(projection: Projection, dimensions: int, metric: Metric) ->
     np.testing.assert_array_equal(stacked(first), stacked(second))
     assert first.queries.shape == first.keys.shape == (20, dimensions)
     assert np.isfinite(stacked(first)).all()
-    assert first.kept is None
+    assert first.share is None
     rows = np.vstack(before)
     np.testing.assert_array_equal(rows, np.vstack([queries, keys]))
     assert trustworthiness(rows, stacked(first), n_neighbors=5, metric=metric) > 0.9
@@ -263,8 +263,8 @@ def test_degenerate_heads_have_a_picture(
     assert found.queries.shape == found.keys.shape == (len(queries), dimensions)
     assert np.isfinite(stacked(found)).all()
     if projection != "t-SNE":
-        assert found.kept is not None
-        assert 0 <= found.kept <= 1 + 1e-12
+        assert found.share is not None
+        assert 0 <= found.share <= 1 + 1e-12
 
 
 def test_constant_keys_have_no_place_but_the_origin_in_a_biplot() -> None:
@@ -276,7 +276,7 @@ def test_constant_keys_have_no_place_but_the_origin_in_a_biplot() -> None:
 def test_more_dimensions_never_keep_less() -> None:
     queries, keys = clouds(9)
     for projection in ("PCA", "biplot"):
-        kept = [embed(queries, keys, projection, dimensions=n).kept or 0 for n in (1, 2, 3, 5)]
+        kept = [embed(queries, keys, projection, dimensions=n).share or 0 for n in (1, 2, 3, 5)]
         assert all(less < more for less, more in pairwise(kept[:3]))
         assert kept[3] == pytest.approx(1)
 

@@ -7,8 +7,13 @@ import pytest
 from numpy.typing import NDArray
 
 from core.analysis.query_key.clouds import STAGES, head_clouds, head_stages, stage_vectors
-from core.analysis.query_key.fitted_line import FittedLine, fit_line
-from core.analysis.query_key.layer_search import SearchRange, regression_of, search_layer
+from core.analysis.query_key.layer_search import (
+    FittedLine,
+    SearchRange,
+    fit_line,
+    regression_of,
+    search_layer,
+)
 from core.analysis.query_key.scaling import scale_head
 from core.model import load, trace_text
 from core.model.trace import Layer, Trace
@@ -88,8 +93,8 @@ def test_without_an_a_and_a_c_there_is_no_fourth_stage() -> None:
 
 def test_a_wider_range_is_searched(capybara: Trace) -> None:
     ranges = SearchRange(50.0, 1.0, 41)
-    assert ranges.a_values[[0, 20, 40]].tolist() == [-50, 0, 50]
-    assert ranges.c_values[[0, 20, 40]].tolist() == [-1, 0, 1]
+    assert np.linspace(-50, 50, 41)[[0, 20, 40]].tolist() == [-50, 0, 50]
+    assert np.linspace(-1, 1, 41)[[0, 20, 40]].tolist() == [-1, 0, 1]
     search = search_layer(capybara, 0, ranges)
     assert not search.a_on_edge
     assert abs(search.correlation) > abs(search_layer(capybara, 0).correlation)

@@ -14,7 +14,7 @@ from scipy import stats
 from scipy.spatial import distance
 
 from core.analysis.normalization import (
-    LEAST_GAIN,
+    MIN_GAIN,
     NOTEBOOK_A,
     NOTEBOOK_C,
     GridSearch,
@@ -87,7 +87,7 @@ def search_by_hand(queries: Any, keys: Any, a_values: Any, c_values: Any) -> Gri
                 continue
             r = float(stats.pearsonr(*pairs_by_hand(queries, keys, a, c)).statistic)
             surface[i, j] = r
-            if not history or abs(r) > abs(history[-1][2]) + LEAST_GAIN:
+            if not history or abs(r) > abs(history[-1][2]) + MIN_GAIN:
                 history.append((a, c, r))
     a, c, r = history[-1]
     return GridSearch(a, c, r, surface, tuple(history), a_values, c_values)

@@ -16,7 +16,6 @@ from numpy.typing import NDArray
 from core.analysis.pair_projection import (
     PairProjection,
     default_pair,
-    describe_pair,
     parse_marked,
     project_pair,
     signed_length,
@@ -24,6 +23,7 @@ from core.analysis.pair_projection import (
 )
 from core.model import LoadedModel, load, trace_text
 from core.model.trace import Layer, Token, Trace
+from core.screens.projection.help import describe_pair
 from tests.analysis.traces import plain_tokens, random_weights, token, trace_with_attention
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ import pytest
 
 from core.analysis.head_patterns.evidence import evidence
 from core.analysis.head_patterns.measure import measure_matrix, measure_text
-from core.analysis.rollout import even_overall, overall_attention, rollout
+from core.analysis.rollout import overall_attention, rollout, uniform_overall
 from core.model.trace import Layer
 from tests.analysis.traces import plain_tokens, random_weights, trace_with_attention
 
@@ -50,10 +50,10 @@ def test_in_a_causal_model_nothing_rolls_out_to_what_comes_later() -> None:
     trace = replace(trace, layers=(Layer(1.0, mask),) * 2, causal=True)
     for kind in ("mean", "rollout"):
         assert not np.triu(overall_attention(trace, kind), 1).any()  # type: ignore[arg-type]
-        assert not np.triu(even_overall(trace, kind), 1).any()  # type: ignore[arg-type]
+        assert not np.triu(uniform_overall(trace, kind), 1).any()  # type: ignore[arg-type]
     rows = np.array([[1, 0, 0, 0], [1 / 2, 1 / 2, 0, 0], [1 / 3, 1 / 3, 1 / 3, 0], [1 / 4] * 4])
     step = (rows + np.eye(4)) / 2
-    np.testing.assert_allclose(even_overall(trace, "rollout"), step @ step, atol=1e-6)
+    np.testing.assert_allclose(uniform_overall(trace, "rollout"), step @ step, atol=1e-6)
 
 
 def test_no_layer_cannot_be_rolled_out() -> None:
@@ -67,7 +67,7 @@ def test_a_matrix_is_measured_as_a_models_only_head() -> None:
     even = np.full((5, 5), 0.2, dtype=np.float32)
     one, own = measure_matrix(weights[0, 0], even, trace.tokens), measure_text(trace)
     np.testing.assert_allclose(one.sums, own.sums, atol=1e-5)
-    np.testing.assert_allclose(one.even, own.even, atol=1e-5)
+    np.testing.assert_allclose(one.uniform, own.uniform, atol=1e-5)
     np.testing.assert_array_equal(one.counts, own.counts)
 
 
@@ -86,7 +86,7 @@ def test_evidence_stands_token_by_token_and_is_empty_where_there_is_no_pair() ->
         weights[3, 0] + weights[3, 2],
     ]
     np.testing.assert_allclose(found.share, expected, atol=1e-6)
-    np.testing.assert_allclose(found.even, [0.5, np.nan, 0.5, 0.5])
+    np.testing.assert_allclose(found.uniform, [0.5, np.nan, 0.5, 0.5])
     np.testing.assert_allclose(found.ideal[0], [0, 0, 0.5, 0.5])
     assert np.isnan(found.ideal[1]).all()
     assert found.tokens == 3
@@ -104,7 +104,7 @@ def test_the_mean_of_the_evidence_is_the_score() -> None:
         assert np.nansum(found.share) == pytest.approx(total, abs=1e-5)
     broad = evidence(weights[0, 0], even, trace.tokens, "broad")
     assert np.nansum(broad.share) == pytest.approx(measured.sums[-1, 0, 0], abs=1e-5)
-    np.testing.assert_allclose(broad.even, 1, atol=1e-5)
+    np.testing.assert_allclose(broad.uniform, 1, atol=1e-5)
 
 
 def test_what_the_model_forbids_is_no_evidence() -> None:

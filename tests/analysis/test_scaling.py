@@ -14,11 +14,11 @@ from scipy import stats
 from scipy.optimize import minimize_scalar
 from scipy.spatial.distance import cdist
 
-from core.analysis.query_key.correlation import MOST_PAIRS, MOST_RANKED_PAIRS
+from core.analysis.query_key.correlation import MAX_PAIRS, MAX_RANKED_PAIRS
 from core.analysis.query_key.distance import Distance
 from core.analysis.query_key.scaling import (
     C_VALUES,
-    FEW_PAIRS,
+    MIN_RELIABLE,
     PUBLISHED_GRID,
     Criterion,
     HeadScaling,
@@ -172,9 +172,9 @@ def check_head(
     curve = np.array([by_hand(a, c) for c in C_VALUES])
     np.testing.assert_allclose(found.curve, curve, **close)
     for kept, shift, c in (
-        (found.raw, np.zeros_like(a), 1.0),
-        (found.translated, a, 1.0),
-        (found.normalized, a, found.c),
+        (found.faithfulness.raw.correlation, np.zeros_like(a), 1.0),
+        (found.faithfulness.translated.correlation, a, 1.0),
+        (found.faithfulness.normalized.correlation, a, found.c),
     ):
         expected = kept_by_hand(trace, layer, head, shift, c, distance)
         np.testing.assert_allclose(kept, expected, **close)
@@ -219,7 +219,7 @@ def test_the_weighted_criterion_looks_at_the_nearest_pairs(
     found = check_head(trace, 0, 0, distance, "weighted")
     queries, keys, seen = head_by_hand(trace, 0, 0)
     apart = distance_by_hand(queries * found.c, (keys + found.a) / found.c, distance)[seen]
-    assert found.carrying == (apart < np.percentile(apart, 0.5)).sum()
+    assert found.weighted_pairs == (apart < np.percentile(apart, 0.5)).sum()
 
 
 @pytest.mark.parametrize("criterion", CRITERIA)
@@ -260,16 +260,24 @@ def test_raw_scores_stay_where_they_are_while_keys_are_translated(
     def by_hand(shift: Floats, c: float) -> float:
         return at_constants(trace, 0, 0, shift, c, distance, "pearson", "raw")
 
-    assert found.raw == pytest.approx(by_hand(np.zeros_like(a), 1.0), abs=1e-6)
-    assert found.translated == pytest.approx(by_hand(a, 1.0), abs=1e-6)
-    assert found.normalized == pytest.approx(by_hand(a, found.c), abs=1e-6)
+    assert found.faithfulness.raw.correlation == pytest.approx(
+        by_hand(np.zeros_like(a), 1.0), abs=1e-6
+    )
+    assert found.faithfulness.translated.correlation == pytest.approx(by_hand(a, 1.0), abs=1e-6)
+    assert found.faithfulness.normalized.correlation == pytest.approx(by_hand(a, found.c), abs=1e-6)
 
 
 def test_the_target_is_what_softmax_gets_soft_cap_and_all() -> None:
     trace = random_trace(9)
     capped = replace(trace, layers=(Layer(0.5, None, 1.5),))
     found = check_head(capped, 0, 0, "euclidean", "pearson")
-    assert abs(found.raw - scale_head(trace, 0, 0).raw) > 0.01, "the cap has to matter here"
+    assert (
+        abs(
+            found.faithfulness.raw.correlation
+            - scale_head(trace, 0, 0).faithfulness.raw.correlation
+        )
+        > 0.01
+    ), "the cap has to matter here"
 
 
 def test_one_vector_added_to_all_keys_of_the_model_changes_no_target() -> None:
@@ -279,8 +287,12 @@ def test_one_vector_added_to_all_keys_of_the_model_changes_no_target() -> None:
     second = scale_head(trace_of(queries, keys + np.array([3.0, -2.0, 1.0, 0.5])), 0, 0)
     assert first.c == second.c
     np.testing.assert_allclose(first.curve, second.curve, atol=1e-5)
-    assert first.translated == pytest.approx(second.translated, abs=1e-5)
-    assert first.normalized == pytest.approx(second.normalized, abs=1e-5)
+    assert first.faithfulness.translated.correlation == pytest.approx(
+        second.faithfulness.translated.correlation, abs=1e-5
+    )
+    assert first.faithfulness.normalized.correlation == pytest.approx(
+        second.faithfulness.normalized.correlation, abs=1e-5
+    )
 
 
 # Balanced norms --------------------------------------------------------------------------------
@@ -321,7 +333,9 @@ def test_cosine_distance_is_flat_in_c(criterion: Criterion, seed: int) -> None:
     assert found.flat
     assert not found.on_edge
     assert np.ptp(found.curve) < 1e-6
-    assert found.normalized == pytest.approx(found.translated, abs=1e-6)
+    assert found.faithfulness.normalized.correlation == pytest.approx(
+        found.faithfulness.translated.correlation, abs=1e-6
+    )
 
 
 @pytest.mark.parametrize("distance", ["euclidean", "squared euclidean"])
@@ -356,10 +370,10 @@ def test_the_edge_is_flagged_exactly_where_c_is_on_it(seed: int, factor: float) 
 
 def test_few_pairs_are_told_where_the_criterion_weighs_them() -> None:
     found = scale_head(random_trace(2, 40), 0, 0, criterion="weighted")
-    assert found.carrying < FEW_PAIRS
+    assert found.weighted_pairs < MIN_RELIABLE
     assert few_pairs(found, "weighted")
-    assert few_pairs(replace(found, carrying=FEW_PAIRS - 1), "weighted")
-    assert not few_pairs(replace(found, carrying=FEW_PAIRS), "weighted")
+    assert few_pairs(replace(found, weighted_pairs=MIN_RELIABLE - 1), "weighted")
+    assert not few_pairs(replace(found, weighted_pairs=MIN_RELIABLE), "weighted")
     assert not few_pairs(scale_head(random_trace(2, 100), 0, 0, criterion="weighted"), "weighted")
     few = random_trace(
         2, 4
@@ -380,10 +394,10 @@ def test_a_long_head_is_sampled_the_same_each_time(criterion: Criterion) -> None
     keys[:, size // 2 :] *= 4
     trace = trace_of(queries, keys, seen)
     first, second = (scale_head(trace, 0, 0, criterion=criterion) for _ in range(2))
-    most = MOST_RANKED_PAIRS if criterion == "spearman" else MOST_PAIRS
+    most = MAX_RANKED_PAIRS if criterion == "spearman" else MAX_PAIRS
     counted = int(seen.sum()) - 1  # the first query has one key
     assert tuple(first.pairs) == (most, counted)
-    assert first.kept.raw.pairs == first.kept.normalized.pairs == counted
+    assert first.faithfulness.raw.pairs == first.faithfulness.normalized.pairs == counted
     np.testing.assert_array_equal(first.curve, second.curve)
     assert first.c == second.c
     for c in (C_VALUES[0], 1.0, first.c):
@@ -409,10 +423,12 @@ def test_the_model_is_its_heads(distance: Distance, criterion: Criterion) -> Non
     for layer in range(2):
         for head in range(4):
             one = scale_head(trace, layer, head, distance, criterion)
-            for name in ("raw", "translated", "normalized", "c", "on_edge"):
-                np.testing.assert_array_equal(getattr(found, name)[layer, head], getattr(one, name))
-            assert found.raw_top1[layer, head] == one.kept.raw.top1
-            assert found.normalized_top1[layer, head] == one.kept.normalized.top1
+            correlations = [stage.correlation for stage in one.faithfulness]
+            maps = (found.raw, found.translated, found.normalized)
+            np.testing.assert_array_equal([each[layer, head] for each in maps], correlations)
+            assert (found.c[layer, head], found.on_edge[layer, head]) == (one.c, one.on_edge)
+            assert found.raw_top1[layer, head] == one.faithfulness.raw.top1
+            assert found.normalized_top1[layer, head] == one.faithfulness.normalized.top1
             assert found.few[layer, head] == few_pairs(one, criterion)
     assert all(getattr(found, each.name).shape == (2, 4) for each in fields(found))
     assert len(np.unique(found.raw[np.isfinite(found.raw)])) in (0, 8)
@@ -473,7 +489,14 @@ def test_degenerate_heads_have_a_constant_and_correlations_or_none(
     for seen in (None, np.tri(queries.shape[1], dtype=bool)):
         trace = trace_of(queries, keys, seen)
         found = scale_head(trace, 0, 0, distance, criterion)
-        figures = np.array([*found.curve, found.raw, found.translated, found.normalized])
+        figures = np.array(
+            [
+                *found.curve,
+                found.faithfulness.raw.correlation,
+                found.faithfulness.translated.correlation,
+                found.faithfulness.normalized.correlation,
+            ]
+        )
         assert 0 < found.c < np.inf
         assert (np.isnan(figures) | (np.abs(figures) <= 1 + 1e-9)).all()
         if np.isnan(found.curve).all() and criterion != "balanced":
@@ -489,7 +512,14 @@ def test_where_no_row_varies_there_is_no_correlation(
     name: str, distance: Distance, criterion: Criterion
 ) -> None:
     found = scale_head(trace_of(*DEGENERATE[name]), 0, 0, distance, criterion)
-    assert np.isnan([*found.curve, found.raw, found.translated, found.normalized]).all()
+    assert np.isnan(
+        [
+            *found.curve,
+            found.faithfulness.raw.correlation,
+            found.faithfulness.translated.correlation,
+            found.faithfulness.normalized.correlation,
+        ]
+    ).all()
 
 
 @pytest.mark.parametrize("criterion", ["pearson", "spearman", "balanced"])

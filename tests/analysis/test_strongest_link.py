@@ -62,7 +62,7 @@ def test_arcs_of_a_long_text_still_show_both_ends_of_the_link() -> None:
     trace = trace_with_attention(weights, plain_tokens(*(f"w{i}x" for i in range(size))))
     link = strongest_link(trace)
     assert link is not None
-    arcs = arcs_around(trace, link, most=20)
+    arcs = arcs_around(trace, link, max_tokens=20)
     assert len(arcs.words) == 20
     assert arcs.words[arcs.strongest] == "w58x"
     target = arcs.targets[arcs.strongest]

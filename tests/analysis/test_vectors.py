@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from core.analysis.vectors import (
     align_planes,
-    close_and_alike,
+    count_close_pairs,
     layer_planes,
     layer_rows,
     normalize_plane,
@@ -758,8 +758,8 @@ def test_arrows_that_coincide_in_the_plane_are_counted_apart_where_full_space_pa
     # Three tokens of one direction in the plane; the third lies elsewhere in the third dimension.
     rows = np.array([[4.0, 0, 1], [4, 0, 1], [1, 0, -9], [-9, 1, 7], [0, -1, 0]])
     coordinates = np.array([[2.0, 0], [3, 0], [1, 0.1], [-4, 0.2], [0, 0]])
-    assert close_and_alike(coordinates, rows) == (3, 1)
+    assert count_close_pairs(coordinates, rows) == (3, 1)
 
 
 def test_a_token_without_a_direction_is_in_no_pair() -> None:
-    assert close_and_alike(np.zeros((3, 2)), np.ones((3, 4))) == (0, 0)
+    assert count_close_pairs(np.zeros((3, 2)), np.ones((3, 4))) == (0, 0)

@@ -11,6 +11,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from core.analysis.view_weights import (
     ExactScores,
     ExactWeights,
+    LayerWeights,
     layer_weights,
     payload_size,
     permitted_bits,
@@ -28,20 +29,17 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 SHORT, LONG = SENTENCES[2], SENTENCES[1]  # on either side of where queries and keys are smaller
-# One way to all tokens, left to right, grouped keys, a window, bounded logits.
-NAMES = ["bert", "gpt2", "llama", "mistral", "gemma2", "modernbert"]
 
 
 def random_trace(
     heads: int, kv_heads: int, size: int, dim: int, mask: Array | None = None, spread: float = 1.0
 ) -> Trace:
     draw = np.random.default_rng(heads * size)
-    shape = (1, heads, size, dim)
-    queries = (spread * draw.normal(size=shape)).astype(np.float32)
-    keys = draw.normal(size=(1, kv_heads, size, dim)).astype(np.float32)
+    queries = (spread * draw.normal(size=(1, heads, size, dim))).astype(np.float32)
+    keys, values = draw.normal(size=(2, 1, kv_heads, size, dim)).astype(np.float32)
     tokens = plain_tokens(*(f"t{i}" for i in range(size)))
     rules = (Layer(dim**-0.5, mask),)
-    return Trace("random", tokens, queries, keys, keys.copy(), rules, causal=mask is not None)
+    return Trace("random", tokens, queries, keys, values, rules, causal=mask is not None)
 
 
 def causal_mask(size: int) -> Array:
@@ -52,46 +50,44 @@ def recomputed(exact: ExactScores, permitted: np.ndarray | None) -> np.ndarray:
     """The formula of the docstring, in float64, (head, token, token)."""
     heads, size, _ = exact.queries.shape
     keys = np.repeat(exact.keys, heads // len(exact.keys), axis=0).astype(np.float64)
-    logits = exact.scaling * np.einsum("hid,hjd->hij", exact.queries.astype(np.float64), keys)
+    scores = exact.scaling * np.einsum("hid,hjd->hij", exact.queries.astype(np.float64), keys)
     if exact.softcap is not None:
-        logits = exact.softcap * np.tanh(logits / exact.softcap)
-    weights: np.ndarray = np.exp(logits - exact.log_sums.astype(np.float64).sum(axis=0)[..., None])
+        scores = exact.softcap * np.tanh(scores / exact.softcap)
+    weights: np.ndarray = np.exp(scores - exact.log_sums.astype(np.float64).sum(axis=0)[..., None])
     if permitted is not None:
         weights *= np.unpackbits(permitted)[: size * size].reshape(size, size)
     return weights
 
 
-@pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize("text", [SHORT, LONG], ids=["short", "long"])
+def exact_size(sent: LayerWeights) -> int:
+    """Bytes of what makes the numbers exact."""
+    return sum(each.nbytes for each in vars(sent.exact).values() if isinstance(each, np.ndarray))
+
+
+# One way to all tokens, left to right, grouped keys, a window, bounded scores.
+@pytest.mark.parametrize("name", ["bert", "gpt2", "llama", "mistral", "gemma2"])
 def test_the_bytes_are_the_models_own_attention_and_its_numbers_exact(
-    tmp_path: Path, name: str, text: str
+    tmp_path: Path, name: str
 ) -> None:
     folder = build(FAMILIES[name], tmp_path)
-    trace = trace_text(load(str(folder)), text)
-    expected = oracle(folder).attention(text)
-    for layer in range(trace.shape[0]):
-        sent = layer_weights(trace, layer)
-        assert sent.steps.dtype == np.uint8
-        # Rounded to the nearest; the last digits of two float32 softmaxes may differ.
-        assert np.abs(sent.steps - 255 * expected[layer]).max() <= 0.5 + 255e-5
-        if isinstance(sent.exact, ExactWeights):
-            assert_allclose(sent.exact.weights, expected[layer], rtol=0, atol=1e-5)
-        else:
-            numbers = recomputed(sent.exact, sent.permitted)
+    model, expecting = load(str(folder)), oracle(folder)
+    for text in (SHORT, LONG):
+        trace, expected = trace_text(model, text), expecting.attention(text)
+        for layer in range(trace.shape[0]):
+            sent = layer_weights(trace, layer)
+            assert sent.steps.dtype == np.uint8
+            # Rounded to the nearest; the last digits of two float32 softmaxes may differ.
+            assert np.abs(sent.steps - 255 * expected[layer]).max() <= 0.5 + 255e-5
+            if isinstance(sent.exact, ExactWeights):
+                assert text == SHORT
+                numbers = sent.exact.weights
+            else:
+                assert len(sent.exact.keys) == FAMILIES[name].key_heads
+                numbers = recomputed(sent.exact, sent.permitted).astype(np.float32)
             assert_allclose(numbers, expected[layer], rtol=0, atol=1e-5)
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_long_texts_travel_as_queries_and_keys_of_their_own_number_of_heads(
-    tmp_path: Path, name: str
-) -> None:
-    trace = trace_text(load(str(build(FAMILIES[name], tmp_path))), LONG)
-    exact = layer_weights(trace, 0).exact
-    assert isinstance(exact, ExactScores)
-    assert len(exact.keys) == FAMILIES[name].key_heads
-
-
-def test_numbers_stay_exact_where_logits_are_in_the_hundreds() -> None:
+def test_numbers_stay_exact_where_scores_are_in_the_hundreds() -> None:
     trace = random_trace(heads=2, kv_heads=1, size=40, dim=4, spread=150.0)
     assert np.abs(trace.scores(0)).max() > 500
     sent = layer_weights(trace, 0)
@@ -100,45 +96,41 @@ def test_numbers_stay_exact_where_logits_are_in_the_hundreds() -> None:
     assert_allclose(rows, 1, rtol=0, atol=1e-6)
 
 
-def test_whatever_is_smaller_travels() -> None:
+def test_whatever_is_smaller_is_sent() -> None:
     few, many = random_trace(2, 2, 7, 4), random_trace(2, 2, 40, 4)
     assert not sends_scores(few, 0)
     assert sends_scores(many, 0)
-    floats = 4 * 2 * 7 * 7
-    assert layer_weights(few, 0).exact.size == floats
+    assert exact_size(layer_weights(few, 0)) == 4 * 2 * 7 * 7
     vectors = 4 * (2 * 2 * 40 * 4 + 2 * 2 * 40)
-    assert layer_weights(many, 0).exact.size == vectors < 4 * 2 * 40 * 40
+    assert exact_size(layer_weights(many, 0)) == vectors < 4 * 2 * 40 * 40
 
 
 @pytest.mark.parametrize(("heads", "size"), [(2, 7), (2, 40), (3, 9)])
 @pytest.mark.parametrize("causal", [False, True])
 def test_the_size_is_known_before_anything_is_computed(heads: int, size: int, causal: bool) -> None:
     trace = random_trace(heads, 1, size, 4, causal_mask(size) if causal else None)
-    sent = layer_weights(trace, 0).size
     bits = -(-size * size // 8)  # of what is permitted, which only some models send
-    assert payload_size(trace, 0) == sent + (0 if causal else bits)
+    sent = layer_weights(trace, 0)
+    assert payload_size(trace, 0) == heads * size * size + exact_size(sent) + bits
+    assert (sent.permitted is not None) == causal
 
 
-def test_a_position_bias_sends_the_weights_themselves() -> None:
+def test_scores_with_a_bias_or_a_mask_for_each_head_send_the_weights_themselves() -> None:
     bias = causal_mask(40) + np.linspace(0, 2, 40, dtype=np.float32)
-    trace = random_trace(2, 2, 40, 4, bias)
-    exact = layer_weights(trace, 0).exact
-    assert isinstance(exact, ExactWeights)
-    assert_array_equal(exact.weights, trace.attention(0))
-
-
-def test_a_mask_of_its_own_for_each_head_sends_the_weights_themselves() -> None:
-    masks = np.stack([causal_mask(40), np.zeros((40, 40), dtype=np.float32)])
-    trace = random_trace(2, 2, 40, 4, masks)
-    assert isinstance(layer_weights(trace, 0).exact, ExactWeights)
+    each_head = np.stack([causal_mask(40), np.zeros((40, 40), dtype=np.float32)])
+    for mask in (bias, each_head):
+        trace = random_trace(2, 2, 40, 4, mask)
+        exact = layer_weights(trace, 0).exact
+        assert isinstance(exact, ExactWeights)
+        assert_array_equal(exact.weights, trace.attention(0))
+        assert payload_size(trace, 0) == (1 + 4) * 2 * 40**2 + 200
 
 
 def test_a_bit_a_pair_says_what_is_permitted() -> None:
     bits = permitted_bits(causal_mask(3))
     assert bits is not None
     assert np.unpackbits(bits)[:9].tolist() == [1, 0, 0, 1, 1, 0, 1, 1, 1]
-    either = permitted_bits(np.stack([causal_mask(3), causal_mask(3).T]))
-    assert either is None  # each pair is permitted in one of the heads
+    assert permitted_bits(np.stack([causal_mask(3), causal_mask(3).T])) is None  # in one of them
     assert permitted_bits(None) is None
 
 
@@ -158,26 +150,18 @@ def test_weighted_attention_is_scaled_to_the_layers_largest() -> None:
     assert sent.steps.max() == 255
     assert np.abs(sent.steps - 255 * products / products.max()).max() <= 0.5 + 1e-2
     assert sent.factor is norms
+    nothing = layer_weights(trace, 0, np.zeros((2, 6), dtype=np.float32))
+    assert nothing.top == 1.0
+    assert not nothing.steps.any()
 
 
-def test_values_that_are_all_zero_have_a_scale() -> None:
-    trace = trace_with_attention(random_weights(3, 1, 2, 6))
-    sent = layer_weights(trace, 0, np.zeros((2, 6), dtype=np.float32))
-    assert sent.top == 1.0
-    assert not sent.steps.any()
-
-
-def test_grouped_heads_share_the_lengths_of_their_values() -> None:
+def test_a_weighting_is_chosen_by_its_name() -> None:
     trace = random_trace(heads=4, kv_heads=2, size=5, dim=3)
-    expected = np.sqrt((trace.values[0].astype(np.float64) ** 2).sum(axis=-1))
-    assert_allclose(value_norms(trace, 0), expected, rtol=1e-6)
-
-
-def test_a_weighting_is_found_by_its_name() -> None:
-    trace = random_trace(heads=2, kv_heads=2, size=5, dim=3)
-    norms = np.full((1, 2, 5), 2.0, dtype=np.float32)
+    lengths = np.sqrt((trace.values[0].astype(np.float64) ** 2).sum(axis=-1))  # shared by two heads
+    assert_allclose(value_norms(trace, 0), lengths, rtol=1e-6)
+    norms = np.full((1, 4, 5), 2.0, dtype=np.float32)
     assert weighted_layer(trace, 0, "attention").factor is None
-    assert_allclose(weighted_layer(trace, 0, "value").factor, value_norms(trace, 0))  # type: ignore[arg-type]
+    assert_allclose(weighted_layer(trace, 0, "value").factor, lengths, rtol=1e-6)  # type: ignore[arg-type]
     assert_array_equal(weighted_layer(trace, 0, "transformed", norms).factor, norms[0])
     with pytest.raises(ValueError, match="output projection of 'random' is not known"):
         weighted_layer(trace, 0, "transformed")

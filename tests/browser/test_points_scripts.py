@@ -80,8 +80,8 @@ def test_the_legend_has_darker_discs_for_queries_and_lighter_diamonds_for_keys(
     run: Callable[..., Any], colouring: str, legend: list[str], texts: list[str], marks: list[Any]
 ) -> None:
     shown = run(
-        """const data = { colouring, legend, shades }
-        return legendEntries(data, shadesOf(data, theme)).map((node) => [
+        """const coloured = { colouring, legend, shades }
+        return legendEntries(coloured, shadesOf(coloured, theme)).map((node) => [
           node.textContent, [...node.querySelectorAll("i")].map((i) => i.className),
           node.querySelectorAll("b").length,
         ])""",
@@ -118,10 +118,10 @@ def test_lines_are_those_of_the_picked_sentence_or_of_a_point_in_it(
     # nothing picked; a picked; then query b, key a, key b; c elsewhere; c picked
     pointed = [[-1, -1], [0, -1], [0, 1], [0, 3], [0, 4], [0, 2], [2, -1]]
     counts, ends = run(
-        """const data = { ...texts, lines: Float32Array.from(texts.lines) }
+        """const cloud = { ...texts, lines: Float32Array.from(texts.lines) }
         return [
-          pointed.map(([picked, hovered]) => linesShown(data, picked, hovered).length),
-          [1, 3, 2].map((point) => endsOf(data, point)),
+          pointed.map(([picked, hovered]) => linesShown(cloud, picked, hovered).length),
+          [1, 3, 2].map((point) => endsOf(cloud, point)),
         ]""",
         texts=TWO_TEXTS,
         pointed=pointed,

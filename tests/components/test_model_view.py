@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
-from core.analysis.head_patterns.order import order_heads
+from core.analysis.head_patterns.similarity import order_heads
 from core.analysis.model_map import model_map
 from core.components.model_view import Look, Marks, model_view_page, view_data
 from tests.analysis.traces import plain_tokens, random_weights, token, trace_with_attention

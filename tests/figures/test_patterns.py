@@ -5,18 +5,18 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from core.analysis.head_patterns.classes import CLASSES, NONE, TOO_SHORT
+from core.analysis.head_patterns.naming import NAMING, NONE, TOO_SHORT
+from core.figures.head_map import ring
 from core.figures.palette import palette
 from core.figures.patterns import (
     LETTERS,
     Bar,
-    class_colours,
-    class_map,
-    ring,
+    pattern_colours,
+    pattern_map,
     score_bars,
 )
 
-NAMES = {name: f"<{name}>" for name in (*CLASSES, NONE, TOO_SHORT)}
+NAMES = {name: f"<{name}>" for name in (*NAMING, NONE, TOO_SHORT)}
 
 
 def test_every_class_has_a_letter_of_its_own() -> None:
@@ -29,7 +29,7 @@ def test_every_class_has_a_colour_of_its_own_that_is_not_that_of_queries_or_keys
     theme: str,
 ) -> None:
     colours = palette(theme)
-    shades = class_colours(theme, colours)
+    shades = pattern_colours(theme, colours)
     assert set(shades) == set(NAMES)
     assert shades.pop(TOO_SHORT) == shades[NONE]  # no pattern either; the letter tells them apart
     assert len({*shades.values(), colours.query, colours.key}) == len(shades) + 2
@@ -39,8 +39,8 @@ def test_a_head_stands_at_its_layer_and_number_in_the_colour_of_its_class() -> N
     classes = np.array([["first", "none", "first"], ["none", "broad", "self"]])
     confidence = np.array([[0.1, np.nan, 0.3], [np.nan, 0.5, 0.6]])
     colours = palette("light")
-    shades = class_colours("light", colours)
-    figure = class_map(classes, confidence, NAMES, shades, colours)
+    shades = pattern_colours("light", colours)
+    figure = pattern_map(classes, confidence, NAMES, shades, colours)
     drawn = {trace.name: trace for trace in figure.data}
     assert set(drawn) == {"<first> (2)", "<none> (2)", "<broad> (1)", "<self> (1)"}
     first = drawn["<first> (2)"]

@@ -11,8 +11,7 @@ import pytest
 from core.analysis.projections.joint_embedding import Embedding
 from core.analysis.query_key.clouds import Cloud, Lines
 from core.analysis.query_key.faithfulness import Faithfulness
-from core.analysis.query_key.fitted_line import FittedLine
-from core.analysis.query_key.layer_search import Regression
+from core.analysis.query_key.layer_search import FittedLine, Regression
 from core.analysis.query_key.pair_scatter import Density, PairScatter
 from core.figures.palette import palette
 from core.figures.query_key.clouds import BLUE, regression_figure, space_figure

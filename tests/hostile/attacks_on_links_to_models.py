@@ -17,15 +17,13 @@ HUGE = 50_000_000_000  # bytes
 
 def prepare() -> None:
     """What a server has in memory before: the hub client, once used."""
-    with running_hub() as known, contextlib.suppress(ModelError):
-        hub.endpoint = lambda: known.address
+    with running_hub(), contextlib.suppress(ModelError):
         hub.ask("no/model", token=False)
 
 
 def repository_of_very_many_files() -> None:
     """A model record that lists more files than anybody needs."""
     with running_hub() as known:
-        hub.endpoint = lambda: known.address
         hub.ASK_SECONDS = 60.0  # the attack is on memory: let it be answered
         files = [(f"weights-{number:06d}-of-100000.safetensors", 1) for number in range(MANY)]
         known.offer("many/files", *files)
@@ -43,7 +41,6 @@ def file_without_an_end() -> None:
         from huggingface_hub import constants
 
         constants.HF_HUB_CACHE = cache
-        hub.endpoint = lambda: known.address
         known.offer("endless/model", ("config.json", 2), ("model.safetensors", 1_000))
         known.files |= {"endless/model/config.json": b"{}", "endless/model/model.safetensors": HUGE}
         model = hub.ask("endless/model", token=False)
@@ -60,10 +57,9 @@ def file_without_an_end() -> None:
 def model_larger_than_any_disk() -> None:
     """Weights of 50 GB by a link: refused by their announced size, before a byte is fetched."""
     with running_hub() as known:
-        hub.endpoint = lambda: known.address
         known.offer("huge/model", ("config.json", 2), ("model.safetensors", HUGE))
         try:
-            downloads.join(hub.ask("huge/model", token=False), token=False, most_mb=2_500)
+            downloads.join(hub.ask("huge/model", token=False), token=False, max_mb=2_500)
         except DownloadRefusedError:
             assert known.fetched == []
         else:

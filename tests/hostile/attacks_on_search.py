@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from core.analysis.atlas import Atlas, SearchError, build_atlas, search_tokens
-from core.analysis.atlas.search import LONGEST_QUERY
+from core.analysis.atlas.search import MAX_QUERY
 from core.analysis.corpus.sample import sample_sentences
 from tests.analysis.atlases import read_words, trace_of
 
@@ -57,13 +57,13 @@ def many_expressions() -> None:
 
 def phrases() -> None:
     """Words that almost match, over and over."""
-    for query in ("word " * 40, "w" * LONGEST_QUERY, "a " * 100, "((((" * 50, "\\" * LONGEST_QUERY):
+    for query in ("word " * 40, "w" * MAX_QUERY, "a " * 100, "((((" * 50, "\\" * MAX_QUERY):
         _ask(query, "phrase")
 
 
 def _ask(query: str, kind: str) -> None:
     try:
-        search_tokens(_atlas, query[:LONGEST_QUERY], kind)  # type: ignore[arg-type]
+        search_tokens(_atlas, query[:MAX_QUERY], kind)  # type: ignore[arg-type]
     except SearchError as error:
         assert str(error)  # noqa: PT017
 

@@ -12,15 +12,15 @@ from core.analysis.atlas.search import KINDS, search_tokens
 from core.analysis.head_patterns.similarity import map_heads, nearest_heads
 from core.components.atlas_cloud import AtlasCloud, cloud_page
 from core.components.atlas_matrix import AtlasMatrix
-from core.figures.alike import alike_by_layer
 from core.figures.head_map import head_map
 from core.figures.heatmap import heatmap_figure
 from core.figures.palette import palette
-from core.screens.atlas import positions, trust
+from core.figures.similar_heads import similar_by_layer
+from core.screens.atlas import faithfulness, positions
 from core.screens.atlas.corpus import saving
 from core.screens.atlas.head import single
 from core.screens.atlas.layouts import tile_points, tile_tokens
-from core.screens.atlas.screen import Screen, drawn
+from core.screens.atlas.screen import Screen, token_data
 from core.screens.atlas.shelf import AtlasShelf
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ def draw_clouds(atlas: Atlas) -> None:
             tones = point_tones(atlas, colour).numbers
             of_heads = tones.reshape(-1, 2 * size) if tones.ndim > 1 else tones
             points = tile_points(atlas, stage, tokens)
-            shown = drawn(screen, tokens)
+            shown = token_data(screen, tokens)
             AtlasMatrix(layers=layers, heads=heads, points=points, tones=of_heads, **shown).packed()
             one = tones[0, 0] if tones.ndim > 1 else tones
             points = atlas.points[stage][0, 0]
@@ -55,11 +55,11 @@ def draw_clouds(atlas: Atlas) -> None:
 
 
 def draw_maps(atlas: Atlas) -> None:
-    for stage, kept in atlas.trust.items():
+    for stage, kept in atlas.faithfulness.items():
         for values in (kept.correlation, kept.top1, kept.top3, getattr(atlas.scaling, stage)):
             head_map(values, "", COLOURS, bounds=(-1, 1)).to_json()
     distances = atlas.distances.mean
-    alike_by_layer(map_heads(distances).points, atlas.shape[1], 0, COLOURS).to_json()
+    similar_by_layer(map_heads(distances).points, atlas.shape[1], 0, COLOURS).to_json()
     assert all(0 <= apart <= 1.001 for _, apart in nearest_heads(distances, 0, 3))
     shown = positions._shown(atlas)
     mean = atlas.positions.mean[0, 0, :shown, :shown].astype(np.float32)
@@ -76,11 +76,11 @@ def search(atlas: Atlas) -> None:
 def say(atlas: Atlas) -> None:
     shelf = AtlasShelf(atlas=atlas)
     screen = Screen(shelf, atlas, 0, 0, "PCA", "raw")
-    kept = atlas.trust["raw"]
-    trust._means(atlas).to_json()
+    kept = atlas.faithfulness["raw"]
+    faithfulness._means(atlas).to_json()
     said = [
         single._trusted(float(kept.correlation[0, 0]), float(kept.top1[0, 0]), screen),
-        trust._verdict(atlas),
+        faithfulness._verdict(atlas),
         saving._about(shelf, atlas),
         *(f"{share.sum():.2f}" for shares in atlas.shares.values() for share in shares[0]),
         *(*atlas.sentences, *atlas.labels, *atlas.tokens.displays, *atlas.tokens.texts),

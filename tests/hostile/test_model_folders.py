@@ -44,9 +44,9 @@ def test_a_broken_folder_is_refused_in_a_sentence(kind: str, folder: Path, outsi
     ALL[kind](folder, outside)
     with pytest.raises(ModelError) as caught:
         load(str(folder))
-    told = f"{caught.value.found} {caught.value.way_out}"
+    told = f"{caught.value.problem} {caught.value.advice}"
     assert caught.value.name == str(folder)
-    assert caught.value.found.endswith(".")
+    assert caught.value.problem.endswith(".")
     assert len(told) < 500
     assert "\n" not in told
     assert str(folder.parent.parent) not in told

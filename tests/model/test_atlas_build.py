@@ -62,7 +62,7 @@ def assert_same(found: Atlas, expected: Atlas) -> None:
         np.testing.assert_allclose(found.points[stage], points, atol=1e-5 * spread)
         np.testing.assert_allclose(found.shares[stage], expected.shares[stage], atol=1e-6)
         for name in ("correlation", "top1", "top3", "low", "high", "per_sentence"):
-            ours, own = (getattr(each.trust[stage], name) for each in (found, expected))
+            ours, own = (getattr(each.faithfulness[stage], name) for each in (found, expected))
             np.testing.assert_allclose(ours, own, atol=1e-5)
             ours, own = (getattr(each.full["cosine"][stage], name) for each in (found, expected))
             np.testing.assert_allclose(ours, own, atol=1e-5)
@@ -212,9 +212,9 @@ def test_ctrl_c_says_that_it_can_go_on(
     with pytest.MonkeyPatch.context() as patch:
         interrupted(patch, 2)
         assert atlas_build.main(given) == 130
-    assert "the same command goes on" in capsys.readouterr().err
+    assert "the same command resumes" in capsys.readouterr().err
     assert atlas_build.main(given) == 0
-    assert "Going on after 2 of" in capsys.readouterr().err
+    assert "Resuming after 2 of" in capsys.readouterr().err
     assert not partial(out).exists()
 
 
@@ -335,7 +335,7 @@ def test_a_full_disk_is_told_and_what_is_finished_is_kept(
     ],
 )
 def test_what_a_disk_refuses_is_told_with_its_reason(error: OSError, message: str) -> None:
-    assert message in atlas_build._told_of(error, Path("atlas.parquet"))
+    assert message in atlas_build._describe(error, Path("atlas.parquet"))
 
 
 def test_too_small_a_disk_is_told_before_anything_is_run(

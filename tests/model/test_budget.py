@@ -51,7 +51,7 @@ def test_all_texts_are_chosen_where_they_fit(
     chosen = choose_texts(model_of(name), SENTENCES, sum(lengths))
     assert chosen.places == tuple(range(len(SENTENCES)))
     assert chosen.lengths == lengths
-    assert (chosen.tokens, chosen.of) == (sum(lengths), len(SENTENCES))
+    assert (chosen.tokens, chosen.corpus_size) == (sum(lengths), len(SENTENCES))
     fewer = choose_texts(model_of(name), SENTENCES, sum(lengths) - 1)
     assert len(fewer.places) < len(SENTENCES)
     assert fewer.tokens < sum(lengths)
@@ -80,7 +80,7 @@ def test_a_choice_keeps_to_its_budget_and_is_as_large_as_its_order_allows(
 ) -> None:
     tokenized.clear()
     chosen = by_characters(texts, most, limit)
-    assert chosen.of == len(texts)
+    assert chosen.corpus_size == len(texts)
     assert list(chosen.places) == sorted(set(chosen.places))
     assert set(chosen.places) <= set(range(len(texts)))
     lengths = [min(len(text), limit or 99) for text in texts]
@@ -117,7 +117,7 @@ def test_what_was_chosen_so_far_is_told_in_small_steps_and_may_be_stopped(
     model: LoadedModel = SimpleNamespace(max_tokens=10_000)  # type: ignore[assignment]
     choose_texts(model, MANY, 10**6, None, lambda *at: steps.append(at))
     assert steps[-1] == (len(MANY), sum(map(len, MANY)))
-    assert len(steps) == -(-len(MANY) // budget._AT_ONCE)
+    assert len(steps) == -(-len(MANY) // budget._PORTION_TEXTS)
     tokenized.clear()
     steps.clear()
     choose_texts(model, ["a" * 2**15] * 8, 10**6, None, lambda *at: steps.append(at))
@@ -129,7 +129,7 @@ def test_what_was_chosen_so_far_is_told_in_small_steps_and_may_be_stopped(
     tokenized.clear()
     with pytest.raises(KeyboardInterrupt):
         choose_texts(model, MANY, 10**6, None, stop)
-    assert len(tokenized) == budget._AT_ONCE
+    assert len(tokenized) == budget._PORTION_TEXTS
 
 
 @pytest.mark.parametrize("name", ["bert", "gpt2", "llama"])
@@ -155,7 +155,7 @@ def test_an_estimate_is_near_what_english_takes() -> None:
 
 def test_of_no_text_none_is_chosen(tokenized: list[str]) -> None:
     chosen = by_characters([], 100)
-    assert (chosen.places, chosen.lengths, chosen.tokens, chosen.of) == ((), (), 0, 0)
+    assert (chosen.places, chosen.lengths, chosen.tokens, chosen.corpus_size) == ((), (), 0, 0)
 
 
 def test_texts_are_drawn_from_the_whole_corpus(tokenized: list[str]) -> None:
@@ -167,12 +167,12 @@ def test_texts_are_drawn_from_the_whole_corpus(tokenized: list[str]) -> None:
 
 def test_no_more_texts_are_tokenized_than_it_takes_to_know(tokenized: list[str]) -> None:
     by_characters(MANY, 200)
-    assert len(tokenized) == budget._AT_ONCE < len(MANY)
+    assert len(tokenized) == budget._PORTION_TEXTS < len(MANY)
     assert len(set(tokenized)) == len(tokenized)
     tokenized.clear()
     everything = sum(map(len, MANY))
-    assert len(by_characters(MANY, everything // 2).places) > budget._AT_ONCE
-    assert len(tokenized) == 2 * budget._AT_ONCE
+    assert len(by_characters(MANY, everything // 2).places) > budget._PORTION_TEXTS
+    assert len(tokenized) == 2 * budget._PORTION_TEXTS
     tokenized.clear()
     assert by_characters(MANY, everything).tokens == everything
     assert sorted(tokenized) == sorted(MANY)

@@ -12,7 +12,7 @@ from core.analysis.corpus.sample import sample_sentences
 from core.analysis.head_patterns import pattern_table
 from core.analysis.normalization import grid_search
 from core.model import LoadedModel, load, trace_by_length, trace_text
-from core.model.catalog import bundled_folder, find, is_here
+from core.model.catalog import bundled_folder, find, is_local
 
 BOOK = "Oh, this book? I've enjoyed it."
 CLASS = "My friend told me about this class and I love it so far! She was right."
@@ -31,7 +31,7 @@ def minilm() -> LoadedModel:
 def published(name: str) -> LoadedModel:
     spec = find(name)
     assert spec is not None
-    if not is_here(spec):
+    if not is_local(spec):
         pytest.skip(f"the weights of {name} are not in the local cache")
     return load(name)
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from core.model import CATALOG, DEFAULT_MODEL, load
-from core.model.catalog import Offer, bundled_folder, find, is_here, offered
+from core.model.catalog import find, is_local
 from core.model.downloading import hub
 from core.model.errors import (
     DownloadRefusedError,
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
 @pytest.fixture(autouse=True)
 def stand_in(monkeypatch: pytest.MonkeyPatch) -> Iterator[StandInHub]:
     with running_hub() as known:
-        monkeypatch.setattr(hub, "endpoint", lambda: known.address)
         hub.check_public.cache_clear()
         yield known
 
@@ -36,7 +35,7 @@ def test_the_default_model_is_bundled_and_here() -> None:
     spec = find(DEFAULT_MODEL)
     assert spec is not None
     assert spec.bundled
-    assert is_here(spec)
+    assert is_local(spec)
 
 
 def test_every_model_of_the_catalogue_says_what_it_is_and_what_it_costs() -> None:
@@ -55,36 +54,6 @@ def test_every_model_of_the_catalogue_says_what_it_is_and_what_it_costs() -> Non
         assert spec.title
         assert spec.good_for.endswith((".", "?"))
         assert 0 < spec.size_mb < 2000
-
-
-def test_what_is_not_bundled_has_no_folder_here() -> None:
-    spec = find("gpt2")
-    assert spec is not None
-    with pytest.raises(ValueError, match="gpt2 is not bundled"):
-        bundled_folder(spec)
-
-
-CATALOGUE = tuple(spec.name for spec in CATALOG)
-
-
-@pytest.mark.parametrize(
-    ("words", "offer"),
-    [
-        (None, None),
-        ("", None),
-        (" , ", None),
-        ("bundled/minilm", Offer(("bundled/minilm",))),
-        (" gpt2, bundled/minilm ,gpt2", Offer(("gpt2", "bundled/minilm"))),
-        ("catalogue", Offer(CATALOGUE)),
-        (" Catalogue ", Offer(CATALOGUE)),
-        ("ANY", Offer(CATALOGUE, any_hub_id=True)),
-        ("my/model, catalogue", Offer(("my/model", *CATALOGUE))),
-        ("my/model,any", Offer(("my/model", *CATALOGUE), any_hub_id=True)),
-        ("anything", Offer(("anything",))),
-    ],
-)
-def test_a_deployment_may_say_what_it_offers(words: str | None, offer: Offer | None) -> None:
-    assert offered(words) == offer
 
 
 FILES = (("config.json", 600), ("model.safetensors", 440_000_000))
@@ -213,6 +182,6 @@ def test_a_hub_that_answers_late_is_given_up(
 
 
 def test_a_hub_that_cannot_be_reached_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(hub, "endpoint", lambda: "http://127.0.0.1:9")
+    monkeypatch.setattr("huggingface_hub.constants.ENDPOINT", "http://127.0.0.1:9")
     with pytest.raises(HubUnreachableError, match=r"could not be reached|did not answer"):
         load("some/model")

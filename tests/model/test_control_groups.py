@@ -1,124 +1,96 @@
-"""What a container leaves of its memory, read from fake trees of both versions."""
+"""How much memory a container leaves, read from fake trees of both versions."""
 
 from __future__ import annotations
 
+from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
 import pytest
 
-from core.model.machine import control_groups, memory
-from core.model.machine.control_groups import available_bytes, own_groups
+from core.model import memory
+from core.model.memory import container_bytes, own_groups
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 MB = 10**6
 NO_LIMIT_V1 = 9_223_372_036_854_771_712
+V1 = ("memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file")
+V2 = ("memory.max", "memory.current", "inactive_file")
 
 
-@pytest.fixture
-def groups(tmp_path: Path) -> Path:
-    return tmp_path / "cgroup"
-
-
-def member_of(tmp_path: Path, *lines: str) -> Path:
-    file = tmp_path / "proc-self-cgroup"
-    file.write_text("\n".join(lines) + "\n", "utf-8")
-    return file
-
-
-def v1(folder: Path, limit: int, used: int, cache: int = 0) -> None:
-    folder.mkdir(parents=True, exist_ok=True)
-    (folder / "memory.limit_in_bytes").write_text(f"{limit}\n")
-    (folder / "memory.usage_in_bytes").write_text(f"{used}\n")
-    (folder / "memory.stat").write_text(f"cache 5\ntotal_inactive_file {cache}\nrss 7\n")
-
-
-def v2(folder: Path, limit: int | str, used: int, cache: int = 0) -> None:
-    folder.mkdir(parents=True, exist_ok=True)
-    (folder / "memory.max").write_text(f"{limit}\n")
-    (folder / "memory.current").write_text(f"{used}\n")
-    (folder / "memory.stat").write_text(f"anon 5\ninactive_file {cache}\nactive_file 7\n")
-
-
-def test_version_1_leaves_the_limit_less_what_is_used(groups: Path, tmp_path: Path) -> None:
-    v1(groups / "memory", 500 * MB, 200 * MB)
-    assert available_bytes(groups, member_of(tmp_path, "4:memory:/")) == 300 * MB
-
-
-def test_version_2_leaves_the_limit_less_what_is_used(groups: Path, tmp_path: Path) -> None:
-    v2(groups, 500 * MB, 200 * MB)
-    assert available_bytes(groups, member_of(tmp_path, "0::/")) == 300 * MB
-
-
-def test_pages_of_files_that_nobody_uses_are_free_in_both_versions(
-    groups: Path, tmp_path: Path
+@pytest.mark.parametrize(
+    ("groups", "lines", "free_mb"),
+    [
+        # (folder, version, limit, used, inactive file pages) of each group, in MB
+        ([("memory", V1, 500, 200, 0)], "4:memory:/", 300),
+        ([(".", V2, 500, 200, 0)], "0::/", 300),
+        ([("memory", V1, 500, 450, 400)], "4:memory:/", 450),
+        ([(".", V2, 500, 460, 400)], "0::/", 440),
+        ([("memory", V1, None, 200, 0), (".", V2, None, 200, 0)], "4:memory:/\n0::/", None),
+        # The tightest group counts, and a sibling does not.
+        (
+            [
+                ("memory/pod/app", V1, 900, 100, 0),
+                ("memory/pod", V1, 400, 150, 0),
+                ("memory/other", V1, 10, 10, 0),
+            ],
+            "4:cpu,memory:/pod/app",
+            250,
+        ),
+        (
+            [("pod/app", V2, 900, 100, 0), ("pod", V2, 400, 150, 0), ("other", V2, 10, 10, 0)],
+            "0::/pod/app",
+            250,
+        ),
+        # In a container /proc names the host's path, and the mount is the container's own group.
+        ([("memory", V1, 500, 200, 0)], "4:memory:/docker/0123abc\n3:cpu:/docker/0123abc", 300),
+        # Version 2 beside version 1 has a mount of its own.
+        (
+            [("unified/app", V2, 300, 100, 0), ("memory", V1, None, 0, 0)],
+            "1:memory:/\n0::/app",
+            200,
+        ),
+        # A path that leaves the mount is not followed.
+        ([(".", V2, 500, 200, 0), ("../elsewhere", V2, 1, 0, 0)], "0::/../elsewhere", 300),
+        ([(".", V2, 100, 120, 0)], "0::/", 0),
+    ],
+)
+def test_the_tightest_group_around_a_process_leaves_its_limit_minus_what_is_used(
+    groups: list[tuple[str, tuple[str, str, str], int | None, int, int]],
+    lines: str,
+    free_mb: int | None,
+    tmp_path: Path,
 ) -> None:
-    v1(groups / "memory", 500 * MB, 450 * MB, cache=400 * MB)
-    assert available_bytes(groups, member_of(tmp_path, "4:memory:/")) == 450 * MB
-    v2(groups, 500 * MB, 460 * MB, cache=400 * MB)
-    assert available_bytes(groups, member_of(tmp_path, "4:memory:/", "0::/")) == 440 * MB
+    mount, process = tmp_path / "cgroup", tmp_path / "proc-self-cgroup"
+    process.write_text(lines + "\n", "utf-8")
+    mount.mkdir()
+    for folder, (limit_file, used_file, field), limit, used, inactive in groups:
+        group = mount / folder
+        group.mkdir(parents=True, exist_ok=True)
+        no_limit = "max" if limit_file == "memory.max" else str(NO_LIMIT_V1)
+        (group / limit_file).write_text(no_limit if limit is None else f"{limit * MB}\n")
+        (group / used_file).write_text(f"{used * MB}\n")
+        (group / "memory.stat").write_text(f"cache 5\n{field} {inactive * MB}\nrss 7\n")
+    expected = None if free_mb is None else free_mb * MB
+    assert container_bytes(mount, process) == expected
 
 
-def test_no_limit_is_a_huge_number_in_version_1_and_a_word_in_version_2(
-    groups: Path, tmp_path: Path
-) -> None:
-    v1(groups / "memory", NO_LIMIT_V1, 200 * MB)
-    v2(groups, "max", 200 * MB)
-    assert available_bytes(groups, member_of(tmp_path, "4:memory:/", "0::/")) is None
-
-
-@pytest.mark.parametrize("version", [1, 2])
-def test_the_tightest_of_the_groups_around_a_process_counts(
-    version: int, groups: Path, tmp_path: Path
-) -> None:
-    make, top = (v1, groups / "memory") if version == 1 else (v2, groups)
-    make(top / "pod" / "app", 900 * MB, 100 * MB)
-    make(top / "pod", 400 * MB, 150 * MB)
-    make(top / "another", 10 * MB, 10 * MB)
-    line = "4:cpu,memory:/pod/app" if version == 1 else "0::/pod/app"
-    assert available_bytes(groups, member_of(tmp_path, line)) == 250 * MB
-
-
-def test_a_group_that_is_seen_as_the_mount_itself_is_read(groups: Path, tmp_path: Path) -> None:
-    """In a container /proc names the host's path, and the mount is the container's own group."""
-    v1(groups / "memory", 500 * MB, 200 * MB)
-    member = member_of(tmp_path, "4:memory:/docker/0123abc", "3:cpu:/docker/0123abc")
-    assert available_bytes(groups, member) == 300 * MB
-
-
-def test_version_2_beside_version_1_is_read_from_its_own_mount(
-    groups: Path, tmp_path: Path
-) -> None:
-    v2(groups / "unified" / "app", 300 * MB, 100 * MB)
-    v1(groups / "memory", NO_LIMIT_V1, 0)
-    assert available_bytes(groups, member_of(tmp_path, "1:memory:/", "0::/app")) == 200 * MB
-
-
-def test_a_path_that_leaves_the_mount_is_not_followed(groups: Path, tmp_path: Path) -> None:
-    v2(groups, 500 * MB, 200 * MB)
-    v2(tmp_path / "elsewhere", 1 * MB, 0)
-    assert available_bytes(groups, member_of(tmp_path, "0::/../elsewhere")) == 300 * MB
-
-
-def test_more_used_than_allowed_leaves_nothing(groups: Path, tmp_path: Path) -> None:
-    v2(groups, 100 * MB, 120 * MB)
-    assert available_bytes(groups, member_of(tmp_path, "0::/")) == 0
-
-
-def test_files_that_cannot_be_understood_are_no_limit(groups: Path, tmp_path: Path) -> None:
-    v2(groups, "??", 1)
-    assert available_bytes(groups, member_of(tmp_path, "0::/")) is None
-    assert available_bytes(groups, tmp_path / "gone") is None
+def test_unreadable_files_are_no_limit(tmp_path: Path) -> None:
+    (tmp_path / "memory.max").write_text("??\n")
+    (tmp_path / "memory.current").write_text("1\n")
+    assert container_bytes(tmp_path, tmp_path / "gone") is None
 
 
 def test_a_process_is_in_one_group_of_each_version() -> None:
     assert own_groups("12:cpu,cpuacct:/a\n5:memory:/b/c\n0::/d:e\n") == ("/b/c", "/d:e")
-    assert own_groups("") == (None, None)
+    assert own_groups("") == ("", "")
 
 
-def test_the_tightest_limit_of_the_system_counts(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(memory, "_meminfo_available", lambda: 900 * MB)
-    monkeypatch.setattr(control_groups, "available_bytes", lambda: 300 * MB)
+def test_the_tightest_limit_counts(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("psutil.virtual_memory", lambda: SimpleNamespace(available=900 * MB))
+    monkeypatch.setattr(memory, "container_bytes", lambda: 300 * MB)
     monkeypatch.setattr(memory, "_address_space_available", lambda: None)
     assert memory.available_bytes() == 300 * MB
+    monkeypatch.setattr(memory, "_address_space_available", lambda: 100 * MB)
+    assert memory.available_bytes() == 100 * MB

@@ -11,7 +11,7 @@ import torch
 from transformers import GPT2LMHeadModel
 
 from core.model import LoadedModel, ModelSpec, load, trace_text
-from core.model.catalog import bundled_folder, find, is_here
+from core.model.catalog import bundled_folder, find, is_local
 
 NAME = "bundled/gpt2-novels"
 MARK = "<|endoftext|>"
@@ -58,7 +58,7 @@ def test_it_is_offered_and_here() -> None:
     spec = find(NAME)
     assert spec is not None
     assert spec.bundled
-    assert is_here(spec)
+    assert is_local(spec)
     assert bundled_folder(spec) != bundled_folder()
 
 

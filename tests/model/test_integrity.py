@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from core.model import DEFAULT_MODEL, catalog, load
-from core.model.catalog import CATALOG, bundled_folder, find, is_here
+from core.model.catalog import CATALOG, bundled_folder, find, is_local
 from core.model.checks import integrity
 from core.model.checks.integrity import first_difference
 from core.model.errors import BundledModelError
@@ -61,7 +61,7 @@ def test_one_changed_byte_is_noticed_and_the_model_refused(copy: Path, file: str
         load(DEFAULT_MODEL)
     spec = find(DEFAULT_MODEL)
     assert spec is not None
-    assert not is_here(spec)
+    assert not is_local(spec)
     assert catalog.default_model() == "bundled/gpt2-novels"
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from core.analysis.atlas import build_atlas
 from core.model import load, trace_by_length, trace_corpus, trace_text
-from core.model.tracing import CHARACTERS_A_TOKEN, token_lengths
+from core.model.tracing import CHARACTERS_PER_TOKEN, token_lengths
 from tests.model.families import SENTENCES
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ WORDS = "The cat sat on the mat and it was glad. "
 
 
 def most_characters(model: LoadedModel) -> int:
-    return model.max_tokens * CHARACTERS_A_TOKEN
+    return model.max_tokens * CHARACTERS_PER_TOKEN
 
 
 @pytest.fixture
@@ -54,7 +54,7 @@ def test_no_tokenizer_sees_more_than_can_be_used(seen: list[int]) -> None:
     assert max(seen) == most_characters(model) < len(text)
     seen.clear()
     trace_text(model, text, max_tokens=10)
-    assert max(seen) == 10 * CHARACTERS_A_TOKEN
+    assert max(seen) == 10 * CHARACTERS_PER_TOKEN
 
 
 @pytest.mark.parametrize("name", FAMILIES)

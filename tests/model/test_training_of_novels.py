@@ -15,9 +15,9 @@ from transformers import GPT2Config, GPT2LMHeadModel
 
 from core.model import load
 from core.model.bundled.training import measure, novels
-from core.model.bundled.training.export_gpt2_novels import export
-from core.model.bundled.training.settings import Settings
-from core.model.bundled.training.train_gpt2_novels import (
+from core.model.bundled.training.export import export
+from core.model.bundled.training.network import Settings
+from core.model.bundled.training.train import (
     learn_late_positions,
     learning_rate,
     train,
@@ -132,16 +132,16 @@ def test_an_untrained_head_finds_no_copies_and_one_of_equal_scores_attends_alike
     np.testing.assert_allclose(scores, expected, rtol=1e-5)
     ids = torch.randint(0, 50, (3, 12))
     np.testing.assert_allclose(
-        measure.head_scores(network, ids).first, measure.uniform_first(12), rtol=1e-5
+        measure.head_scores(network, ids)[0], measure.uniform_first(12), rtol=1e-5
     )
 
 
 def test_late_positions_are_learned_and_nothing_else_changes(tmp_path: Path) -> None:
-    run = train(write_novel(tmp_path), tmp_path / "run", 10**9, TINY, threads=1, most_steps=3)
+    run = train(write_novel(tmp_path), tmp_path / "run", 10**9, TINY, threads=1, max_steps=3)
     learn = np.load(tmp_path / "run" / "windows.npy")
     before = {name: weight.clone() for name, weight in run.network.state_dict().items()}
     run.late_steps = 0
-    learn_late_positions(run, learn, TINY, most_steps=30)
+    learn_late_positions(run, learn, TINY, max_steps=30)
     after = run.network.state_dict()
     changed = {name for name in before if not torch.equal(before[name], after[name])}
     assert changed == {"transformer.wpe.weight"}
@@ -153,9 +153,9 @@ def test_late_positions_are_learned_and_nothing_else_changes(tmp_path: Path) -> 
 def test_a_run_stopped_and_started_again_ends_as_one_that_was_not(tmp_path: Path) -> None:
     text = write_novel(tmp_path)
     # A clock that hardly moves against a day: the rate is the same in both runs.
-    whole = train(text, tmp_path / "whole", 10**9, TINY, threads=1, most_steps=6)
-    train(text, tmp_path / "parts", 10**9, TINY, threads=1, most_steps=3)
-    resumed = train(text, tmp_path / "parts", 60, TINY, threads=1, most_steps=6)
+    whole = train(text, tmp_path / "whole", 10**9, TINY, threads=1, max_steps=6)
+    train(text, tmp_path / "parts", 10**9, TINY, threads=1, max_steps=3)
+    resumed = train(text, tmp_path / "parts", 60, TINY, threads=1, max_steps=6)
     assert resumed.step == whole.step == 6
     assert resumed.deadline - resumed.began == pytest.approx(10**9)
     for name, weight in whole.network.state_dict().items():
@@ -169,7 +169,7 @@ def test_a_run_stopped_and_started_again_ends_as_one_that_was_not(tmp_path: Path
 
 def test_a_run_started_again_goes_on_at_the_minute_it_had_come_to(tmp_path: Path) -> None:
     text, folder = write_novel(tmp_path), tmp_path / "run"
-    train(text, folder, 10**9, TINY, threads=1, most_steps=3)
+    train(text, folder, 10**9, TINY, threads=1, max_steps=3)
     saved = torch.load(folder / "checkpoint.pt", weights_only=True)
     # It was stopped when half of the part with all weights was over, and that is long ago.
     pause, half = 0.3 * 10**9, 0.5 * (1 - TINY.late_part) * 10**9
@@ -177,7 +177,7 @@ def test_a_run_started_again_goes_on_at_the_minute_it_had_come_to(tmp_path: Path
     saved["began"] = saved["saved"] - half
     saved["deadline"] = saved["began"] + 10**9
     torch.save(saved, folder / "checkpoint.pt")
-    halfway = train(text, folder, 10**9, TINY, threads=1, most_steps=4)
+    halfway = train(text, folder, 10**9, TINY, threads=1, max_steps=4)
     assert halfway.step == 4
     rates = [group["lr"] for group in halfway.optimizer.param_groups]
     np.testing.assert_allclose(rates, TINY.learning_rate / 2, rtol=1e-4)
@@ -186,7 +186,7 @@ def test_a_run_started_again_goes_on_at_the_minute_it_had_come_to(tmp_path: Path
 def test_a_finished_run_is_exported_as_a_model_with_its_card(tmp_path: Path) -> None:
     text, run, folder = write_novel(tmp_path), tmp_path / "run", tmp_path / "exported"
     settings = dataclasses.replace(TINY, positions=64, window=32)
-    trained = train(text, run, 10**9, settings, threads=1, most_steps=3)
+    trained = train(text, run, 10**9, settings, threads=1, max_steps=3)
     export(text, run, folder, note="It was short.")
     weights = load_file(folder / "model.safetensors")
     assert {weight.dtype for weight in weights.values()} == {torch.float16}
@@ -196,7 +196,7 @@ def test_a_finished_run_is_exported_as_a_model_with_its_card(tmp_path: Path) -> 
     model = load(str(folder))
     assert (model.layers, model.heads, model.max_tokens) == (2, 2, 64)
     card = (folder / "README.md").read_text("utf-8")
-    assert "**Trained for** 3 steps of 4 x 32 tokens" in card
-    assert "Then, in 3 steps, the" in card
+    assert "**Training**: 3 steps of 4 x 32 tokens" in card
+    assert "Then 3 steps on" in card
     assert "- **This run**: It was short.\n- **Loss**" in card
     assert card.count("\n| L") == 4

@@ -4,20 +4,19 @@ from __future__ import annotations
 
 import functools
 import time
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 from streamlit.components.v2 import manifest_scanner
-from streamlit.testing.v1 import AppTest
 
 from core.model.downloading import hub
 from core.ui.site import visitor
+from tests import opening
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-APP = Path(__file__).parents[2] / "app.py"
+    from streamlit.testing.v1 import AppTest
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -38,34 +37,40 @@ def _no_hub(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture(autouse=True)
 def connect(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
-    """Say where the visitor sits; without, at this machine. Nothing is set by an operator."""
+    """Say where the visitor sits, by default at this machine. Nothing is set by an operator."""
     for name in ("MODELS", "FOLDERS", "HUB_TOKEN", "DOWNLOAD_MB"):
         for prefix in ("HEADSCOPE_", "ATTENTION_ATLAS_"):
             monkeypatch.delenv(prefix + name, raising=False)
 
-    def come(ip: str, **headers: str) -> None:
+    def connect_from(ip: str, **headers: str) -> None:
         sent = tuple({"Host": "localhost:8501", **headers}.items())
         monkeypatch.setattr(visitor, "connection", lambda: visitor.Connection(ip, sent))
 
-    come("127.0.0.1")
-    return come
+    connect_from("127.0.0.1")
+    return connect_from
 
 
 @pytest.fixture
 def open_app() -> Callable[..., AppTest]:
-    """Open a page with link parameters, as a visitor who follows a link."""
-
-    def start(page: str = "home", **parameters: str) -> AppTest:
-        app = AppTest.from_file(str(APP), default_timeout=120)
-        app.switch_page(f"pages/{page}.py")
-        for key, value in parameters.items():
-            app.query_params[key] = value
-        return app.run()
-
-    return start
+    """:func:`tests.opening.open_app`, with the hub and the visitor of these tests."""
+    return opening.open_app
 
 
 def alerts(app: AppTest) -> str:
     """Everything said in boxes, in one string."""
     boxes = [*app.error, *app.warning, *app.info]
     return "\n".join(str(box.value) for box in boxes)
+
+
+def said(app: AppTest) -> str:
+    """Everything said in running text and captions of the page, with plain spaces."""
+    texts = [*app.main.caption, *app.main.markdown]
+    return "\n".join(str(text.value) for text in texts).replace("\N{NO-BREAK SPACE}", " ")
+
+
+def press_example(app: AppTest, page: str, title: str) -> None:
+    """Open the expander "Try this" of a page and press the button with that title."""
+    app.session_state[f"{page}_presets"] = True
+    app.run()
+    next(button for button in app.button if button.label == title).click().run()
+    assert not app.exception

@@ -53,12 +53,11 @@ def stand_in(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[StandI
     """A hub with the model of the novels, and an empty cache for what is downloaded."""
     monkeypatch.setattr(hub, "_model_info", _asked_for_real)
     monkeypatch.setattr(hub, "ASK_SECONDS", 5.0)
-    monkeypatch.setattr(downloads, "_line", [])
+    monkeypatch.setattr(downloads, "_queue", [])
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path / "hub"))
     hub.check_public.cache_clear()
     _models.clear()
     with running_hub() as known:
-        monkeypatch.setattr(hub, "endpoint", lambda: known.address)
         known.publish("some/novels", NOVELS)
         yield known
 
@@ -355,7 +354,7 @@ def test_a_download_that_breaks_off_is_told_under_the_name_it_was_asked_for(
     app = open_app("home", model="some/novels")
     app.button(key="model_way_out").click().run()
     assert not app.exception
-    assert "The download of `some/novels` broke off" in alerts(app)
+    assert "The download of `some/novels` was interrupted" in alerts(app)
     assert app.button(key="model_way_out").label == "Try again"
 
 
@@ -384,7 +383,7 @@ def test_a_visitor_who_leaves_ends_the_download(
     app = open_app("home", model="some/novels")
     app.button(key="model_way_out").click().run()
     assert all("of 2.9 MB" in step for step in steps)
-    with pytest.raises(DownloadRefusedError, match="nobody waited"):
+    with pytest.raises(DownloadRefusedError, match="nobody was waiting"):
         started[0].wait(60)
     assert hub.cached_folder("some/novels") is None
 
@@ -393,14 +392,15 @@ def test_what_waits_for_its_turn_is_told_so(
     open_app: Open, stand_in: StandInHub, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     words: list[str] = []
-    told = fetching._words
+    progress = fetching._progress
 
-    def noted(download: downloads.Download) -> str:
-        words.append(told(download))
+    def noted(download: downloads.Download) -> tuple[float, str]:
+        share, text = progress(download)
+        words.append(text)
         first.wait(0)  # somebody waits for that one, too
-        return words[-1]
+        return share, text
 
-    monkeypatch.setattr(fetching, "_words", noted)
+    monkeypatch.setattr(fetching, "_progress", noted)
     stand_in.pause = 0.05
     stand_in.offer("slow/model", ("config.json", 2), ("model.safetensors", 2_000_000))
     stand_in.files |= {"slow/model/config.json": b"{}", "slow/model/model.safetensors": 2_000_000}

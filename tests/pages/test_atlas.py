@@ -14,7 +14,7 @@ import streamlit as st
 from core.analysis.atlas import (
     Atlas,
     Gathered,
-    Trust,
+    ModelFaithfulness,
     atlas_of,
     build_atlas,
     search_tokens,
@@ -907,7 +907,9 @@ def test_the_table_holds_the_means_of_plane_and_full_space_and_the_uniform_basel
     app = opened(small, part="trust", measure="top1")
     tables: list[pd.DataFrame] = [each.value for each in app.dataframe]
     (table,) = (each for each in tables if "PCA plane" in each.columns)
-    assert table.loc["raw", "PCA plane"] == pytest.approx(small.trust["raw"].top1.mean(), abs=1e-3)
+    assert table.loc["raw", "PCA plane"] == pytest.approx(
+        small.faithfulness["raw"].top1.mean(), abs=1e-3
+    )
     full = small.full["euclidean"]["translated"].top1.mean()
     assert table.loc["translated", "full space"] == pytest.approx(full, abs=1e-3)
     baseline = small.measured.top1.mean()
@@ -920,11 +922,11 @@ def test_a_file_of_an_older_version_says_that_faithfulness_is_not_measured_in_it
 ) -> None:
     """Its figures are no numbers then: see tests/analysis/test_atlas_file.py."""
     none = np.full(small.shape[:2], np.nan)
-    nothing = {stage: Trust(*[none] * 6) for stage in small.trust}
+    nothing = {stage: ModelFaithfulness(*[none] * 6) for stage in small.faithfulness}
     pairs = np.zeros(none.shape, dtype=np.int64)
     old = replace(
         small,
-        trust=nothing,
+        faithfulness=nothing,
         full=dict.fromkeys(small.full, nothing),
         measured=Measured(0, 0, pairs, none, none),
     )

@@ -10,19 +10,15 @@ import pytest
 
 from core.screens.head_view import state as head_view_state
 from tests.bench.texts import sentence_of
-from tests.pages.conftest import alerts
+from tests.pages.conftest import alerts, press_example, said
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from streamlit.testing.v1 import AppTest
 
-BOOK = "Oh, this book? I've enjoyed it."
 PAIR = {"text": "leaves fall in autumn", "pair": "autumn is marked by colorful foliage"}
-
-
-def captions(app: AppTest) -> str:
-    return "\n".join(caption.value for caption in app.main.caption)
+LONG = sentence_of(80)
 
 
 def payload(app: AppTest) -> bytes:
@@ -46,33 +42,23 @@ def sent(app: AppTest) -> dict[str, Any]:
 
 def report(app: AppTest, **changes: object) -> AppTest:
     """What a click in the component does: its report reaches the session before the next run."""
-    view = sent(app)["view"] | app.session_state["_head_view_sent"]["shown"] | changes
-    app.session_state["_head_view_sent"] = {
-        **app.session_state["_head_view_sent"],
-        "shown": view,
-    }
+    state = app.session_state
+    view = sent(app)["view"] | state["_head_view_sent"]["shown"] | changes
+    state["_head_view_sent"] = {**state["_head_view_sent"], "shown": view}
     for key, value in view.items():
-        app.session_state[key] = value
+        state[key] = value
     return app.run()
 
 
 def test_the_last_layer_and_all_heads_come_first(open_app: Callable[..., AppTest]) -> None:
     app = open_app("head_view")
-    assert not app.exception
     view = sent(app)["view"]
     assert (view["layer"], view["heads"], view["weigh"]) == ("6", [], "attention")
-    assert "The lines of one token and one head add up to 1." in captions(app)
+    assert "The lines of one token in one head add up to 1." in said(app)
+    assert list(sent(app)["sent"]) == ["0", "1", "2", "3", "4", "5"]
 
 
-def test_a_short_text_sends_all_layers_and_a_long_one_its_own(
-    open_app: Callable[..., AppTest],
-) -> None:
-    assert list(sent(open_app("head_view"))["sent"]) == ["0", "1", "2", "3", "4", "5"]
-    app = open_app("head_view", text=sentence_of(80), layer="3")
-    assert list(sent(app)["sent"]) == ["2"]
-
-
-def test_layers_beside_the_one_on_screen_follow_when_they_are_asked_for(
+def test_a_long_text_sends_its_own_layer_and_the_neighbours_that_are_asked_for(
     open_app: Callable[..., AppTest],
 ) -> None:
     app = open_app("head_view", text="the cat " * 60, layer="4")
@@ -83,91 +69,49 @@ def test_layers_beside_the_one_on_screen_follow_when_they_are_asked_for(
     assert set(sent(report(app, layer="6"))["sent"]) == {"5"}
     app.session_state["_head_view_near"] = ("6", ("5", "7"))
     assert set(sent(app.run())["sent"]) == {"4", "5"}
+    assert len(payload(open_app("head_view", text=sentence_of(128)))) < 1_000_000
 
 
-def test_128_tokens_of_12_heads_take_less_than_a_megabyte(open_app: Callable[..., AppTest]) -> None:
-    app = open_app("head_view", text=sentence_of(128))
-    assert len(payload(app)) < 1_000_000
-
-
-def test_a_link_restores_the_whole_state(open_app: Callable[..., AppTest]) -> None:
-    state = {
-        "layer": "4",
+def test_impossible_values_are_reported_and_replaced(open_app: Callable[..., AppTest]) -> None:
+    link = {
+        "layer": "7",
+        "heads": "2,99",
         "pairs": "ab",
-        "least": "0.1",
-        "weigh": "value",
-        "hide": "1",
-        "renorm": "1",
-        "what": "1",
-        "heads": "2,5",
-        "without": "3",
-        "to": "8",
+        "least": "-1",
+        "weigh": "<script>",
+        "hide": "yes",
+        "from": "99",
     }
-    app = open_app("head_view", **PAIR, **state)
-    assert alerts(app) == ""
-    assert sent(app)["view"] == {
-        "layer": "4",
-        "pairs": "ab",
-        "least": "0.1",
-        "weigh": "value",
-        "hide": True,
-        "renorm": True,
-        "what": True,
-        "heads": [2, 5],
-        "without": [3],
-        "from": [],
-        "to": [8],
-    }
-    assert {key: app.query_params[key] for key in state} == state
+    app = open_app("head_view", **link)
+    assert not app.exception
+    for key, value in link.items():
+        assert f"This link asks for {key} `{value}`" in alerts(app)
+        assert app.query_params.get(key) != value
+    assert "bundled/minilm has 6 layers" in alerts(app)
+    assert "The weights are: `attention`, `value`, `transformed`" in alerts(app)
 
 
 @pytest.mark.parametrize(
-    ("key", "value", "said"),
+    ("link", "heads"),
     [
-        ("layer", "7", "bundled/minilm has 6 layers"),
-        ("heads", "2,99", "some of it is not in this text"),
-        ("pairs", "ab", "With one sentence the filter is: `all`"),
-        ("least", "-1", "The thresholds are"),
-        ("weigh", "<script>", "The weights are: `attention`, `value`, `transformed`"),
-        ("hide", "yes", "a switch is 0 or 1"),
-        ("from", "99", "some of it is not in this text"),
+        ({"heads": "0"}, [0]),
+        ({"heads": "0,3"}, [3]),
+        ({"heads": "1,2,3,4,5,6,7,8,9,10,11,12"}, []),
+        ({"heads": "5,5,2"}, [2, 5]),
+        ({"head": "2"}, [2]),  # as in links to the table: shown alone
     ],
 )
-def test_an_impossible_value_is_told_and_replaced(
-    open_app: Callable[..., AppTest], key: str, value: str, said: str
-) -> None:
-    app = open_app("head_view", **{key: value})
-    assert not app.exception
-    assert said in alerts(app)
-    assert app.query_params.get(key) != value
-
-
-@pytest.mark.parametrize(
-    ("written", "kept"),
-    [("0", [0]), ("0,3", [3]), ("1,2,3,4,5,6,7,8,9,10,11,12", []), ("5,5,2", [2, 5])],
-)
 def test_a_choice_of_heads_is_written_in_one_way(
-    open_app: Callable[..., AppTest], written: str, kept: list[int]
+    open_app: Callable[..., AppTest], link: dict[str, str], heads: list[int]
 ) -> None:
-    assert sent(open_app("head_view", heads=written))["view"]["heads"] == kept
+    app = open_app("head_view", **link)
+    assert sent(app)["view"]["heads"] == heads
+    assert app.query_params.get("heads", "") == ",".join(map(str, heads))
 
 
-def test_a_link_that_names_one_head_shows_it_alone(open_app: Callable[..., AppTest]) -> None:
-    app = open_app("head_view", layer="4", head="2")
-    assert sent(app)["view"]["heads"] == [2]
-    assert app.query_params["heads"] == "2"
-
-
-def test_one_token_is_pinned_at_most(open_app: Callable[..., AppTest]) -> None:
+def test_at_most_one_token_is_pinned(open_app: Callable[..., AppTest]) -> None:
     view = sent(open_app("head_view", **{"from": "3,4", "to": "5"}))["view"]
     assert (view["from"], view["to"]) == ([3], [])
-
-
-def test_a_report_reaches_the_link(open_app: Callable[..., AppTest]) -> None:
-    app = open_app("head_view", layer="4")
-    report(app, heads=[2], **{"from": [11]})
-    assert app.query_params["heads"] == "2"
-    assert app.query_params["from"] == "11"
 
 
 def test_what_the_component_shows_already_is_not_sent_back(
@@ -187,30 +131,26 @@ def test_what_the_component_shows_already_is_not_sent_back(
     assert head_view_state.view_to_send(clicked) == (clicked, first[1] + 2)
 
 
-def test_a_state_from_elsewhere_is_sent_under_a_new_number(
+def test_a_report_reaches_the_link_and_a_state_from_elsewhere_the_component(
     open_app: Callable[..., AppTest],
 ) -> None:
     app = open_app("head_view", layer="4")
-    report(app, heads=[2])
-    first = sent(app)
-    app.session_state["heads"] = [7]
-    app.run()
-    assert sent(app)["serial"] == first["serial"] + 1
-    assert sent(app)["view"]["heads"] == [7]
-    app.run()
-    assert sent(app)["serial"] == first["serial"] + 1
-
-
-def test_coming_back_to_the_page_finds_it_as_it_was_left(open_app: Callable[..., AppTest]) -> None:
-    app = open_app("head_view", layer="4")
-    report(app, heads=[2], hide=True)
+    report(app, heads=[2], hide=True, **{"from": [11]})
+    assert (app.query_params["heads"], app.query_params["from"]) == ("2", "11")
+    serial = sent(app)["serial"]
     app.switch_page("pages/home.py").run()
-    app.switch_page("pages/head_view.py").run()
+    app.switch_page("pages/head_view.py").run()  # finds it as it was left
     view = sent(app)["view"]
     assert (view["layer"], view["heads"], view["hide"]) == ("4", [2], True)
+    app.session_state["heads"] = [7]
+    app.run()
+    assert sent(app)["view"]["heads"] == [7]
+    assert sent(app)["serial"] > serial
+    serial = sent(app)["serial"]
+    assert sent(app.run())["serial"] == serial
 
 
-def test_a_shorter_text_drops_what_it_has_not(open_app: Callable[..., AppTest]) -> None:
+def test_a_shorter_text_drops_the_positions_it_lacks(open_app: Callable[..., AppTest]) -> None:
     app = open_app("head_view", **{"from": "11", "without": "2,12"})
     app.text_area(key="text").set_value("two words").run()
     view = sent(app)["view"]
@@ -219,7 +159,7 @@ def test_a_shorter_text_drops_what_it_has_not(open_app: Callable[..., AppTest]) 
 
 
 @pytest.mark.parametrize("view", [None, 3, [], {"layer": 4, "heads": "x", "hide": "1"}, {}])
-def test_a_report_that_is_no_state_is_ignored(
+def test_a_report_that_is_not_a_state_is_ignored(
     view: object, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     state: dict[str, object] = {"layer": "2", "heads": [1], "hide": False}
@@ -231,11 +171,11 @@ def test_a_report_that_is_no_state_is_ignored(
 @pytest.mark.parametrize(
     ("state", "sentence"),
     [
-        ({"hide": "1"}, "of which some goes to tokens not shown"),
+        ({"hide": "1"}, "part of which goes to tokens not shown"),
         ({"hide": "1", "renorm": "1"}, "divided by their sum over the tokens shown"),
         ({"weigh": "value"}, "attention times the length of the value vector it brings"),
         ({"weigh": "transformed"}, "the value after the head's output projection"),
-        ({"text": sentence_of(80)}, "Lines with an end out of view are fainter"),
+        ({"text": LONG}, "Lines with an end out of view are fainter"),
     ],
 )
 def test_the_sentence_under_the_picture_is_true_for_what_is_shown(
@@ -243,40 +183,28 @@ def test_the_sentence_under_the_picture_is_true_for_what_is_shown(
 ) -> None:
     app = open_app("head_view", **state)
     assert not app.exception
-    assert sentence in captions(app)
+    assert sentence in said(app)
 
 
 def test_the_numbers_of_the_heads_wait_until_they_are_asked_for(
     open_app: Callable[..., AppTest],
 ) -> None:
-    long = sentence_of(80)
-    assert sent(open_app("head_view", text=long))["scoreNames"] == []
-    names = sent(open_app("head_view", text=long, what="1"))["scoreNames"]
+    assert sent(open_app("head_view", text=LONG))["scoreNames"] == []
+    names = sent(open_app("head_view", text=LONG, what="1"))["scoreNames"]
     assert names == ["previous", "next", "self", "first", "delimiter", "entropy"]
 
 
 def test_examples_set_the_controls(open_app: Callable[..., AppTest]) -> None:
-    app = open_app("head_view", text=BOOK)
-    app.session_state["head_view_presets"] = True
-    app.run()
-    buttons = {button.label: button for button in app.button}
-    buttons["One head, one word"].click().run()
-    view = sent(app)["view"]
-    assert not app.exception
-    assert (view["layer"], view["heads"], view["from"]) == ("4", [2], [11])
-    buttons = {button.label: button for button in app.button}
-    buttons["The token before"].click().run()
-    view = sent(app)["view"]
-    assert (view["layer"], view["heads"], view["from"]) == ("1", [3], [])
-    buttons = {button.label: button for button in app.button}
-    buttons["What attention brings"].click().run()
-    assert sent(app)["weigh"] == "value"
-
-
-def test_examples_know_a_second_sentence(open_app: Callable[..., AppTest]) -> None:
     app = open_app("head_view", **PAIR)
-    app.session_state["head_view_presets"] = True
-    app.run()
-    buttons = {button.label: button for button in app.button}
-    buttons["From one sentence to the other"].click().run()
+    press_example(app, "head_view", "From one sentence to the other")
     assert sent(app)["view"]["pairs"] == "ab"
+    app = open_app("head_view")
+    for title, layer, heads, pinned in (
+        ("One head, one word", "4", [2], [11]),
+        ("The token before", "1", [3], []),
+    ):
+        press_example(app, "head_view", title)
+        view = sent(app)["view"]
+        assert (view["layer"], view["heads"], view["from"]) == (layer, heads, pinned)
+    press_example(app, "head_view", "What attention brings")
+    assert sent(app)["weigh"] == "value"

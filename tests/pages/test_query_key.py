@@ -102,7 +102,7 @@ def test_the_page_says_when_normalization_made_the_picture_worse(
     assert "normalization made it worse" in said(app)
     app = open_app("query_key", layer="4", head="2", part="trust")
     text = said(app)
-    assert "In the PCA picture normalization left its correlation as it was" in text
+    assert "In the PCA picture normalization barely changed its correlation" in text
     assert "and **made its nearest keys worse**" in text
     assert "nearest key 85% to 69% of the queries" in text
 
@@ -156,7 +156,7 @@ def test_a_weighted_correlation_of_few_pairs_is_refused_in_words(
     app = open_app("query_key", part="search", criterion="weighted")
     assert "too few for a correlation: c stays 1" in alerts(app)
     app = open_app("query_key", part="heads", criterion="weighted")
-    assert "No head has enough pairs that carry weight" in said(app)
+    assert "no head has enough pairs that carry weight" in said(app)
 
 
 def test_cosine_distance_is_said_not_to_depend_on_c(open_app: Callable[..., AppTest]) -> None:
@@ -274,7 +274,7 @@ def test_where_correlation_and_nearest_key_disagree_both_are_said(
     assert normalized < raw
     assert nearest_after < nearest - 0.2
     text = said(open_app("query_key", text=BOOK, layer="5", head="3"))
-    assert "left its correlation as it was and **made its nearest keys worse**" in text
+    assert "barely changed its correlation and **made its nearest keys worse**" in text
 
 
 def test_the_table_of_heads_counts_those_that_normalization_helped(
@@ -307,7 +307,7 @@ def test_the_report_says_what_distances_were_compared_with(target: str) -> None:
     report = make_report(trace, choice)
     scores = {"centred": "row-centred scores", "raw": "raw scores"}[target]
     assert f"the {scores} of all permitted pairs" in report
-    assert f"what full space keeps of the {scores}" in report
+    assert f"how faithful full space is to the {scores}" in report
 
 
 def test_a_soft_cap_is_not_said_to_leave_attention_the_same() -> None:
@@ -390,7 +390,9 @@ def test_in_space_kinds_differ_in_shape_and_lightness_and_points_are_as_large_as
     trace = trace_text(load("bundled/minilm"), CAPYBARA)
     cloud = head_clouds(trace, 0, 0, scale_head(trace, 0, 0), dimensions=3)[0]
     tokens = len(cloud.norms) // 2
-    shade = picture._css("position", np.tile(np.linspace(0, 1, tokens), 2), 2, palette("light"))
+    shade = picture.css_colours(
+        "position", np.tile(np.linspace(0, 1, tokens), 2), 2, palette("light")
+    )
     figure = space_figure(
         cloud,
         "",

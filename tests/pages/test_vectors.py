@@ -35,7 +35,7 @@ def test_the_grid_begins_with_the_chapters_picture(open_app: Callable[..., AppTe
         ({"draw": "values", "head": "3"}, "a token's values of head 3"),
         ({"draw": "hidden states"}, "hidden state a token brings into the layer"),
         ({"special": "1"}, "special tokens kept"),
-        ({"show": "play"}, "Each layer is aligned to the one before"),
+        ({"show": "play"}, "to match the one before"),
     ],
 )
 def test_the_grid_says_what_is_drawn(
@@ -97,9 +97,7 @@ def test_the_caption_counts_arrows_that_only_seem_to_agree(
                 close += 1
                 alike += in_full >= 0.5
     assert 0 < alike < close
-    said = (
-        f"Of {close:,} pairs of arrows within 18° of each other in a plane **{alike:,}** are alike"
-    )
+    said = f"Of {close:,} pairs of arrows within 18° of each other in a plane **{alike:,}**"
     assert said in captions(open_app("vectors", text=text))
 
 

@@ -77,7 +77,7 @@ def test_the_atlas_page_keeps_no_atlas_for_its_downloads(
     atlas_shelves.clear()  # of other tests
     app = open_app("atlas", budget="1000", part=part)
     assert not app.exception
-    (shelf,) = atlas_shelves()._kept.values()
+    (shelf,) = atlas_shelves()._entries.values()
     made = ref(shelf.atlas)
     assert len(downloads) == 2
     assert made() is not None

@@ -38,20 +38,20 @@ def unfrozen() -> int:
 
 def test_what_has_lasted_is_searched_once() -> None:
     lasting = [[number] for number in range(100_000)]
-    garbage.skip_what_stays()
+    garbage.freeze_long_lived()
     gc.collect()
     assert gc.get_freeze_count() > len(lasting)
     assert unfrozen() < len(lasting) / 10
 
 
 def test_asking_twice_watches_once() -> None:
-    garbage.skip_what_stays()
-    garbage.skip_what_stays()
+    garbage.freeze_long_lived()
+    garbage.freeze_long_lived()
     assert gc.callbacks.count(garbage._watch) == 1
 
 
 def test_garbage_of_one_run_is_found_at_its_end() -> None:
-    garbage.skip_what_stays()
+    garbage.freeze_long_lived()
     gc.collect()
     gone = weakref.ref(InACycle())
     gc.collect()
@@ -60,30 +60,30 @@ def test_garbage_of_one_run_is_found_at_its_end() -> None:
 
 def test_what_was_frozen_is_found_when_something_was_dropped() -> None:
     kept = InACycle()
-    garbage.skip_what_stays()
+    garbage.freeze_long_lived()
     gc.collect()
     gone = weakref.ref(kept)
     del kept
     gc.collect()
     assert gone() is not None  # frozen: this search passes it over
-    garbage.search_everything_next()
+    garbage.request_full_search()
     gc.collect()
     assert gone() is None
 
 
 def test_what_was_frozen_is_found_after_so_many_answers_at_the_latest() -> None:
     kept = InACycle()
-    garbage.skip_what_stays()
+    garbage.freeze_long_lived()
     gc.collect()
     gone = weakref.ref(kept)
     del kept
-    for _ in range(garbage.EVERYTHING_AGAIN + 1):
+    for _ in range(garbage.EVERYTHING_AFTER + 1):
         gc.collect()
     assert gone() is None
 
 
 def test_what_has_come_since_is_frozen_once_it_costs_as_much_as_everything() -> None:
-    garbage.skip_what_stays()
+    garbage.freeze_long_lived()
     gc.collect()
     frozen = gc.get_freeze_count()
     came_later = [[number] for number in range(frozen // 2)]

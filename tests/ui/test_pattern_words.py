@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from core.analysis.head_patterns.classes import NAMING
+from core.analysis.head_patterns.naming import NAMING
 from core.analysis.head_patterns.registry import PATTERNS
-from core.ui.words.pattern_words import CLASS_NAMES, HIGHLIGHT_NAMES, SCORE_NAMES, WORDS, Words
+from core.ui.words.pattern_words import HIGHLIGHT_NAMES, PATTERN_NAMES, SCORE_NAMES, WORDS, Words
 
 
 def test_every_pattern_that_is_shown_has_words_and_no_other() -> None:
@@ -21,7 +21,7 @@ def test_no_two_patterns_share_a_name_a_column_a_link_or_a_title() -> None:
         [each.name for each in PATTERNS],
         [each.score for each in PATTERNS],
         [each.link for each in PATTERNS],
-        list(CLASS_NAMES.values()),
+        list(PATTERN_NAMES.values()),
         list(SCORE_NAMES.values()),
         list(HIGHLIGHT_NAMES.values()),
     ):

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from core.ui.site import turns
-from core.ui.site.turns import AT_ONCE, Line, Turns
+from core.ui.site.turns import MAX_INSIDE, Line, Turns
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -63,20 +63,20 @@ class Visitors:
 def slow_clock(monkeypatch: pytest.MonkeyPatch) -> None:
     """No run grows old, and nobody goes in out of impatience."""
     monkeypatch.setattr(turns, "SHORT_SECONDS", 1e6)
-    monkeypatch.setattr(turns, "MOST_AT_DOOR_SECONDS", 1e6)
+    monkeypatch.setattr(turns, "MAX_WAIT_SECONDS", 1e6)
 
 
 @pytest.mark.usefixtures("slow_clock")
 def test_few_are_inside_at_once_and_the_others_follow_in_their_order() -> None:
     visitors = Visitors(Turns())
-    for name in range(AT_ONCE + 4):
+    for name in range(MAX_INSIDE + 4):
         visitors.come(name)
-    wait_until(lambda: len(visitors.inside) == AT_ONCE)
-    assert sorted(visitors.inside) == list(range(AT_ONCE))
+    wait_until(lambda: len(visitors.inside) == MAX_INSIDE)
+    assert sorted(visitors.inside) == list(range(MAX_INSIDE))
     for name in range(4):
         visitors.leave[name].set()
-        wait_until(lambda: len(visitors.inside) == AT_ONCE + name + 1)  # noqa: B023
-        assert visitors.inside[-1] == AT_ONCE + name
+        wait_until(lambda: len(visitors.inside) == MAX_INSIDE + name + 1)  # noqa: B023
+        assert visitors.inside[-1] == MAX_INSIDE + name
     visitors.all_leave()
     assert visitors.door.short_answers == 0
 
@@ -84,16 +84,16 @@ def test_few_are_inside_at_once_and_the_others_follow_in_their_order() -> None:
 def test_a_run_that_takes_long_keeps_nobody_at_the_door(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(turns, "SHORT_SECONDS", 0.05)
     visitors = Visitors(Turns())
-    for name in range(3 * AT_ONCE):
+    for name in range(3 * MAX_INSIDE):
         visitors.come(name)
-    wait_until(lambda: len(visitors.inside) == 3 * AT_ONCE)
+    wait_until(lambda: len(visitors.inside) == 3 * MAX_INSIDE)
     visitors.all_leave()
 
 
 @pytest.mark.usefixtures("slow_clock")
 def test_a_failing_run_leaves_too() -> None:
     door = Turns()
-    for _ in range(2 * AT_ONCE):
+    for _ in range(2 * MAX_INSIDE):
         with pytest.raises(ValueError, match="page"), door.short_answer():
             raise ValueError("page")
     assert door.short_answers == 0

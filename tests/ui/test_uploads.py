@@ -21,7 +21,7 @@ def manager(monkeypatch: pytest.MonkeyPatch) -> MemoryUploadedFileManager:
     """One that takes files of 10 MB, and 40 MB of all sessions."""
     monkeypatch.setattr(uploads, "limit_mb", lambda: 10)
     manager = MemoryUploadedFileManager("/upload")
-    uploads.bound_manager(manager, 40 * MB)
+    uploads.Ledger(manager, 40 * MB)
     return manager
 
 
@@ -97,14 +97,14 @@ def test_uploads_on_their_way_are_counted_together_until_they_end(
 ) -> None:
     monkeypatch.setattr(uploads, "_ledger", manager.add_file.__self__)  # type: ignore[attr-defined]
     monkeypatch.setattr(uploads, "available_bytes", lambda: 10**12)
-    first, second = (uploads.UploadUnderWay(max_size=50 * MB) for _ in range(2))
+    first, second = (uploads.ArrivingUpload(max_size=50 * MB) for _ in range(2))
     first.write(bytes(30 * MB))
     with pytest.raises(HTTPException, match="507"):
         second.write(bytes(11 * MB))
     second.close()
     first.close()
     first.close()
-    with uploads.UploadUnderWay(max_size=50 * MB) as third:
+    with uploads.ArrivingUpload(max_size=50 * MB) as third:
         third.write(bytes(40 * MB))
 
 
@@ -113,7 +113,7 @@ def test_an_upload_ends_where_it_takes_half_of_the_memory_that_is_free(
 ) -> None:
     monkeypatch.setattr(uploads, "_ledger", manager.add_file.__self__)  # type: ignore[attr-defined]
     monkeypatch.setattr(uploads, "available_bytes", lambda: 30 * MB)
-    with uploads.UploadUnderWay(max_size=50 * MB) as one:
+    with uploads.ArrivingUpload(max_size=50 * MB) as one:
         one.write(bytes(15 * MB))
         with pytest.raises(HTTPException, match="31 MB of memory are free"):
             one.write(bytes(5 * MB))
@@ -128,8 +128,8 @@ def test_a_streamlit_made_otherwise_goes_on_with_one_warning(
     monkeypatch.setattr("streamlit.runtime.exists", lambda: True)
     monkeypatch.setattr("streamlit.runtime.get_instance", SimpleNamespace)
     monkeypatch.setattr(MultiPartParser, "spool_max_size", 1)
-    uploads.bound()
-    uploads.bound()
+    uploads.limit()
+    uploads.limit()
     assert len(said) == 1
 
 
@@ -147,11 +147,11 @@ def test_a_manager_is_bounded_once_however_often_the_app_runs(
     monkeypatch.setattr("streamlit.config.set_option", options.__setitem__)
     monkeypatch.setenv("HEADSCOPE_UPLOADS_MB", "3")
     monkeypatch.setattr(uploads, "_ledger", None)
-    uploads.bound()
+    uploads.limit()
     ledger = manager.add_file.__self__  # type: ignore[attr-defined]
-    uploads.bound()
+    uploads.limit()
     assert manager.add_file.__self__ is ledger  # type: ignore[attr-defined]
-    assert ledger.most_bytes == 3 * MB
+    assert ledger.max_bytes == 3 * MB
     assert uploads.limit_mb() == 3  # no upload is larger than all together
     assert MultiPartParser.spool_max_size > uploads.limit_bytes() == 3 * MB
 
@@ -161,7 +161,7 @@ def test_without_a_setting_uploads_take_a_fourth_of_the_free_memory(
 ) -> None:
     monkeypatch.delenv("HEADSCOPE_UPLOADS_MB", raising=False)
     monkeypatch.setattr(uploads, "available_bytes", lambda: 800)
-    assert uploads._most_bytes() == 200
+    assert uploads._total_bytes() == 200
 
 
 def test_the_largest_upload_is_what_the_server_is_told() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from core.ui.site.visitor import comes_from_here
+from core.ui.site.visitor import is_local
 
 LOCAL = {"Host": "localhost:8501", "Origin": "http://localhost:8501"}
 
@@ -26,7 +26,7 @@ def test_a_loopback_address_with_a_loopback_name_is_this_machine(
     ip: str, host: str, origin: str | None
 ) -> None:
     headers = {"Host": host} | ({} if origin is None else {"Origin": origin})
-    assert comes_from_here(ip, headers.items())
+    assert is_local(ip, headers.items())
 
 
 @pytest.mark.parametrize(
@@ -35,7 +35,7 @@ def test_a_loopback_address_with_a_loopback_name_is_this_machine(
      "::", "::ffff:8.8.8.8", "localhost", "127.1", "127.0.0.1, 8.8.8.8"],
 )  # fmt: skip
 def test_another_address_or_an_unknown_one_is_not(ip: str | None) -> None:
-    assert not comes_from_here(ip, LOCAL.items())
+    assert not is_local(ip, LOCAL.items())
 
 
 @pytest.mark.parametrize(
@@ -45,12 +45,12 @@ def test_another_address_or_an_unknown_one_is_not(ip: str | None) -> None:
      "[::ffff:8.8.8.8]", "127.0.0.1:x", "foo.localhost"],
 )  # fmt: skip
 def test_another_name_in_the_address_bar_is_not(host: str) -> None:
-    assert not comes_from_here("127.0.0.1", {"Host": host}.items())
+    assert not is_local("127.0.0.1", {"Host": host}.items())
 
 
 def test_a_connection_without_a_name_or_with_two_is_not() -> None:
-    assert not comes_from_here("127.0.0.1", [])
-    assert not comes_from_here("127.0.0.1", [("Host", "localhost"), ("Host", "localhost")])
+    assert not is_local("127.0.0.1", [])
+    assert not is_local("127.0.0.1", [("Host", "localhost"), ("Host", "localhost")])
 
 
 @pytest.mark.parametrize(
@@ -61,7 +61,7 @@ def test_a_connection_without_a_name_or_with_two_is_not() -> None:
 )  # fmt: skip
 @pytest.mark.parametrize("value", ["8.8.8.8", "127.0.0.1", ""])
 def test_whoever_comes_through_a_proxy_that_says_so_is_not(name: str, value: str) -> None:
-    assert not comes_from_here("127.0.0.1", (LOCAL | {name: value}).items())
+    assert not is_local("127.0.0.1", (LOCAL | {name: value}).items())
 
 
 @pytest.mark.parametrize(
@@ -72,4 +72,4 @@ def test_whoever_comes_through_a_proxy_that_says_so_is_not(name: str, value: str
 def test_a_browser_on_another_site_is_not_whatever_a_proxy_calls_itself(origin: str) -> None:
     # nginx without settings hands on its own name for the server, and says nothing of itself.
     proxied = {"Host": "127.0.0.1:8501", "Connection": "upgrade", "Origin": origin}
-    assert not comes_from_here("127.0.0.1", proxied.items())
+    assert not is_local("127.0.0.1", proxied.items())

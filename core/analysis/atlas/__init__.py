@@ -1,7 +1,13 @@
 """Every head's queries and keys over a whole corpus: build, search, compare."""
 
 from core.analysis.atlas.build import atlas_of, build_atlas
-from core.analysis.atlas.data import Atlas, CorpusTokens, CorpusVectors, Positions, Trust
+from core.analysis.atlas.data import (
+    Atlas,
+    CorpusTokens,
+    CorpusVectors,
+    ModelFaithfulness,
+    Positions,
+)
 from core.analysis.atlas.expression import SearchError
 from core.analysis.atlas.gather import Gathered, gather_trace
 from core.analysis.atlas.search import Matches, search_tokens
@@ -12,9 +18,9 @@ __all__ = [
     "CorpusVectors",
     "Gathered",
     "Matches",
+    "ModelFaithfulness",
     "Positions",
     "SearchError",
-    "Trust",
     "atlas_of",
     "build_atlas",
     "gather_trace",

@@ -16,9 +16,9 @@ from threadpoolctl import threadpool_limits
 from core.analysis.atlas.blocks import CorpusPairs, blocks_of
 from core.analysis.atlas.build import figures_of_heads, kept_texts, picture_of
 from core.analysis.atlas.data import Atlas, CorpusTokens, Positions
+from core.analysis.atlas.faithfulness import MAX_PAIRS
 from core.analysis.atlas.gather import cut_settings
 from core.analysis.atlas.saved.file import AtlasWriter, whole_file
-from core.analysis.atlas.trust import MOST_PAIRS
 from core.analysis.head_patterns.similarity import Distances
 from core.model.trace import Layer
 
@@ -204,7 +204,7 @@ def assemble(
     layers, heads = joined.shape
     causal = bool(joined.shards[0].told["causal"])
     columns = joined.columns()
-    blocks = blocks_of(columns, _MasksOnDisk(joined), causal, MOST_PAIRS)
+    blocks = blocks_of(columns, _MasksOnDisk(joined), causal, MAX_PAIRS)
     kept, columns = kept_texts(columns, [sentences[place] for place in joined.places])
     named = tuple(labels[place] for place in joined.places) if labels else ()
     found: list[HeadPicture] = []

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from core.analysis.query_key.target import LEAST_KEYS, Rows
+from core.analysis.query_key.target import MIN_KEYS, Rows
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -137,7 +137,7 @@ class CorpusPairs:
 
 
 def _counted(allowed: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    return np.asarray(allowed & (allowed.sum(axis=-1, keepdims=True) >= LEAST_KEYS))
+    return np.asarray(allowed & (allowed.sum(axis=-1, keepdims=True) >= MIN_KEYS))
 
 
 def _rows(blocks: Sequence[Block], counted: Sequence[NDArray[np.bool_]]) -> Rows:

@@ -13,9 +13,10 @@ from core.analysis.atlas.data import (
     METRICS,
     Atlas,
     Measured,
-    Trust,
+    ModelFaithfulness,
     token_columns,
 )
+from core.analysis.atlas.faithfulness import MAX_PAIRS, corpus_target, picture_faithfulness
 from core.analysis.atlas.gather import (
     Gathered,
     cut_settings,
@@ -24,12 +25,10 @@ from core.analysis.atlas.gather import (
     take_vectors,
 )
 from core.analysis.atlas.points import project_stages
-from core.analysis.atlas.trust import MOST_PAIRS, corpus_target, picture_trust
 from core.analysis.query_key.clouds import STAGES
-from core.analysis.query_key.correlation import pair_table, sample_of
-from core.analysis.query_key.every_head import every_head
+from core.analysis.query_key.correlation import sample_indices
 from core.analysis.query_key.faithfulness import Baseline, uniform_baseline
-from core.analysis.query_key.scaling import collect_scalings, scale_vectors
+from core.analysis.query_key.scaling import collect_scalings, every_head, scale_vectors
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -117,7 +116,7 @@ def atlas_of(
     distances = finish_comparison(gathered)
     assert gathered.positions is not None  # noqa: S101 - there is a sentence
     vectors = take_vectors(gathered)
-    blocks = blocks_of(columns, masks, gathered.causal, MOST_PAIRS)
+    blocks = blocks_of(columns, masks, gathered.causal, MAX_PAIRS)
     if sentences:
         kept, columns = kept_texts(columns, [sentences[place] for place in places])
     else:
@@ -146,7 +145,7 @@ def picture_of(
     target = corpus_target(queries, keys, pairs, at, rules[at[0]])
 
     def keep(own: Floats, others: Floats, metric: Metric = "euclidean") -> Faithfulness:
-        return picture_trust(own, others, pairs, at, target, metric)
+        return picture_faithfulness(own, others, pairs, at, target, metric)
 
     scaling = _scaled(queries, keys, target, keep)
     points, shares = project_stages(queries, keys, scaling.c)
@@ -159,7 +158,7 @@ def picture_of(
         scaling=scaling,
         kept={s: keep(plane[: len(queries)], plane[len(queries) :]) for s, plane in planes.items()},
         full={
-            "euclidean": dict(zip(STAGES, scaling.kept, strict=True)),
+            "euclidean": dict(zip(STAGES, scaling.faithfulness, strict=True)),
             # Cosine distance does not see c.
             "cosine": dict(zip(STAGES, (raw, moved, moved), strict=True)),
         },
@@ -171,14 +170,8 @@ def _scaled(
     queries: Floats, keys: Floats, target: Target, keep: Callable[[Floats, Floats], Faithfulness]
 ) -> HeadScaling:
     """The constants of one head: c from a sample of pairs, what is kept from all of them."""
-    chosen = sample_of(target.values.size, SCALING_PAIRS)
-    return scale_vectors(
-        queries,
-        keys,
-        lambda q, k: pair_table(q, k, target, chosen),
-        keep,
-        (chosen.size, target.values.size),
-    )
+    pairs = sample_indices(target.values.size, SCALING_PAIRS)
+    return scale_vectors(queries, keys, target, pairs, keep)
 
 
 def _all_heads(
@@ -223,7 +216,9 @@ def figures_of_heads(
     return {
         "shares": {s: _stacked([head.shares[s] for head in found], layers) for s in STAGES},
         "scaling": collect_scalings([head.scaling for head in found], layers),
-        "trust": {stage: _trust([head.kept[stage] for head in found], layers) for stage in STAGES},
+        "faithfulness": {
+            stage: _trust([head.kept[stage] for head in found], layers) for stage in STAGES
+        },
         "full": {
             metric: {
                 stage: _trust([head.full[metric][stage] for head in found], layers)
@@ -241,7 +236,7 @@ def figures_of_heads(
     }
 
 
-def _trust(kept: Sequence[Faithfulness], layers: int) -> Trust:
+def _trust(kept: Sequence[Faithfulness], layers: int) -> ModelFaithfulness:
     """One measurement of all heads, given layer after layer."""
 
     def collect(name: str) -> Floats:
@@ -250,7 +245,9 @@ def _trust(kept: Sequence[Faithfulness], layers: int) -> Trust:
         )
 
     names = ("correlation", "top1", "top3", "low", "high")
-    return Trust(**{name: collect(name) for name in names}, per_sentence=collect("per_text"))
+    return ModelFaithfulness(
+        **{name: collect(name) for name in names}, per_sentence=collect("per_text")
+    )
 
 
 def _stacked(arrays: list[NDArray[np.generic]], layers: int) -> NDArray[np.generic]:

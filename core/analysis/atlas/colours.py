@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
 
 Colouring = Literal["type", "sequential", "category"]
-MOST_CATEGORIES = 6  # of a legend; what is rarer is "other"
+MAX_CATEGORIES = 6  # of a legend; what is rarer is "other"
 _PERIOD = 5  # of the positions; AttentionViz chose it to show repeating patterns
 
 
@@ -118,7 +118,7 @@ def _categories(names: Sequence[str]) -> Tones:
     """The commonest first; what has no colour of its own left is "other"."""
     counts = Counter(names)
     order = sorted(counts, key=lambda name: (-counts[name], name))
-    legend = order if len(order) <= MOST_CATEGORIES else [*order[: MOST_CATEGORIES - 1], "other"]
+    legend = order if len(order) <= MAX_CATEGORIES else [*order[: MAX_CATEGORIES - 1], "other"]
     number = {name: min(i, len(legend) - 1) for i, name in enumerate(order)}
     return Tones("category", _both(np.array([number[name] for name in names])), tuple(legend))
 

@@ -81,7 +81,7 @@ class CorpusVectors:
 
 
 @dataclass(frozen=True, eq=False)
-class Trust:
+class ModelFaithfulness:
     """What distances keep of every head's attention, float64 (layer, head) each.
 
     As :class:`core.analysis.query_key.faithfulness.Faithfulness` has it; not a number where it is
@@ -176,8 +176,8 @@ class Atlas:
     shares: Mapping[Stage, Floats]
     norms: Array
     scaling: ModelScaling
-    trust: Mapping[Stage, Trust]
-    full: Mapping[Metric, Mapping[Stage, Trust]]
+    faithfulness: Mapping[Stage, ModelFaithfulness]
+    full: Mapping[Metric, Mapping[Stage, ModelFaithfulness]]
     measured: Measured
     distances: Distances
     positions: Positions

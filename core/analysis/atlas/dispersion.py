@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 CLUSTERS = 3
 FEWEST = 2 * CLUSTERS  # matches; fewer are taken as one cluster
-MOST_MATCHES = 150  # more are sampled
+MAX_MATCHES = 150  # more are sampled
 DRAWS = 3  # of random tokens, to compare with
 _ROUNDS = 12  # of moving the centres; they hardly move after six
 _SEED = 0
@@ -46,8 +46,8 @@ def dispersion(points: Array, matches: NDArray[np.bool_]) -> Floats:
     generator = np.random.default_rng(_SEED)
     if places.size < 2:
         return np.full((layers, heads), np.nan)
-    if places.size > MOST_MATCHES:
-        places = np.sort(generator.choice(places, MOST_MATCHES, replace=False))
+    if places.size > MAX_MATCHES:
+        places = np.sort(generator.choice(places, MAX_MATCHES, replace=False))
     draws = [generator.choice(size, places.size, replace=False) for _ in range(DRAWS)]
     clouds = points.reshape(layers * heads, 2, size, dimensions)
     clusters = clusters_of(places.size)

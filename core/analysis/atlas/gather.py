@@ -12,8 +12,7 @@ import numpy as np
 
 from core.analysis.atlas.blocks import unusual_masks
 from core.analysis.atlas.data import CorpusVectors, Positions
-from core.analysis.head_patterns.order import head_distances
-from core.analysis.head_patterns.similarity import Distances
+from core.analysis.head_patterns.similarity import Distances, head_distances
 from core.model.trace import softmax
 
 if TYPE_CHECKING:
@@ -24,7 +23,7 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-MOST_POSITIONS = 32  # of the view by position: what comes later in a sentence is not averaged
+MAX_POSITIONS = 32  # of the view by position: what comes later in a sentence is not averaged
 COMPARED_EVERY = 5  # tokens: heads are compared on every fifth
 _LET_GO_BYTES = 2**26  # of sentences' vectors, after which memory is given back
 _ROWS_AT_ONCE = 64  # rows of attention that are compared together
@@ -121,9 +120,9 @@ def take_vectors(into: Gathered) -> CorpusVectors:
 
 def _add_attention(into: Gathered, trace: Trace) -> None:
     layers, heads, tokens, _ = trace.shape
-    shown = min(tokens, MOST_POSITIONS)
+    shown = min(tokens, MAX_POSITIONS)
     if into.positions is None:
-        size = MOST_POSITIONS
+        size = MAX_POSITIONS
         into.positions = Positions(np.zeros((layers, heads, size, size)), np.zeros((size, size)))
     into.positions.counts[:shown, :shown] += 1
     compared = np.arange(-(into.before + into.count) % COMPARED_EVERY, tokens, COMPARED_EVERY)

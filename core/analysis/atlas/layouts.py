@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from core.analysis.atlas.blocks import SEED, CorpusPairs, blocks_for
-from core.analysis.atlas.trust import corpus_target, picture_trust
+from core.analysis.atlas.faithfulness import corpus_target, picture_faithfulness
 from core.analysis.normalization import key_translation, normalize
 from core.analysis.projections.joint_embedding import embed
 
@@ -85,6 +85,6 @@ def lay_out_head(
     among = [block.among(chosen) for block in blocks]
     pairs, at = CorpusPairs(among), (layer, head)
     target = corpus_target(queries, keys, pairs, at, atlas.rules[layer])
-    kept = picture_trust(picture.queries, picture.keys, pairs, at, target)
+    kept = picture_faithfulness(picture.queries, picture.keys, pairs, at, target)
     points = np.vstack([picture.queries, picture.keys]).astype(np.float32)
     return Layout(chosen, points, kept)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
     Places = Mapping[int, NDArray[np.intp]]
 
-MOST_SENTENCES = 48  # that are run again for a pair; more are sampled
+MAX_SENTENCES = 48  # that are run again for a pair; more are sampled
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,10 +57,10 @@ class Meeting:
 
 
 def common_sentences(first: Places, second: Places) -> list[int]:
-    """The sentences that have both words, evenly thinned to ``MOST_SENTENCES``."""
+    """The sentences that have both words, evenly thinned to ``MAX_SENTENCES``."""
     both = sorted(set(first) & set(second))
-    step = max(1.0, len(both) / MOST_SENTENCES)
-    return [both[int(i * step)] for i in range(min(len(both), MOST_SENTENCES))]
+    step = max(1.0, len(both) / MAX_SENTENCES)
+    return [both[int(i * step)] for i in range(min(len(both), MAX_SENTENCES))]
 
 
 def meet_words(traces: Iterable[tuple[int, Trace]], first: Places, second: Places) -> Meeting:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 Kind = Literal["token", "substring", "phrase", "regex"]
 KINDS: tuple[Kind, ...] = ("token", "substring", "phrase", "regex")
-LONGEST_QUERY = 200  # characters
+MAX_QUERY = 200  # characters
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,9 +60,9 @@ def search_tokens(atlas: Atlas, query: str, kind: Kind = "token") -> Matches:
     query = query.strip()
     if not query:
         raise SearchError("Type what to look for.")
-    if len(query) > LONGEST_QUERY:
+    if len(query) > MAX_QUERY:
         raise SearchError(
-            f"What is looked for has {len(query):,} characters; at most {LONGEST_QUERY} can be."
+            f"What is looked for has {len(query):,} characters; at most {MAX_QUERY} can be."
         )
     if kind in ("token", "substring"):
         found = _by_token(atlas, query.casefold(), whole=kind == "token")

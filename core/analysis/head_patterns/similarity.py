@@ -1,25 +1,27 @@
-"""Which heads of a model attend alike: distances between all of them, a map, and the nearest."""
+"""How similarly heads attend: distances between them, a map, the nearest, and an order of heads."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from core.analysis.head_patterns.order import head_distances
+from core.analysis.head_patterns.measure import head_scores
+from core.analysis.head_patterns.naming import NAMING
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
-    from core.model.trace import Trace
+    from core.model.trace import Array, Trace
 
     Floats = NDArray[np.float64]
 
-MOST_LOGARITHMS = 60_000_000  # of a whole comparison: about a second on a slow machine
-SEED = 0  # of the layout's solver, which starts from the classical solution and draws nothing
+Order = Literal["number", "entropy", "similarity"]
+ORDERS: tuple[Order, ...] = ("number", "entropy", "similarity")
+MAX_LOGARITHMS = 60_000_000  # per comparison of all heads: about a second on a slow machine
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,8 +31,8 @@ class Distances:
     Attributes
     ----------
     sums : float64 (head, head), all heads of all layers in order: the Jensen-Shannon distance of
-        their rows, summed over the tokens that were compared.
-    compared, tokens : how many tokens were compared, of how many.
+        their rows, summed over the compared tokens.
+    compared, tokens : how many tokens were compared, out of how many.
     """
 
     sums: Floats
@@ -39,7 +41,7 @@ class Distances:
 
     @property
     def mean(self) -> Floats:
-        """Mean distance, symmetric (head, head), 0 (alike) to 1 (nothing in common)."""
+        """Mean distance, symmetric (head, head), from 0 (same attention) to 1 (no overlap)."""
         return self.sums / self.compared
 
 
@@ -51,17 +53,43 @@ class HeadMap:
     stress: float
 
 
-def compare_heads(trace: Trace, most_logarithms: int = MOST_LOGARITHMS) -> Distances:
-    """Distances of all heads on one text; on every k-th token of a text that is long.
+def head_distances(rows: Array) -> Floats:
+    """How differently heads attend, symmetric float64 (head, head), 0 to 1.
 
-    The Jensen-Shannon distance of two rows of attention is the square root of their divergence in
-    bits (Endres and Schindelin 2003). All heads' attention to the tokens compared is in memory.
+    The Jensen-Shannon distance of two heads' rows for a token is the square root of their
+    divergence in bits (Endres and Schindelin 2003); this is its mean over tokens.
+
+    Parameters
+    ----------
+    rows : attention of the tokens to compare, (head, compared token, token).
+    """
+    entropies = _entropy(rows)  # (head, token)
+    distances = np.zeros((len(rows), len(rows)))
+    for head in range(len(rows) - 1):
+        others = slice(head + 1, None)
+        mixed = _entropy((rows[others] + rows[head]) / 2)
+        divergence = mixed - (entropies[others] + entropies[head]) / 2
+        mean = np.sqrt(divergence.clip(0, 1)).mean(axis=-1)
+        distances[head, others] = distances[others, head] = mean
+    return distances
+
+
+def _entropy(rows: Array) -> Floats:
+    """Entropy of each row in bits; float64 without the last axis."""
+    logarithms = np.log2(rows, out=np.zeros_like(rows), where=rows > 0)
+    return -np.einsum("...i,...i->...", rows, logarithms, dtype=np.float64)
+
+
+def compare_heads(trace: Trace, max_logarithms: int = MAX_LOGARITHMS) -> Distances:
+    """Distances between all heads on one text; long texts are compared on every k-th token.
+
+    All heads' attention from the compared tokens is in memory at once.
     """
     from threadpoolctl import threadpool_limits
 
     layers, heads, tokens, _ = trace.shape
-    each = layers * heads * (layers * heads - 1) // 2 * tokens
-    step = min(tokens, max(1, -(-each * tokens // most_logarithms)))
+    pairs = layers * heads * (layers * heads - 1) // 2
+    step = min(tokens, max(1, -(-pairs * tokens**2 // max_logarithms)))
     with threadpool_limits(1, user_api="blas"):
         rows = np.concatenate([trace.attention(layer)[:, ::step] for layer in range(layers)])
     compared = rows.shape[1]
@@ -69,7 +97,7 @@ def compare_heads(trace: Trace, most_logarithms: int = MOST_LOGARITHMS) -> Dista
 
 
 def add_distances(parts: Sequence[Distances]) -> Distances:
-    """Of several texts together."""
+    """The distances over several texts together."""
     return Distances(
         np.sum([part.sums for part in parts], axis=0),
         sum(part.compared for part in parts),
@@ -78,31 +106,20 @@ def add_distances(parts: Sequence[Distances]) -> Distances:
 
 
 def map_heads(distances: Floats) -> HeadMap:
-    """Points in a plane whose distances are as near to the given ones as can be found.
+    """Points in a plane whose distances approximate the given ones.
 
-    Metric multidimensional scaling: stress is brought down by SMACOF (de Leeuw 1977) from the
-    classical solution (Torgerson 1952), so that the same distances give the same map.
+    Metric multidimensional scaling: SMACOF (de Leeuw 1977) lowers the stress from the classical
+    solution (Torgerson 1952), so the same distances always give the same map.
     """
-    from sklearn.manifold import smacof
+    from sklearn.manifold import ClassicalMDS, smacof
 
-    start = classical_map(distances)
     if not distances.any():
-        return HeadMap(start, 0.0)
+        return HeadMap(np.zeros((len(distances), 2)), 0.0)
+    start = ClassicalMDS(n_components=2, metric="precomputed").fit_transform(distances)
     points, _ = smacof(
-        distances, init=start, n_init=1, random_state=SEED, eps=1e-9, normalized_stress=False
+        distances, init=start, n_init=1, random_state=0, eps=1e-9, normalized_stress=False
     )
-    return HeadMap(_turned(np.asarray(points)), stress(distances, points))
-
-
-def classical_map(distances: Floats) -> Floats:
-    """The plane of classical scaling, (head, 2): eigenvectors of the centred squared distances."""
-    size = len(distances)
-    centre = np.eye(size) - 1 / size
-    values, vectors = np.linalg.eigh(-centre @ distances**2 @ centre / 2)
-    points = np.zeros((size, 2))
-    kept = min(2, size)
-    points[:, :kept] = (vectors * np.sqrt(values.clip(0)))[:, ::-1][:, :kept]
-    return _turned(points)
+    return HeadMap(_align(np.asarray(points)), stress(distances, points))
 
 
 def stress(distances: Floats, points: Floats) -> float:
@@ -114,15 +131,53 @@ def stress(distances: Floats, points: Floats) -> float:
 
 
 def nearest_heads(distances: Floats, head: int, count: int) -> list[tuple[int, float]]:
-    """The heads that attend most alike, nearest first, each with its distance."""
+    """The `count` heads nearest to a head, nearest first, each with its distance."""
     order = np.argsort(distances[head], kind="stable")
     return [(int(other), float(distances[head, other])) for other in order if other != head][:count]
 
 
-def _turned(points: Floats) -> Floats:
+def _align(points: Floats) -> Floats:
     """Along the principal axes, each turned so that its farthest point is on the positive side."""
     centred = points - points.mean(axis=0)
     _, _, axes = np.linalg.svd(centred, full_matrices=False)
     turned = centred @ axes.T if len(axes) == 2 else centred
     far = turned[np.abs(turned).argmax(axis=0), np.arange(2)]
     return turned * np.where(far < 0, -1, 1)
+
+
+def order_heads(trace: Trace, by: Order) -> NDArray[np.int64]:
+    """The heads of each layer in display order, (layer, head), counted from 0.
+
+    - ``number``: as the model counts them.
+    - ``entropy``: from the most focused to the broadest.
+    - ``similarity``: the leaves of an average-linkage clustering of their distances, turned so that
+      neighbours are as similar as the tree permits (Bar-Joseph et al. 2001); of the two directions,
+      the one that begins with the lower number.
+    """
+    layers, heads = trace.shape[:2]
+    if by == "entropy":
+        return np.argsort(head_scores(trace, [NAMING["broad"]])["entropy"], axis=1, kind="stable")
+    if by == "number" or heads < 3:
+        return np.tile(np.arange(heads), (layers, 1))
+    from threadpoolctl import threadpool_limits
+
+    step = token_step(trace)
+    with threadpool_limits(1, user_api="blas"):
+        return np.stack([_leaves(trace.attention(layer)[:, ::step]) for layer in range(layers)])
+
+
+def token_step(trace: Trace) -> int:
+    """Heads are ordered by every k-th token, all tokens of a short text; gives k."""
+    layers, heads, tokens, _ = trace.shape
+    logarithms = layers * heads * (heads - 1) // 2 * tokens**2
+    return max(1, -(-logarithms // MAX_LOGARITHMS))
+
+
+def _leaves(rows: Array) -> NDArray[np.int64]:
+    """The heads of one layer, similar ones side by side."""
+    from scipy.cluster.hierarchy import leaves_list, linkage
+    from scipy.spatial.distance import squareform
+
+    distances = squareform(head_distances(rows), checks=False)
+    leaves = leaves_list(linkage(distances, "average", optimal_ordering=True)).astype(np.int64)
+    return np.asarray(leaves if leaves[0] < leaves[-1] else leaves[::-1])

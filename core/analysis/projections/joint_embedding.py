@@ -32,13 +32,13 @@ class Embedding:
     Attributes
     ----------
     queries, keys : float64 (token, dimension).
-    kept : what share of it the picture keeps: of the variance (PCA), of the squared centred scores
-        (biplot); None where the projection knows no such number.
+    share : what it keeps of the variance (PCA) or of the squared centred scores (biplot), 0 to 1;
+        None where a projection has no such number.
     """
 
     queries: Floats
     keys: Floats
-    kept: float | None = None
+    share: float | None = None
 
 
 def embed(
@@ -72,15 +72,15 @@ def embed(
     rows = np.vstack([queries, keys])
     if metric == "cosine":
         rows = _unit(rows)
-    kept = None
+    share = None
     if projection == "PCA" or len(np.unique(rows, axis=0)) <= dimensions + 1:
         points, shares = principal_components(rows, dimensions)
-        kept = float(shares.sum())
+        share = float(shares.sum())
     elif projection == "UMAP":
         points = _umap(rows, dimensions, metric)
     else:
         points = _tsne(rows, dimensions, metric)
-    return Embedding(points[: len(queries)], points[len(queries) :], kept)
+    return Embedding(points[: len(queries)], points[len(queries) :], share)
 
 
 def biplot(queries: Floats, keys: Floats, dimensions: int = 2) -> Embedding:
@@ -108,8 +108,8 @@ def biplot(queries: Floats, keys: Floats, dimensions: int = 2) -> Embedding:
     of_queries[:, :rank] = q_basis @ (left[:, :rank] * root)
     of_keys[:, :rank] = k_basis @ (right[:rank].T * root)
     total = float((values**2).sum())
-    kept = float((values[:rank] ** 2).sum() / total) if total > 0 else 1.0
-    return Embedding(of_queries, of_keys, kept)
+    share = float((values[:rank] ** 2).sum() / total) if total > 0 else 1.0
+    return Embedding(of_queries, of_keys, share)
 
 
 def _signs(axes: Floats) -> Floats:

@@ -1,12 +1,11 @@
 """Correlation of the distance of query and key with the head's target, as a function of c.
 
-For queries c q and keys k / c neither the target y nor the dot product x depends on c, and the
-squared distance is c^2 |q|^2 + |k|^2 / c^2 - 2 x. Four numbers a pair are enough for every c.
+For queries c q and keys k / c neither the target nor the dot product x depends on c, and the
+squared distance is c^2 |q|^2 + |k|^2 / c^2 - 2 x: four numbers a pair are enough for every c.
 
-Here distances stay as they are, on one scale for all queries, so that c is not free to let the
-clouds fly apart: with c towards infinity the distances of each single query rank its keys exactly
-as attention does, and all queries lie far away. What a chosen c keeps is measured in
-:mod:`core.analysis.query_key.faithfulness`.
+Here distances keep the means of their rows: one scale for all queries. Otherwise c would grow
+without end, until each query's distances rank its keys exactly as attention does while all queries
+lie far away. How faithful the chosen c is, :mod:`core.analysis.query_key.faithfulness` measures.
 """
 
 from __future__ import annotations
@@ -16,6 +15,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
 
+from core.analysis.normalization import ROUNDING, is_constant
 from core.analysis.query_key.distance import cosine_distances
 
 if TYPE_CHECKING:
@@ -30,12 +30,11 @@ if TYPE_CHECKING:
 
 Measure = Literal["pearson", "spearman", "weighted"]
 
-MOST_PAIRS = 32_768  # of a head; beyond 181 tokens a random sample stands for all: r within 0.01
-MOST_RANKED_PAIRS = 4_096  # the same for Spearman, which sorts at every c
+MAX_PAIRS = 32_768  # of a head; beyond 181 tokens a random sample stands for all: r within 0.01
+MAX_RANKED_PAIRS = 4_096  # the same for Spearman, which sorts at every c
 NEAREST = 0.005  # share of the pairs that carries weight in a weighted correlation
-LEAST_CARRYING = 3  # a correlation of two points is always 1
-_ROUNDING = 1e-9  # of the largest value: what varies less does not vary
-_LEAST_SPREAD = 1e-6  # of a sum of squares: what is left of it when the mean is taken
+MIN_WEIGHTED = 3  # pairs: a correlation of two points is always 1
+_MIN_SPREAD = 1e-6  # of a sum of squares: what remains of it once the mean is taken
 _SEED = 0
 
 
@@ -53,30 +52,25 @@ class Correlations(NamedTuple):
     """A correlation for each c, and how many pairs carry weight in it, both (c,)."""
 
     values: Floats
-    carrying: NDArray[np.int64]
+    weighted_pairs: NDArray[np.int64]
 
 
 def choose_pairs(rows: Rows, measure: Measure) -> NDArray[np.intp]:
-    """All counted pairs, or a random sample (fixed seed) where they are more than can be used.
-
-    The result holds places among the pairs of these rows, ascending, (pair,).
-    """
-    most = MOST_RANKED_PAIRS if measure == "spearman" else MOST_PAIRS
-    return sample_of(rows.keys.size, most)
+    """Indices of the pairs used: all counted pairs, or a sample of as many as the measure takes."""
+    max_count = MAX_RANKED_PAIRS if measure == "spearman" else MAX_PAIRS
+    return sample_indices(rows.keys.size, max_count)
 
 
-def sample_of(count: int, most: int) -> NDArray[np.intp]:
-    """All of so many, or a random sample of at most that size (fixed seed), ascending."""
-    if count <= most:
+def sample_indices(count: int, max_count: int) -> NDArray[np.intp]:
+    """All of `count` indices, or a random sample of `max_count` (fixed seed), ascending."""
+    if count <= max_count:
         return np.arange(count)
-    return np.sort(np.random.default_rng(_SEED).choice(count, most, replace=False))
+    return np.sort(np.random.default_rng(_SEED).choice(count, max_count, replace=False))
 
 
 def pair_table(queries: Floats, keys: Floats, target: Target, pairs: NDArray[np.intp]) -> PairTable:
-    """What is known of these pairs of a target; `queries` and `keys` are (token, dim)."""
-    rows = target.rows
-    i = np.repeat(rows.queries, rows.counts)[pairs]
-    j = rows.keys[pairs]
+    """The table of these pairs of a target; `queries` and `keys` are (token, dim)."""
+    i, j = target.rows.spread(target.rows.queries)[pairs], target.rows.keys[pairs]
     few = pairs.size < len(queries) * len(keys) // 8  # of all products
     products = np.einsum("pd,pd->p", queries[i], keys[j]) if few else (queries @ keys.T)[i, j]
     return PairTable(
@@ -88,7 +82,7 @@ def pair_table(queries: Floats, keys: Floats, target: Target, pairs: NDArray[np.
 
 
 def distances(table: PairTable, c: Floats, distance: Distance) -> Floats:
-    """Distances of all pairs at each c, (c, pair). A vector of no length has cosine distance 1."""
+    """Distances of all pairs at each c, (c, pair). A zero vector has cosine distance 1."""
     x, q, k = table.products, table.query_squares, table.key_squares
     if distance == "cosine":
         return np.broadcast_to(cosine_distances(x, q * k), (c.size, x.size))
@@ -98,18 +92,17 @@ def distances(table: PairTable, c: Floats, distance: Distance) -> Floats:
 
 
 def correlations(table: PairTable, c: Floats, distance: Distance, measure: Measure) -> Correlations:
-    """The correlation of distance and target at each c.
+    """The correlation of distance and target at each c; `c` is (c,), all positive.
 
-    Not a number where target or distances do not vary, or fewer than ``LEAST_CARRYING`` pairs
-    carry weight. `c` is (c,), all positive.
+    NaN where target or distances do not vary, or fewer than ``MIN_WEIGHTED`` pairs carry weight.
     """
-    if table.target.size < LEAST_CARRYING:
+    if table.target.size < MIN_WEIGHTED:
         return Correlations(np.full(c.size, np.nan), np.full(c.size, table.target.size))
-    method = _MEASURES[measure]
+    correlate = _MEASURES[measure]
     if distance == "cosine":  # the same for every c
-        once = method(table.target, distances(table, np.ones(1), distance))
-        return Correlations(np.repeat(once.values, c.size), np.repeat(once.carrying, c.size))
-    return method(table.target, distances(table, c, distance))
+        values, weighted_pairs = correlate(table.target, distances(table, np.ones(1), distance))
+        return Correlations(np.repeat(values, c.size), np.repeat(weighted_pairs, c.size))
+    return correlate(table.target, distances(table, c, distance))
 
 
 def closed_form_c(table: PairTable) -> float | None:
@@ -120,12 +113,10 @@ def closed_form_c(table: PairTable) -> float | None:
     cov(K, y), and its variance R(u) / u^2 with a quartic R made of the six covariances of Q, K and
     x; r^2 has its extremes where 2 P' R = P R'.
 
-    Returns
-    -------
-    The c, or None when the correlation is lowest as c goes to 0 or to infinity, or is not defined.
+    None when the correlation is undefined, or lowest as c goes to 0 or to infinity.
     """
     rows = np.stack([table.query_squares, table.key_squares, table.products, table.target])
-    if rows.shape[1] < LEAST_CARRYING or _steady(table.target):
+    if rows.shape[1] < MIN_WEIGHTED or is_constant(table.target):
         return None
     # In units of their own size, so that the roots of the quartic are well conditioned.
     scale = np.sqrt(rows[1].mean() / rows[0].mean()) if rows[0].any() and rows[1].any() else 1.0
@@ -135,19 +126,15 @@ def closed_form_c(table: PairTable) -> float | None:
     r = np.polynomial.Polynomial([kk, -4 * kx, 4 * xx + 2 * qk, -4 * qx, qq])
     roots = (2 * p.deriv() * r - p * r.deriv()).trim().roots()
     real = roots.real[(np.abs(roots.imag) < 1e-7 * np.abs(roots)) & (roots.real > 0)]
-
-    def correlation(u: Floats) -> Floats:
-        return np.asarray(p(u) / np.sqrt(np.maximum(r(u), 1e-300) * yy))
-
-    ends = [top / np.sqrt(own * yy) if own > 0 else np.inf for top, own in ((ky, kk), (qy, qq))]
-    if not real.size or correlation(real).min() > min(ends) - 1e-12:
+    at_roots = np.asarray(p(real) / np.sqrt(np.maximum(r(real), 1e-300) * yy))
+    limits = [cov / np.sqrt(var * yy) if var > 0 else np.inf for cov, var in ((ky, kk), (qy, qq))]
+    if not real.size or at_roots.min() > min(limits) - 1e-12:
         return None
-    best = real[int(correlation(real).argmin())]
-    return float(np.sqrt(best * scale))
+    return float(np.sqrt(real[at_roots.argmin()] * scale))
 
 
 def weighted_correlation(x: Floats, y: Floats, weights: Floats) -> float:
-    """cov(x, y; w) / sqrt(cov(x, x; w) cov(y, y; w)); not a number where x or y does not vary.
+    """cov(x, y; w) / sqrt(cov(x, x; w) cov(y, y; w)), NaN where x or y does not vary.
 
     All arguments are (pair,); weights are not negative.
     """
@@ -156,31 +143,33 @@ def weighted_correlation(x: Floats, y: Floats, weights: Floats) -> float:
         return float("nan")
     share = weights / total
     x, y = x - share @ x, y - share @ y
-    below = (share @ x**2) * (share @ y**2)
-    return float(np.clip(share @ (x * y) / np.sqrt(below), -1, 1)) if below > 0 else float("nan")
+    variances = (share @ x**2) * (share @ y**2)
+    if variances <= 0:
+        return float("nan")
+    return float(np.clip(share @ (x * y) / np.sqrt(variances), -1, 1))
 
 
 def _pearson(x: Floats, y: Floats) -> Correlations:
     """Of x (pair,) with every row of y (c, pair)."""
-    steady = _steady(x) | _steady(y)
+    constant = is_constant(x) | is_constant(y)
     x = x - x.mean()
     means, squares = y.mean(axis=1), np.einsum("cp,cp->c", y, y)
     spread = squares - y.shape[1] * means**2
-    if (spread < _LEAST_SPREAD * squares).any():  # there a difference of sums is rounding
+    if (spread < _MIN_SPREAD * squares).any():  # there a difference of sums is rounding
         y = y - means[:, None]
         spread = np.einsum("cp,cp->c", y, y)
-    below = np.sqrt((x @ x) * np.maximum(spread, 0))
-    values = np.divide(y @ x, below, out=np.full(len(y), np.nan), where=~steady & (below > 0))
+    norms = np.sqrt((x @ x) * np.maximum(spread, 0))
+    values = np.divide(y @ x, norms, out=np.full(len(y), np.nan), where=~constant & (norms > 0))
     return Correlations(np.clip(values, -1, 1), np.full(len(y), x.size))
 
 
 def _spearman(x: Floats, y: Floats) -> Correlations:
+    """The same of ranks; values that differ by rounding alone share a rank."""
     from scipy.stats import rankdata
 
-    # Ranks of what only rounding tells apart would be chance.
-    steady = _steady(x) | _steady(y)
-    found = _pearson(rankdata(_rounded(x)), rankdata(_rounded(y), axis=1))
-    return Correlations(np.where(steady, np.nan, found.values), found.carrying)
+    constant = is_constant(x) | is_constant(y)
+    values, pairs = _pearson(rankdata(_rounded(x)), rankdata(_rounded(y), axis=1))
+    return Correlations(np.where(constant, np.nan, values), pairs)
 
 
 def _weighted(x: Floats, y: Floats) -> Correlations:
@@ -188,28 +177,22 @@ def _weighted(x: Floats, y: Floats) -> Correlations:
     place = NEAREST * (x.size - 1)
     count = min(int(place) + 2, x.size)
     nearest = np.argpartition(y, count - 1, axis=1)[:, :count]
-    values, carrying = [], []
-    for row, chosen in zip(y, nearest, strict=True):
-        near = row[chosen]
+    values, weighted_pairs = [], []
+    for row, pairs in zip(y, nearest, strict=True):
+        near = row[pairs]
         low, high = np.sort(near)[-2:]
         limit = low + (place - int(place)) * (high - low)  # as numpy's percentile, linear
         weights = np.where(near < limit, (limit - near) ** 2, 0)
-        carrying.append(int((weights > 0).sum()))
-        enough = carrying[-1] >= LEAST_CARRYING
-        values.append(weighted_correlation(x[chosen], near, weights) if enough else np.nan)
-    return Correlations(np.array(values), np.array(carrying))
+        weighted_pairs.append(int((weights > 0).sum()))
+        enough = weighted_pairs[-1] >= MIN_WEIGHTED
+        values.append(weighted_correlation(x[pairs], near, weights) if enough else np.nan)
+    return Correlations(np.array(values), np.array(weighted_pairs))
 
 
 def _rounded(values: Floats) -> Floats:
-    """What differs by no more than rounding, along the last axis, made equal."""
-    step = _ROUNDING * np.abs(values).max(axis=-1, keepdims=True)
+    """`values` in steps of their rounding, along the last axis."""
+    step = ROUNDING * np.abs(values).max(axis=-1, keepdims=True)
     return np.rint(np.divide(values, step, out=np.zeros_like(values), where=step > 0))
-
-
-def _steady(values: Floats) -> NDArray[np.bool_]:
-    """Whether what lies along the last axis varies by no more than rounding."""
-    low, high = values.min(axis=-1), values.max(axis=-1)
-    return np.asarray(high - low <= _ROUNDING * np.maximum(np.abs(low), np.abs(high)))
 
 
 _MEASURES: dict[Measure, Callable[[Floats, Floats], Correlations]] = {

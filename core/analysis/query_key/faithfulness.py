@@ -1,17 +1,13 @@
-"""How much of a head's attention a picture of its queries and keys keeps.
+"""How much of a head's attention a picture of its queries and keys preserves.
 
-A picture is faithful where near means attended. For one text or for a corpus, in full space or in
-the plane, this is the one place that measures it, and the target is always the row-centred scores
-(see :mod:`core.analysis.query_key.target`).
+A picture is faithful where near means attended. It is compared with the row-centred scores (see
+:mod:`core.analysis.query_key.target`), and distances lose the mean of their row as the scores do:
+how far a query lies from all keys says nothing about which it attends to. This is the correlation
+within subjects, each query a subject (Bland and Altman 1995, BMJ 310:446).
 
-Distances lose the mean of their row as the scores do: how far a query lies from all keys tells as
-little of what it attends to as what is added to its row of scores. This is the correlation within
-subjects of repeated measurements, a query being the subject (Bland and Altman 1995, BMJ 310:446).
-
-Pairs of one query, or of one text, depend on each other, so that their number says little of the
-sampling error. It comes from a jackknife that leaves out one query at a time, or of a corpus one
-text at a time, on Fisher's z (Efron and Tibshirani 1993, chapter 11). Keys are shared by all
-queries of a text: for one text the interval is rather too narrow.
+Pairs of one query, or of one text, depend on each other, so the sampling error comes from a
+jackknife that leaves out one query at a time, or one text of a corpus, on Fisher's z (Efron and
+Tibshirani 1993, chapter 11). All queries of a text share its keys: its interval is a little narrow.
 """
 
 from __future__ import annotations
@@ -20,8 +16,9 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
 
+from core.analysis.normalization import ROUNDING
 from core.analysis.query_key.distance import distances_between
-from core.analysis.query_key.target import FIRST_KEYS, less_mean
+from core.analysis.query_key.target import TOP_KEYS, less_mean
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -33,19 +30,17 @@ if TYPE_CHECKING:
 
 Reading = Literal["distance", "inner product"]
 
-_SHARES = (1, FIRST_KEYS)
-_ROUNDING = 1e-9  # of the largest distance: what varies less does not vary
-_LEAST_LEFT_OUT = 3  # queries or texts, for a jackknife
+_MIN_GROUPS = 3  # queries or texts, for a jackknife
 _TAIL = 0.975  # of Student's distribution, for an interval of 95 %
 
 
 class Faithfulness(NamedTuple):
-    """What a picture keeps. Not a number where it is not defined.
+    """How faithful a picture is; NaN where undefined.
 
     `correlation` is of distance (or inner product) with the target over the counted pairs of all
-    texts pooled, `low` and `high` the ends of its interval of 95 %, and `per_text` the mean of the
-    correlations of each text alone. `top1` and `top3` are the shares of each query's first one or
-    three keys that are also its nearest; `pairs` is how many pairs count.
+    texts pooled, `low` and `high` the ends of its 95 % interval, `per_text` the mean of the
+    correlations of each text alone. `top1` and `top3` are the shares of each query's strongest one
+    or three keys that are also its nearest; `pairs` counts the pairs.
     """
 
     correlation: float
@@ -58,41 +53,38 @@ class Faithfulness(NamedTuple):
 
 
 class Baseline(NamedTuple):
-    """The shares that uniform guessing keeps on average: random points, in any order."""
+    """The shares that points in random order reach on average."""
 
     top1: float
     top3: float
 
 
 def faithfulness(target: Target, picture: Embedding, reading: Reading = "distance") -> Faithfulness:
-    """Compare the picture of one text's head with its target.
-
-    Near means a small distance, or a large inner product.
-    """
+    """Compare the picture of one text's head with its target: by distance, or by inner product."""
     if reading == "inner product":
-        return compare_matrix(target, inner_products(picture), nearer=1)
-    return compare_matrix(target, plane_distances(picture))
+        return compare_matrix(target, picture.queries @ picture.keys.T, sign=1)
+    return compare_matrix(target, distances_between(picture.queries, picture.keys))
 
 
-def compare_matrix(target: Target, measured: Floats, nearer: Literal[-1, 1] = -1) -> Faithfulness:
-    """Compare what was measured of every query and key of one text, (token, token)."""
-    return compare(target, target.rows.of_matrix(measured), nearer)
+def compare_matrix(target: Target, measured: Floats, sign: Literal[-1, 1] = -1) -> Faithfulness:
+    """:func:`compare` what was measured of every query and key of one text, (token, token)."""
+    return compare(target, target.rows.select(measured), sign)
 
 
-def compare(target: Target, measured: Floats, nearer: Literal[-1, 1] = -1) -> Faithfulness:
-    """Compare what was measured of every pair with the target.
+def compare(target: Target, measured: Floats, sign: Literal[-1, 1] = -1) -> Faithfulness:
+    """Compare what was measured of every pair (pair,) with the target.
 
-    `measured` is (pair,): distances, or with `nearer` 1 inner products.
+    `sign` is -1 for distances, 1 for inner products, where larger is nearer.
     """
     rows = target.rows
     if not measured.size:
-        nothing = float("nan")
-        return Faithfulness(nothing, nothing, nothing, nothing, nothing, nothing, 0)
+        nan = float("nan")
+        return Faithfulness(nan, nan, nan, nan, nan, nan, pairs=0)
     x, y = less_mean(measured, rows, target.kind), target.values
-    sums = np.stack([rows.summed(one * other) for one, other in ((x, x), (x, y), (y, y))])
-    still = _ROUNDING * float(np.abs(measured).max())
-    correlation, low, high, per_text = _correlate(sums, rows, still)
-    top1, top3 = _shares(target, nearer * measured)
+    sums = np.stack([rows.sums(product) for product in (x * x, x * y, y * y)])
+    rounding = ROUNDING * float(np.abs(measured).max())
+    correlation, low, high, per_text = _correlate(sums, rows, rounding)
+    top1, top3 = _shares(target, sign * measured)
     return Faithfulness(correlation, top1, top3, low, high, per_text, measured.size)
 
 
@@ -100,59 +92,49 @@ def uniform_baseline(rows: Rows) -> Baseline:
     """What random points reach on average: `k` of `m` keys meet `k` others with share k / m."""
     if not rows.counts.size:
         return Baseline(float("nan"), float("nan"))
-    return Baseline(*(float((np.minimum(k, rows.counts) / rows.counts).mean()) for k in _SHARES))
+    top1, top3 = (float((np.minimum(k, rows.counts) / rows.counts).mean()) for k in (1, TOP_KEYS))
+    return Baseline(top1, top3)
 
 
-def plane_distances(picture: Embedding) -> Floats:
-    """Euclidean distance of every query to every key in the picture, (token, token)."""
-    return distances_between(picture.queries, picture.keys)
-
-
-def inner_products(picture: Embedding) -> Floats:
-    """Inner product of every query with every key in the picture, (token, token)."""
-    return np.asarray(picture.queries @ picture.keys.T)
-
-
-def _correlate(sums: Floats, rows: Rows, still: float) -> tuple[float, float, float, float]:
+def _correlate(sums: Floats, rows: Rows, rounding: float) -> tuple[float, float, float, float]:
     """The pooled correlation, its interval, and the mean over texts.
 
-    `sums` are of x x, x y and y y over each row, (3, row); `still` is what of x is rounding.
+    `sums` are of x x, x y and y y over each row, (3, row); `rounding` is that of x.
     """
-    nothing = float("nan")
     firsts = np.flatnonzero(np.diff(rows.texts, prepend=-1))
     texts = np.add.reduceat(sums, firsts, axis=1)  # (3, text)
     xx, xy, yy = texts.sum(axis=1)
-    if not (xx > rows.keys.size * still**2 and yy > 0):
-        return nothing, nothing, nothing, nothing
+    if not (xx > rows.keys.size * rounding**2 and yy > 0):
+        return (float("nan"),) * 4
     correlation = float(np.clip(xy / np.sqrt(xx * yy), -1, 1))
     low, high = _interval(sums if texts.shape[1] == 1 else texts, correlation)
-    alone = _ratio(texts, still)
-    alone = alone[np.isfinite(alone)]
-    return correlation, low, high, float(alone.mean()) if alone.size else nothing
+    per_text = _ratios(texts, rounding)
+    per_text = per_text[np.isfinite(per_text)]
+    return correlation, low, high, float(per_text.mean()) if per_text.size else float("nan")
 
 
 def _interval(groups: Floats, correlation: float) -> tuple[float, float]:
-    """An interval of 95 % from a jackknife over groups of pairs, whose sums are (3, group)."""
+    """A 95 % interval from a jackknife over groups of pairs, whose sums are (3, group)."""
     from scipy.special import stdtrit
 
     groups = groups[:, groups[2] > 0]
     count = groups.shape[1]
-    if count < _LEAST_LEFT_OUT or abs(correlation) > 1 - _ROUNDING:
+    if count < _MIN_GROUPS or abs(correlation) > 1 - ROUNDING:
         return float("nan"), float("nan")
-    without = _ratio(groups.sum(axis=1, keepdims=True) - groups, 0.0)
-    z = np.arctanh(np.clip(without, -1 + _ROUNDING, 1 - _ROUNDING))
+    without = _ratios(groups.sum(axis=1, keepdims=True) - groups, 0.0)
+    z = np.arctanh(np.clip(without, -1 + ROUNDING, 1 - ROUNDING))
     error = np.sqrt((count - 1) / count * ((z - z.mean()) ** 2).sum())
     reach = float(stdtrit(count - 1, _TAIL)) * error
     middle = np.arctanh(correlation)
     return float(np.tanh(middle - reach)), float(np.tanh(middle + reach))
 
 
-def _ratio(sums: Floats, still: float) -> Floats:
+def _ratios(sums: Floats, rounding: float) -> Floats:
     """The correlation of each group whose sums of x x, x y and y y are (3, group)."""
     xx, xy, yy = sums
-    known = (xx > still**2) & (yy > 0)
-    root = np.sqrt(np.where(known, xx * yy, 1.0))
-    return np.where(known, np.clip(xy / root, -1, 1), np.nan)
+    defined = (xx > rounding**2) & (yy > 0)
+    root = np.sqrt(np.where(defined, xx * yy, 1.0))
+    return np.where(defined, np.clip(xy / root, -1, 1), np.nan)
 
 
 def _shares(target: Target, nearness: Floats) -> tuple[float, float]:
@@ -161,18 +143,18 @@ def _shares(target: Target, nearness: Floats) -> tuple[float, float]:
     The mean over queries; one with fewer than k keys counts with those it has.
     """
     rows = target.rows
-    most = np.minimum(FIRST_KEYS, rows.counts)
-    ranks = np.stack([_ranks(nearness, strongest, rows) for strongest in target.strongest])
-    counted = np.arange(FIRST_KEYS)[:, None] < most
-    three = ((ranks < most) & counted).sum(axis=0) / most
-    return float((ranks[0] == 0).mean()), float(three.mean())
+    counts = np.minimum(TOP_KEYS, rows.counts)
+    ranks = np.stack([_ranks(nearness, pairs, rows) for pairs in target.strongest])
+    counted = np.arange(TOP_KEYS)[:, None] < counts
+    top3 = ((ranks < counts) & counted).sum(axis=0) / counts
+    return float((ranks[0] == 0).mean()), float(top3.mean())
 
 
 def _ranks(nearness: Floats, pairs: NDArray[np.intp], rows: Rows) -> NDArray[np.intp]:
     """How many keys of its row are nearer than the key of one pair a row; of equals the earlier."""
     own = rows.spread(nearness[pairs])
     nearer = nearness > own
-    same = nearness == own
-    if np.count_nonzero(same) > pairs.size:  # ties
-        nearer |= same & (np.arange(nearness.size) < np.repeat(pairs, rows.counts))
+    equal = nearness == own
+    if np.count_nonzero(equal) > pairs.size:  # ties
+        nearer |= equal & (np.arange(nearness.size) < rows.spread(pairs))
     return np.asarray(np.add.reduceat(nearer, rows.starts, dtype=np.intp))

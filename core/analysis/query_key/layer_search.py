@@ -10,11 +10,11 @@ import numpy as np
 from core.analysis.normalization import (
     NOTEBOOK_A,
     NOTEBOOK_C,
+    ROUNDING,
     GridSearch,
     grid_search,
     same_token_pairs,
 )
-from core.analysis.query_key.fitted_line import FittedLine, fit_line
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -31,18 +31,15 @@ class SearchRange(NamedTuple):
     c: float = NOTEBOOK_C[1]
     steps: int = NOTEBOOK_A[2]
 
-    @property
-    def a_values(self) -> Floats:
-        """Every a, (steps,)."""
-        return np.linspace(-self.a, self.a, self.steps)
-
-    @property
-    def c_values(self) -> Floats:
-        """Every c, (steps,)."""
-        return np.linspace(-self.c, self.c, self.steps)
-
 
 NOTEBOOK_RANGE = SearchRange()
+
+
+class FittedLine(NamedTuple):
+    """y = intercept + slope x."""
+
+    slope: float
+    intercept: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,7 +48,7 @@ class Regression:
 
     Attributes
     ----------
-    distances : cosine distance of each query to the key of its own token, all heads, (pair,).
+    distances : cosine distance of each query to its own token's key, all heads, (pair,).
     products : their dot products, (pair,).
     line : dot product by distance, as the notebook draws it; None where distances do not vary.
     """
@@ -63,12 +60,24 @@ class Regression:
 
 def search_layer(trace: Trace, layer: int, ranges: SearchRange = NOTEBOOK_RANGE) -> GridSearch:
     """:func:`core.analysis.normalization.grid_search` over all heads of one layer."""
-    return grid_search(trace.queries[layer], trace.keys[layer], ranges.a_values, ranges.c_values)
+    a_values, c_values = (
+        np.linspace(-limit, limit, ranges.steps) for limit in (ranges.a, ranges.c)
+    )
+    return grid_search(trace.queries[layer], trace.keys[layer], a_values, c_values)
 
 
 def regression_of(trace: Trace, layer: int, search: GridSearch) -> Regression:
-    """The regression at the best a and c of a search that found some."""
+    """The regression at the best a and c of a search that is defined."""
     products, distances = same_token_pairs(
         trace.queries[layer], trace.keys[layer], search.a, search.c
     )
     return Regression(distances, products, fit_line(distances, products))
+
+
+def fit_line(x: Floats, y: Floats) -> FittedLine | None:
+    """The least-squares line of y by x, (point,) each; None where x varies by rounding alone."""
+    if x.size < 2 or np.ptp(x) <= ROUNDING * np.abs(x).max():
+        return None
+    across = x - x.mean()
+    slope = float(across @ y / (across @ across))
+    return FittedLine(slope, float(y.mean() - slope * x.mean()))

@@ -1,9 +1,8 @@
 """Distance against dot product of one head, pair by pair (AttentionViz, Yeh et al. 2023, fig. 4).
 
-Drawn is what is correlated everywhere (:mod:`core.analysis.query_key.faithfulness`): with
-row-centred scores both sides lose the mean of their row, with raw scores neither does. So the slope
-of the line has the sign of the correlation, and points on the line are what a correlation of 1
-would be.
+The picture shows what is correlated everywhere else (:mod:`core.analysis.query_key.faithfulness`):
+with row-centred scores both sides lose the mean of their row, with raw scores neither does. So the
+slope of the line has the sign of the correlation, and with all points on it |r| is 1.
 """
 
 from __future__ import annotations
@@ -16,7 +15,7 @@ import numpy as np
 from core.analysis.pairs import exact_scores
 from core.analysis.query_key.distance import distances_between
 from core.analysis.query_key.faithfulness import compare
-from core.analysis.query_key.fitted_line import FittedLine, fit_line
+from core.analysis.query_key.layer_search import FittedLine, fit_line
 from core.analysis.query_key.target import head_target, less_mean
 
 if TYPE_CHECKING:
@@ -28,9 +27,9 @@ if TYPE_CHECKING:
     from core.model.trace import Trace
 
     Floats = NDArray[np.float64]
-    Places = NDArray[np.intp]
+    Indices = NDArray[np.intp]
 
-MOST_POINTS = 4_000  # pairs: about 63 tokens; more would hide each other, and are drawn as density
+MAX_POINTS = 4_000  # pairs, about 63 tokens; more would hide each other: their density is drawn
 _BINS = 60  # of the density, each way
 
 
@@ -40,19 +39,19 @@ class PairScatter:
 
     Attributes
     ----------
-    queries, keys : positions, (pair,), query after query.
-    scores : as softmax gets them, the same at every stage, (pair,).
+    queries, keys : positions, (pair,), query by query.
+    scores : before softmax, the same at every stage, (pair,).
     distances : of the query to the key in full space, (pair,).
     attention : (pair,).
-    x, y : what is drawn of scores and distances: less the mean of their row, or as they are.
+    x, y : scores and distances as drawn: less the mean of their row, or unchanged.
     strongest : whether the key is the one that its query attends to most, bool (pair,).
     line : y by x; None where scores do not vary.
-    correlation : of y with x; not a number where either does not vary.
-    left_out : queries that see one key and tell nothing.
+    correlation : of y with x; NaN where either does not vary.
+    left_out : how many queries see one key only.
     """
 
-    queries: Places
-    keys: Places
+    queries: Indices
+    keys: Indices
     scores: Floats
     distances: Floats
     attention: Floats
@@ -64,9 +63,9 @@ class PairScatter:
     left_out: int
 
     def find(self, query: int, key: int) -> int | None:
-        """Which pair this is; None when it does not count."""
-        places = np.flatnonzero((self.queries == query) & (self.keys == key))
-        return int(places[0]) if places.size else None
+        """The index of this pair; None when it does not count."""
+        indices = np.flatnonzero((self.queries == query) & (self.keys == key))
+        return int(indices[0]) if indices.size else None
 
 
 class Density(NamedTuple):
@@ -88,19 +87,19 @@ def pair_scatter(
     """Every counted pair of one head; `vectors` are its queries and keys at some stage."""
     goal = head_target(trace, layer, head, target)
     rows = goal.rows
-    scores = rows.of_matrix(exact_scores(trace, layer, head))
-    distances = rows.of_matrix(distances_between(vectors.queries, vectors.keys, distance))
+    scores = rows.select(exact_scores(trace, layer, head))
+    distances = rows.select(distances_between(*vectors, distance))
     raw = target == "raw"
     x = scores if raw else goal.values
     y = distances if raw else less_mean(distances, rows, target)
     strongest = np.zeros(scores.size, dtype=np.bool_)
     strongest[goal.strongest[0]] = True
     return PairScatter(
-        queries=np.repeat(rows.queries, rows.counts),
+        queries=rows.spread(rows.queries),
         keys=rows.keys,
         scores=scores,
         distances=distances,
-        attention=rows.of_matrix(trace.attention(layer, head).astype(np.float64)),
+        attention=rows.select(trace.attention(layer, head).astype(np.float64)),
         x=x,
         y=y,
         strongest=strongest,
@@ -111,6 +110,6 @@ def pair_scatter(
 
 
 def density_of(scatter: PairScatter) -> Density:
-    """How many pairs lie where, in equal cells."""
+    """How many pairs lie in each of equal cells."""
     counts, x_edges, y_edges = np.histogram2d(scatter.x, scatter.y, bins=_BINS)
     return Density(counts.T, x_edges, y_edges)

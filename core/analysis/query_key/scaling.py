@@ -1,16 +1,16 @@
 """The scaling constant c of every head: by correlation over a grid, or by balancing norms.
 
-After the keys are translated, queries c q and keys (k + a) / c leave attention as it is for any c,
+Once the keys are translated, queries c q and keys (k + a) / c leave attention as it is for any c,
 but not the distances between them. AttentionViz chooses the c of each head at which distance and
-dot product correlate best (nearest -1), so that what lies close attends; see Yeh et al. 2023,
-section 5.1.1, and its co-author's study of the constant. Here distance is correlated with the
-head's target, which translation does not move: see :mod:`core.analysis.query_key.target`.
+dot product correlate nearest to -1, so that near means attended (Yeh et al. 2023, section 5.1.1,
+and its co-author's study of the constant). Here the distance is correlated with the head's target,
+which translation does not move: see :mod:`core.analysis.query_key.target`.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -22,7 +22,6 @@ from core.analysis.query_key.correlation import (
     pair_table,
 )
 from core.analysis.query_key.distance import distances_between
-from core.analysis.query_key.every_head import every_head
 from core.analysis.query_key.faithfulness import Faithfulness, compare_matrix
 from core.analysis.query_key.target import head_target
 
@@ -31,23 +30,25 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from core.analysis.query_key.correlation import Measure, PairTable
+    from core.analysis.query_key.correlation import Measure
     from core.analysis.query_key.distance import Distance
-    from core.analysis.query_key.target import TargetKind
+    from core.analysis.query_key.target import Target, TargetKind
     from core.model.trace import Trace
 
     Floats = NDArray[np.float64]
 
+Result = TypeVar("Result")
 Criterion = Literal["pearson", "spearman", "weighted", "balanced"]
 
 PUBLISHED_GRID = (0.2, 0.4, 0.8, 1.0, 1.25, 2.5, 5.0)
 FINE_GRID = np.geomspace(0.05, 20, 53)  # a factor of 1.12 from one to the next
 C_VALUES: NDArray[np.float64] = np.unique(np.concatenate([FINE_GRID, PUBLISHED_GRID]))
-FEW_PAIRS = 30  # with fewer pairs of any weight a weighted correlation is chance
+MIN_RELIABLE = 30  # pairs with weight; with fewer a weighted correlation is mostly noise
+_MAX_THREADS = 4
 
 
 class Stages(NamedTuple):
-    """What full space keeps of attention: as it is, after translation, and after scaling by c."""
+    """Faithfulness in full space: of the raw vectors, after translation, and after scaling by c."""
 
     raw: Faithfulness
     translated: Faithfulness
@@ -55,62 +56,38 @@ class Stages(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class ChosenC:
-    """The constant of one head, and how it was chosen.
-
-    Attributes
-    ----------
-    c : the constant; 1 where no correlation is defined.
-    curve : the criterion at each of ``C_VALUES``; not a number where it is not defined.
-    carrying : how many pairs carry any weight at c.
-    on_edge : the best c is the smallest or the largest tried.
-    flat : the curve does not depend on c.
-    """
-
-    c: float
-    curve: Floats
-    carrying: int
-    on_edge: bool
-    flat: bool
-
-
-@dataclass(frozen=True, eq=False)
-class HeadScaling(ChosenC):
-    """The constants of one head and what they do to it.
+class HeadScaling:
+    """The constants of one head, how c was chosen, and what they do.
 
     Attributes
     ----------
     a : translation of the keys, (dim,).
-    kept : what full space keeps at each stage, over all counted pairs.
+    c : the constant; 1 where no correlation is defined.
+    curve : the criterion at each of ``C_VALUES``; NaN where undefined.
+    weighted_pairs : how many pairs carry weight at c.
+    on_edge : the best c is the lowest or the highest tried.
+    flat : the curve does not depend on c.
+    faithfulness : in full space at each stage, over all counted pairs.
     pairs : how many pairs the curve is made of, and how many count.
     """
 
     a: Floats
-    kept: Stages
+    c: float
+    curve: Floats
+    weighted_pairs: int
+    on_edge: bool
+    flat: bool
+    faithfulness: Stages
     pairs: tuple[int, int]
-
-    @property
-    def raw(self) -> float:
-        """Correlation before anything."""
-        return self.kept.raw.correlation
-
-    @property
-    def translated(self) -> float:
-        """Correlation after translation."""
-        return self.kept.translated.correlation
-
-    @property
-    def normalized(self) -> float:
-        """Correlation after translation and scaling by c."""
-        return self.kept.normalized.correlation
 
 
 @dataclass(frozen=True, eq=False)
 class ModelScaling:
     """The same figures for every head, each float64 or bool (layer, head).
 
-    `raw_top1` and `normalized_top1` are the shares of queries whose nearest key is the one they
-    attend to most.
+    `raw`, `translated` and `normalized` are correlations; `raw_top1` and `normalized_top1` the
+    shares of queries whose nearest key is the one they attend to most; `few` marks heads where too
+    few pairs carry weight.
     """
 
     raw: Floats
@@ -138,22 +115,17 @@ def scale_head(
     distance : between a query and a key; "cosine" does not depend on c.
     criterion : the correlation that is brought nearest to -1, over the counted pairs; or
         "balanced", which makes the median norms of queries and translated keys equal.
-    target : what distance is correlated with, by the criterion and by what is told of each stage.
+    target : what the distance is correlated with, by the criterion and for the faithfulness.
     """
     queries = trace.queries[layer, head].astype(np.float64)
     keys = trace.kv_keys[layer, head // trace.group].astype(np.float64)
     goal = head_target(trace, layer, head, target)
-    pairs = choose_pairs(goal.rows, _measure(criterion))
-
-    def keep(own: Floats, others: Floats) -> Faithfulness:
-        return compare_matrix(goal, distances_between(own, others, distance))
-
     return scale_vectors(
         queries,
         keys,
-        lambda q, k: pair_table(q, k, goal, pairs),
-        keep,
-        (pairs.size, goal.values.size),
+        goal,
+        choose_pairs(goal.rows, _measure(criterion)),
+        lambda q, k: compare_matrix(goal, distances_between(q, k, distance)),
         distance,
         criterion,
     )
@@ -162,9 +134,9 @@ def scale_head(
 def scale_vectors(
     queries: Floats,
     keys: Floats,
-    table: Callable[[Floats, Floats], PairTable],
-    keep: Callable[[Floats, Floats], Faithfulness],
-    pairs: tuple[int, int],
+    target: Target,
+    pairs: NDArray[np.intp],
+    compare: Callable[[Floats, Floats], Faithfulness],
     distance: Distance = "euclidean",
     criterion: Criterion = "pearson",
 ) -> HeadScaling:
@@ -172,38 +144,28 @@ def scale_vectors(
 
     Parameters
     ----------
-    table : what is known of the pairs that the criterion looks at, of these queries and keys.
-    keep : what these queries and keys keep of attention.
-    pairs : how many pairs are in the table, and how many count.
+    pairs : indices of the target's pairs that the criterion looks at.
+    compare : the faithfulness of given queries and keys.
     """
     a = key_translation(queries, keys)
-    chosen = choose_c(queries, keys + a, table, distance, criterion)
-    kept = Stages(
-        keep(queries, keys),
-        keep(queries, keys + a),
-        keep(*normalize(queries, keys, a, chosen.c)),
-    )
-    return HeadScaling(**vars(chosen), a=a, kept=kept, pairs=pairs)
-
-
-def choose_c(
-    queries: Floats,
-    keys: Floats,
-    table: Callable[[Floats, Floats], PairTable],
-    distance: Distance = "euclidean",
-    criterion: Criterion = "pearson",
-) -> ChosenC:
-    """The constant of one head whose keys are translated; `queries` and `keys` are (token, dim)."""
+    table = pair_table(queries, keys + a, target, pairs)
     measure = _measure(criterion)
-    moved = table(queries, keys)
-    curve = correlations(moved, C_VALUES, distance, measure)
-    c = balanced_c(queries, keys) if criterion == "balanced" else _best(curve.values)
-    return ChosenC(
+    curve = correlations(table, C_VALUES, distance, measure).values
+    c = balanced_c(queries, keys + a) if criterion == "balanced" else _best(curve)
+    tried = criterion != "balanced" and distance != "cosine" and np.isfinite(curve).any()
+    return HeadScaling(
+        a=a,
         c=c,
-        curve=curve.values,
-        carrying=int(correlations(moved, np.array([c]), distance, measure).carrying[0]),
-        on_edge=criterion != "balanced" and distance != "cosine" and _on_edge(c, curve.values),
+        curve=curve,
+        weighted_pairs=int(correlations(table, np.array([c]), distance, measure).weighted_pairs[0]),
+        on_edge=bool(tried and c in {C_VALUES[0], C_VALUES[-1]}),
         flat=distance == "cosine",
+        faithfulness=Stages(
+            compare(queries, keys),
+            compare(queries, keys + a),
+            compare(*normalize(queries, keys, a, c)),
+        ),
+        pairs=(pairs.size, target.values.size),
     )
 
 
@@ -223,23 +185,40 @@ def scale_model(
     return collect_scalings(scalings, layers, criterion)
 
 
+def every_head(layers: int, heads: int, function: Callable[[int, int], Result]) -> list[Result]:
+    """`function` of every (layer, head), layer by layer, on all processors.
+
+    BLAS gets one thread in each: a head's matrices are too small to gain from more.
+    """
+    from concurrent.futures import ThreadPoolExecutor
+    from os import cpu_count
+
+    from threadpoolctl import threadpool_limits
+
+    with (
+        threadpool_limits(1, user_api="blas"),
+        ThreadPoolExecutor(min(_MAX_THREADS, cpu_count() or 1)) as pool,
+    ):
+        return list(pool.map(lambda index: function(*index), np.ndindex(layers, heads)))
+
+
 def collect_scalings(
     scalings: Sequence[HeadScaling], layers: int, criterion: Criterion = "pearson"
 ) -> ModelScaling:
-    """The figures of all heads, given layer after layer, as maps."""
+    """The figures of all heads, given layer by layer, as maps."""
 
-    def collect(values: list[float]) -> Floats:
-        return np.array(values, dtype=np.float64).reshape(layers, -1)
+    def collect(value: Callable[[HeadScaling], float]) -> Floats:
+        return np.array([value(each) for each in scalings], dtype=np.float64).reshape(layers, -1)
 
     return ModelScaling(
-        raw=collect([each.raw for each in scalings]),
-        translated=collect([each.translated for each in scalings]),
-        normalized=collect([each.normalized for each in scalings]),
-        c=collect([each.c for each in scalings]),
-        on_edge=collect([each.on_edge for each in scalings]).astype(bool),
-        few=collect([few_pairs(each, criterion) for each in scalings]).astype(bool),
-        raw_top1=collect([each.kept.raw.top1 for each in scalings]),
-        normalized_top1=collect([each.kept.normalized.top1 for each in scalings]),
+        raw=collect(lambda each: each.faithfulness.raw.correlation),
+        translated=collect(lambda each: each.faithfulness.translated.correlation),
+        normalized=collect(lambda each: each.faithfulness.normalized.correlation),
+        c=collect(lambda each: each.c),
+        on_edge=collect(lambda each: each.on_edge).astype(bool),
+        few=collect(lambda each: few_pairs(each, criterion)).astype(bool),
+        raw_top1=collect(lambda each: each.faithfulness.raw.top1),
+        normalized_top1=collect(lambda each: each.faithfulness.normalized.top1),
     )
 
 
@@ -249,17 +228,17 @@ def balanced_c(queries: Floats, keys: Floats) -> float:
     The co-author's study writes the same constant the other way round (k c, q / c). 1 where a
     median norm is 0. `queries` and `keys` are (token, dim).
     """
-    of_queries, of_keys = (
-        float(np.median(np.linalg.norm(each, axis=-1))) for each in (queries, keys)
+    query_norm, key_norm = (
+        float(np.median(np.linalg.norm(vectors, axis=-1))) for vectors in (queries, keys)
     )
-    return float(np.sqrt(of_keys / of_queries)) if of_queries > 0 and of_keys > 0 else 1.0
+    return float(np.sqrt(key_norm / query_norm)) if query_norm > 0 and key_norm > 0 else 1.0
 
 
 @dataclass(frozen=True, eq=False)
 class SquaredDistance:
     """For squared Euclidean distance: Pearson's r over c, and its optimum twice.
 
-    `closed_form` is None where no interior optimum exists: the best c lies at 0 or infinity.
+    `closed_form` is None where there is no interior optimum: the best c lies at 0 or infinity.
     """
 
     curve: Floats
@@ -274,19 +253,18 @@ def squared_distance(
     queries = trace.queries[layer, head].astype(np.float64)
     keys = trace.kv_keys[layer, head // trace.group] + a
     goal = head_target(trace, layer, head, target)
-    pairs = choose_pairs(goal.rows, "pearson")
-    table = pair_table(queries, keys, goal, pairs)
+    table = pair_table(queries, keys, goal, choose_pairs(goal.rows, "pearson"))
     curve = correlations(table, C_VALUES, "squared euclidean", "pearson").values
     return SquaredDistance(curve, closed_form_c(table), _best(curve))
 
 
+def few_pairs(scaling: HeadScaling, criterion: Criterion) -> bool:
+    """Whether so few pairs carry weight that the criterion is mostly noise."""
+    return criterion == "weighted" and scaling.weighted_pairs < MIN_RELIABLE
+
+
 def _measure(criterion: Criterion) -> Measure:
     return "pearson" if criterion == "balanced" else criterion
-
-
-def few_pairs(scaling: ChosenC, criterion: Criterion) -> bool:
-    """Whether so few pairs carry weight that the criterion is chance."""
-    return criterion == "weighted" and scaling.carrying < FEW_PAIRS
 
 
 def _best(curve: Floats) -> float:
@@ -294,10 +272,5 @@ def _best(curve: Floats) -> float:
     defined = np.isfinite(curve)
     if not defined.any():
         return 1.0
-    lowest = curve[defined].min()
-    candidates = C_VALUES[defined & (curve <= lowest + 1e-9)]
+    candidates = C_VALUES[defined & (curve <= curve[defined].min() + 1e-9)]
     return float(candidates[np.abs(np.log(candidates)).argmin()])
-
-
-def _on_edge(c: float, curve: Floats) -> bool:
-    return bool(np.isfinite(curve).any() and c in {C_VALUES[0], C_VALUES[-1]})

@@ -1,17 +1,17 @@
-"""What every correlation with attention is taken with: the row-centred scores of permitted pairs.
+"""What every distance and inner product is correlated with: row-centred scores of permitted pairs.
 
-Softmax does not see what is added to a row of scores, so a row's mean is no part of attention: from
-each row its mean over the permitted keys is taken. Raw scores are there for comparison. The target
-is the same for every stage, distance and picture.
+Softmax ignores a constant added to a row of scores, so each row loses its mean over the permitted
+keys; raw scores are there for comparison. All stages, distances and pictures share the target.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from core.analysis.normalization import ROUNDING
 from core.analysis.pairs import exact_scores, permitted
 
 if TYPE_CHECKING:
@@ -20,17 +20,16 @@ if TYPE_CHECKING:
     from core.model.trace import Trace
 
     Floats = NDArray[np.float64]
-    Places = NDArray[np.intp]
+    Indices = NDArray[np.intp]
 
 TargetKind = Literal["centred", "raw"]
-FIRST_KEYS = 3  # of a query, whose nearest keys are looked at
-LEAST_KEYS = 2  # of a query: one with a single permitted key attends to it, and tells nothing
-_ROUNDING = 1e-9  # of the largest score: a row that varies less does not vary
+TOP_KEYS = 3  # of each query, compared with its nearest keys
+MIN_KEYS = 2  # a query with one permitted key must attend to it, which says nothing
 
 
 @dataclass(frozen=True, eq=False)
 class Rows:
-    """The pairs that count, query after query: permitted, of queries with ``LEAST_KEYS`` or more.
+    """The pairs that count, query by query: permitted, of queries with ``MIN_KEYS`` keys or more.
 
     Attributes
     ----------
@@ -38,26 +37,26 @@ class Rows:
     texts : the text of each row, ascending, (row,).
     keys : the key of each pair, (pair,).
     starts : the first pair of each row, (row,).
-    counts : how many pairs each row has, (row,).
+    counts : pairs in each row, (row,).
     """
 
-    queries: Places
-    texts: Places
-    keys: Places
-    starts: Places
-    counts: Places
+    queries: Indices
+    texts: Indices
+    keys: Indices
+    starts: Indices
+    counts: Indices
 
-    def of_matrix(self, values: Floats) -> Floats:
+    def select(self, matrix: Floats) -> Floats:
         """The pairs of one text's (token, token), (pair,)."""
-        if self.keys.size == values.size:
-            return values.ravel()
-        return np.asarray(values[np.repeat(self.queries, self.counts), self.keys])
+        if self.keys.size == matrix.size:
+            return matrix.ravel()
+        return np.asarray(matrix[self.spread(self.queries), self.keys])
 
-    def spread(self, values: Floats) -> Floats:
+    def spread(self, values: NDArray[np.generic]) -> NDArray[Any]:
         """One value a row, repeated for each of its pairs, (pair,)."""
         return np.repeat(values, self.counts)
 
-    def summed(self, values: Floats) -> Floats:
+    def sums(self, values: Floats) -> Floats:
         """The sum over the pairs of each row, (row,)."""
         if not self.starts.size:
             return np.zeros(0)
@@ -72,14 +71,14 @@ class Target:
     ----------
     rows : the pairs that count.
     values : float64 (pair,): scores less the mean of their row ("centred") or of all ("raw").
-    strongest : for each row the pairs of its first keys, strongest first, (``FIRST_KEYS``, row); of
-        equals the earlier. A row of fewer pairs repeats its last.
+    strongest : each row's ``TOP_KEYS`` pairs with the highest scores, highest first and the
+        earlier of equals, (``TOP_KEYS``, row). A shorter row repeats its last pair.
     kind : which mean was taken; distances lose the same one.
     """
 
     rows: Rows
     values: Floats
-    strongest: Places
+    strongest: Indices
     kind: TargetKind = "centred"
 
 
@@ -92,14 +91,14 @@ def head_target(trace: Trace, layer: int, head: int, kind: TargetKind = "centred
 def matrix_target(
     scores: Floats, allowed: NDArray[np.bool_], kind: TargetKind = "centred"
 ) -> Target:
-    """The target of one text's scores, as softmax gets them; both arguments are (token, token)."""
+    """The target of one text's scores before softmax; both arguments are (token, token)."""
     rows = rows_of(allowed)
-    return target_of(rows.of_matrix(scores), rows, kind)
+    return target_of(rows.select(scores), rows, kind)
 
 
 def rows_of(allowed: NDArray[np.bool_]) -> Rows:
-    """The pairs that count of one text's permitted pairs (token, token)."""
-    counted = allowed & (allowed.sum(axis=1, keepdims=True) >= LEAST_KEYS)
+    """The pairs that count among one text's permitted pairs (token, token)."""
+    counted = allowed & (allowed.sum(axis=1, keepdims=True) >= MIN_KEYS)
     counts = counted.sum(axis=1)
     queries = np.flatnonzero(counts)
     counts = counts[queries]
@@ -113,17 +112,12 @@ def rows_of(allowed: NDArray[np.bool_]) -> Rows:
 
 
 def target_of(scores: Floats, rows: Rows, kind: TargetKind = "centred") -> Target:
-    """The target of the scores (pair,) of these rows."""
+    """The target of the scores (pair,) of these rows; what varies only by rounding becomes 0."""
     values = less_mean(scores, rows, kind)
     if values.size:
-        still = _ROUNDING * np.abs(scores).max()
-        if kind == "centred":
-            reach = np.maximum.reduceat(np.abs(values), rows.starts)
-            if reach.min() <= still:
-                values[rows.spread(reach <= still)] = 0.0
-        elif np.abs(values).max() <= still:
-            values[:] = 0.0
-    return Target(rows, values, first_keys(scores, rows), kind)
+        largest = np.maximum.reduceat(np.abs(values), rows.starts)
+        values[rows.spread(largest <= ROUNDING * np.abs(scores).max())] = 0.0
+    return Target(rows, values, _strongest(scores, rows), kind)
 
 
 def less_mean(values: Floats, rows: Rows, kind: TargetKind) -> Floats:
@@ -132,19 +126,21 @@ def less_mean(values: Floats, rows: Rows, kind: TargetKind) -> Floats:
         return values
     if kind == "raw":
         return np.asarray(values - values.mean())
-    return values - rows.spread(rows.summed(values) / rows.counts)
+    return np.asarray(values - rows.spread(rows.sums(values) / rows.counts))
 
 
-def first_keys(values: Floats, rows: Rows) -> Places:
-    """The pairs of the largest values of each row, (``FIRST_KEYS``, row), as in a ``Target``."""
-    left = values.copy()
-    found = np.zeros((FIRST_KEYS, rows.starts.size), dtype=np.intp)
-    if not values.size:
-        return found
-    row_of = np.repeat(np.arange(rows.starts.size), rows.counts)
-    for rank in range(FIRST_KEYS):
-        largest = np.flatnonzero(left == rows.spread(np.maximum.reduceat(left, rows.starts)))
-        best = largest[np.searchsorted(row_of[largest], np.arange(rows.starts.size))]
-        found[rank] = np.where(rank < rows.counts, best, found[rank - 1])
-        left[best] = -np.inf
-    return found
+def _strongest(scores: Floats, rows: Rows) -> Indices:
+    """The pairs with the highest scores of each row, as in a ``Target``."""
+    remaining = scores.copy()
+    strongest = np.zeros((TOP_KEYS, rows.starts.size), dtype=np.intp)
+    if not scores.size:
+        return strongest
+    row_numbers = np.arange(rows.starts.size)
+    row_of_pair = rows.spread(row_numbers)
+    for rank in range(TOP_KEYS):
+        maxima = rows.spread(np.maximum.reduceat(remaining, rows.starts))
+        candidates = np.flatnonzero(remaining == maxima)
+        best = candidates[np.searchsorted(row_of_pair[candidates], row_numbers)]
+        strongest[rank] = np.where(rank < rows.counts, best, strongest[rank - 1])
+        remaining[best] = -np.inf
+    return strongest

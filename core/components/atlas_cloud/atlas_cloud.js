@@ -82,12 +82,7 @@ class CloudView extends View {
     this.raster = makeRaster(this.points)
     this.pen = sizeCanvas(this.words, 1, 1)
     this.listen(this.words, "keydown", (event) => this.pressKey(event))
-    this.endGestures = listenGestures(this.words, this.actions())
-  }
-
-  destroy() {
-    super.destroy()
-    this.endGestures()
+    this.cleanUps.push(listenGestures(this.words, this.actions()))
   }
 
   /** @param {HTMLElement} parent @param {string} text @param {() => void} run */

@@ -97,12 +97,7 @@ class MatrixView extends View {
       this.cursor = -1
       this.paint()
     })
-    this.endGestures = listenGestures(this.over, this.actions())
-  }
-
-  destroy() {
-    super.destroy()
-    this.endGestures()
+    this.cleanUps.push(listenGestures(this.over, this.actions()))
   }
 
   /** @param {Data} data */

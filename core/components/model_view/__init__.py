@@ -76,7 +76,7 @@ def view_data(
     ----------
     shown : from :func:`core.analysis.model_map.model_map`.
     labels, segments : one a position of the text; labels differ from each other.
-    order : (layer, head), from :func:`core.analysis.head_patterns.order.order_heads`.
+    order : (layer, head), from :func:`core.analysis.head_patterns.similarity.order_heads`.
     """
     layers, heads, rows, columns = shown.tiles.shape
     settings = {

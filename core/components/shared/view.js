@@ -37,7 +37,8 @@ export class View {
     this.root = make(component.parentElement, "div", "root")
     this.width = 0 // of the root when it was last laid out; 0 before there is data
     this.frame = 0 // the animation frame that was asked for, if any
-    this.listeners = new AbortController()
+    /** @type {(() => void)[]} */
+    this.cleanUps = []
     this.listen(window.matchMedia("(prefers-color-scheme: dark)"), "change", () => { if (this.width) this.layOut() })
     this.resize = new ResizeObserver(() => { if (this.width && this.root.clientWidth !== this.width) this.layOut() })
     this.resize.observe(this.root)
@@ -51,7 +52,8 @@ export class View {
 
   /** @param {EventTarget} target @param {string} type @param {(event: any) => void} run @param {AddEventListenerOptions} [options] */
   listen(target, type, run, options = {}) {
-    target.addEventListener(type, run, { ...options, signal: this.listeners.signal })
+    target.addEventListener(type, run, options)
+    this.cleanUps.push(() => target.removeEventListener(type, run, options))
   }
 
   /** Run once in the next animation frame, however often it is asked for. @param {() => void} run */
@@ -65,7 +67,7 @@ export class View {
   destroy() {
     cancelAnimationFrame(this.frame)
     this.resize.disconnect()
-    this.listeners.abort()
+    for (const cleanUp of this.cleanUps) cleanUp()
     this.root.remove()
   }
 }

@@ -1,8 +1,8 @@
-"""Distance against dot product: every pair of one head a point, or their density and a few."""
+"""Distance against dot product: a point for every pair of one head, or their density and a few."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import plotly.graph_objects as go
@@ -10,7 +10,7 @@ import plotly.graph_objects as go
 from core.figures.head_map import steady
 from core.figures.labels import literal
 from core.figures.palette import scale
-from core.figures.query_key.clouds import BLUE
+from core.figures.query_key.clouds import BLUE, open_marker
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -20,9 +20,8 @@ if TYPE_CHECKING:
     from core.analysis.query_key.pair_scatter import Density, PairScatter
     from core.figures.palette import Palette
 
-_HEIGHT = 330  # pixels
 _LINE = 1  # of the palette's categories: orange, which shows on points and density alike
-_FAINTEST = 2  # of the sequential colours: the first for a density, told apart from the paper
+_FAINTEST = 2  # of the sequential colours: the first for a density, distinct from the paper
 
 
 def pair_scatter_figure(
@@ -44,108 +43,65 @@ def pair_scatter_figure(
     picked : the pair with a ring around it.
     """
     figure = go.Figure()
+
+    def draw(name: str, chosen: NDArray[np.intp], **look: Any) -> None:  # noqa: ANN401
+        words = [literal(label) for label in labels]
+        places = list(zip(pairs.queries[chosen], pairs.keys[chosen], strict=True))
+        figure.add_scatter(
+            x=pairs.x[chosen],
+            y=pairs.y[chosen],
+            name=name,
+            customdata=[[int(query) + 1, int(key) + 1] for query, key in places],
+            text=[
+                f"{words[query]} → {words[key]}<br>attention {weight:.3f}"
+                for (query, key), weight in zip(places, pairs.attention[chosen], strict=True)
+            ],
+            hovertemplate="%{text}<br>click to see the pair<extra></extra>",
+            **look,
+        )
+
     if density is None:
-        weak = np.flatnonzero(~pairs.strongest)
-        _add_points(figure, pairs, weak, labels, ("other pairs", 5, 0.45, colours.ink))
+        others = np.flatnonzero(~pairs.strongest)
+        draw("other pairs", others, **_dots(5, colours.ink, 0.45))
     else:
-        _add_density(figure, density, colours)
-    strong = np.flatnonzero(pairs.strongest)
-    name = "most attended key of a query"
-    _add_points(figure, pairs, strong, labels, (name, 8, 0.9, colours.categories[BLUE]))
-    _add_line(figure, pairs, colours)
+        figure.add_heatmap(
+            x=(density.x_edges[:-1] + density.x_edges[1:]) / 2,
+            y=(density.y_edges[:-1] + density.y_edges[1:]) / 2,
+            z=np.log10(np.where(density.counts > 0, density.counts, np.nan)),
+            customdata=density.counts,
+            colorscale=scale(colours.sequential[_FAINTEST:]),
+            showscale=False,
+            hovertemplate="%{customdata:,} pairs here<extra></extra>",
+        )
+    strongest = np.flatnonzero(pairs.strongest)
+    draw("most attended key of a query", strongest, **_dots(8, colours.categories[BLUE], 0.9))
+    if pairs.line is not None:
+        ends = np.array([pairs.x.min(), pairs.x.max()])
+        figure.add_scatter(
+            x=ends,
+            y=pairs.line.intercept + pairs.line.slope * ends,
+            name="least-squares line",
+            mode="lines",
+            line={"color": colours.categories[_LINE], "width": 2.5},
+            hoverinfo="skip",
+        )
     if picked is not None:
-        _add_ring(figure, pairs, picked, labels, colours)
+        ring = open_marker("circle-open", 15, colours.alert, 3)
+        draw("the chosen pair", np.array([picked]), **ring, **steady())
     figure.update_xaxes(title_text=axes[0], zeroline=False)
     figure.update_yaxes(title_text=axes[1], zeroline=False)
-    figure.update_layout(
-        height=_HEIGHT,
+    return figure.update_layout(
+        height=330,
         margin={"l": 8, "r": 8, "t": 34, "b": 8},
         legend={"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0},
         clickmode="event+select",
         dragmode=False,
         hovermode="closest",
     )
-    return figure
 
 
-def _add_points(
-    figure: go.Figure,
-    pairs: PairScatter,
-    chosen: NDArray[np.intp],
-    labels: Sequence[str],
-    look: tuple[str, int, float, str],
-) -> None:
-    """`look` is the name in the legend, the size in pixels, the opacity, and the colour."""
-    name, size, opacity, colour = look
-    figure.add_scatter(
-        x=pairs.x[chosen],
-        y=pairs.y[chosen],
-        name=name,
-        mode="markers",
-        marker={"size": size, "color": colour, "opacity": opacity, "line": {"width": 0}},
-        selected={"marker": {"opacity": opacity}},
-        unselected={"marker": {"opacity": opacity}},
-        **_told(pairs, chosen, labels),
-    )
-
-
-def _told(
-    pairs: PairScatter, chosen: NDArray[np.intp], labels: Sequence[str]
-) -> dict[str, list[list[int]] | list[str] | str]:
-    """What hovering and clicking tell of these pairs."""
-    places = list(zip(pairs.queries[chosen], pairs.keys[chosen], strict=True))
-    words = [literal(label) for label in labels]
-    return {
-        "customdata": [[int(query) + 1, int(key) + 1] for query, key in places],
-        "text": [
-            f"{words[query]} → {words[key]}<br>attention {weight:.3f}"
-            for (query, key), weight in zip(places, pairs.attention[chosen], strict=True)
-        ],
-        "hovertemplate": "%{text}<br>click to see the pair<extra></extra>",
-    }
-
-
-def _add_density(figure: go.Figure, density: Density, colours: Palette) -> None:
-    counts = np.where(density.counts > 0, density.counts, np.nan)
-    figure.add_heatmap(
-        x=(density.x_edges[:-1] + density.x_edges[1:]) / 2,
-        y=(density.y_edges[:-1] + density.y_edges[1:]) / 2,
-        z=np.log10(counts),
-        customdata=density.counts,
-        colorscale=scale(colours.sequential[_FAINTEST:]),
-        showscale=False,
-        hovertemplate="%{customdata:,} pairs here<extra></extra>",
-    )
-
-
-def _add_line(figure: go.Figure, pairs: PairScatter, colours: Palette) -> None:
-    if pairs.line is None:
-        return
-    ends = np.array([pairs.x.min(), pairs.x.max()])
-    figure.add_scatter(
-        x=ends,
-        y=pairs.line.start + pairs.line.slope * ends,
-        name="line of least squares",
-        mode="lines",
-        line={"color": colours.categories[_LINE], "width": 2.5},
-        hoverinfo="skip",
-    )
-
-
-def _add_ring(
-    figure: go.Figure, pairs: PairScatter, picked: int, labels: Sequence[str], colours: Palette
-) -> None:
-    figure.add_scatter(
-        x=pairs.x[[picked]],
-        y=pairs.y[[picked]],
-        name="the chosen pair",
-        mode="markers",
-        marker={
-            "symbol": "circle-open",
-            "size": 15,
-            "color": colours.alert,
-            "line": {"width": 3},
-        },
-        **steady(),
-        **_told(pairs, np.array([picked]), labels),
-    )
+def _dots(size: int, colour: str, opacity: float) -> dict[str, Any]:
+    """Points of `size` pixels that look the same when one is clicked."""
+    marker = {"size": size, "color": colour, "opacity": opacity, "line": {"width": 0}}
+    same = {"marker": {"opacity": opacity}}
+    return {"mode": "markers", "marker": marker, "selected": same, "unselected": same}

@@ -19,7 +19,7 @@ _WIDTH, _HEIGHT = 620, 360  # pixels
 _LEFT, _RIGHT, _TOP, _BOTTOM = 64, 16, 34, 48  # pixels around the points
 _ROOM = 0.04  # of the points' extent, on each side
 _TICKS = 6  # on an axis, or a few fewer
-_STEPS = (1.0, 2.0, 2.5, 5.0, 10.0)  # what the distance of two ticks may begin with
+_STEPS = (1.0, 2.0, 2.5, 5.0, 10.0)  # between two ticks, times a power of 10
 
 
 @dataclass(frozen=True)
@@ -31,36 +31,41 @@ class _Axis:
     start: float
     end: float
 
-    def at(self, values: Floats) -> list[float]:
+    def pixels(self, values: Floats) -> list[float]:
         share = (values - self.low) / (self.high - self.low)
-        return [float(place) for place in self.start + share * (self.end - self.start)]
+        return (self.start + share * (self.end - self.start)).tolist()
 
     @property
-    def ticks(self) -> Floats:
-        """Round numbers between the ends."""
-        least = (self.high - self.low) / _TICKS
-        power = 10 ** np.floor(np.log10(least))
-        step = next(each * power for each in _STEPS if each * power >= least)
-        return np.arange(np.ceil(self.low / step), np.floor(self.high / step) + 1) * step
+    def ticks(self) -> list[tuple[str, float]]:
+        """Round numbers between the ends, as written and their pixels."""
+        min_step = (self.high - self.low) / _TICKS
+        power = 10 ** np.floor(np.log10(min_step))
+        step = next(each * power for each in _STEPS if each * power >= min_step)
+        values = np.arange(np.ceil(self.low / step), np.floor(self.high / step) + 1) * step
+        written = [f"{value + 0.0:g}".replace("-", "−") for value in values]
+        return list(zip(written, self.pixels(values), strict=True))
 
 
 def regression_svg(regression: Regression, title: str) -> str:
-    """Cosine distance across, dot product up, the line of least squares; colours of the theme."""
+    """Cosine distance across, dot product up, the least-squares line; colours of the theme."""
     across = _axis(regression.distances, _LEFT, _WIDTH - _RIGHT)
     up = _axis(regression.products, _HEIGHT - _BOTTOM, _TOP)
     # One path for all points: a dot is a line of no length with round ends.
-    places = zip(across.at(regression.distances), up.at(regression.products), strict=True)
-    dots = "".join(f"M{x:.1f} {y:.1f}h0" for x, y in places)
-    points = (
-        f'<path class="points" d="{dots}" stroke="var(--st-primary-color)" stroke-width="5"'
-        ' stroke-linecap="round" opacity="0.6"/>'
-    )
-    parts = [
-        *_frame(across, up),
-        points,
-        _line(regression, across, up),
-        _words(title, _WIDTH / 2, 20, "middle", weight=600),
-    ]
+    points = zip(across.pixels(regression.distances), up.pixels(regression.products), strict=True)
+    dots = "".join(f"M{x:.1f} {y:.1f}h0" for x, y in points)
+    look = 'stroke="var(--st-primary-color)" stroke-width="5" stroke-linecap="round" opacity="0.6"'
+    parts = [*_frame(across, up), f'<path class="points" d="{dots}" {look}/>']
+    if regression.line is not None:
+        ends = np.array([regression.distances.min(), regression.distances.max()])
+        x, y = (
+            across.pixels(ends),
+            up.pixels(regression.line.intercept + regression.line.slope * ends),
+        )
+        parts.append(
+            f'<path class="line" d="M{x[0]:.1f} {y[0]:.1f}L{x[1]:.1f} {y[1]:.1f}"'
+            ' stroke="var(--st-red-color)" stroke-width="2.5"/>'
+        )
+    parts.append(_text(title, _WIDTH / 2, 20, "middle", weight=600))
     return (
         f'<svg role="img" aria-label="{html.escape(title)}" viewBox="0 0 {_WIDTH} {_HEIGHT}"'
         f' style="display: block; max-width: {_WIDTH}px; font-family: var(--st-font)">'
@@ -74,41 +79,23 @@ def _axis(values: Floats, start: float, end: float) -> _Axis:
     return _Axis(low - room, high + room, start, end)
 
 
-def _line(regression: Regression, across: _Axis, up: _Axis) -> str:
-    if regression.line is None:
-        return ""
-    ends = np.array([regression.distances.min(), regression.distances.max()])
-    x, y = across.at(ends), up.at(regression.line.start + regression.line.slope * ends)
-    return (
-        f'<path class="line" d="M{x[0]:.1f} {y[0]:.1f}L{x[1]:.1f} {y[1]:.1f}"'
-        ' stroke="var(--st-red-color)" stroke-width="2.5"/>'
-    )
-
-
 def _frame(across: _Axis, up: _Axis) -> list[str]:
     """Lines across at round products, the numbers of both axes, and what the axes show."""
     parts = []
-    for value, y in zip(up.ticks, up.at(up.ticks), strict=True):
-        parts.append(
-            f'<path d="M{_LEFT} {y:.1f}H{_WIDTH - _RIGHT}" stroke="var(--st-border-color)"/>'
-        )
-        parts.append(_words(_number(value), _LEFT - 8, y + 4, "end"))
-    for value, x in zip(across.ticks, across.at(across.ticks), strict=True):
-        parts.append(_words(_number(value), x, _HEIGHT - _BOTTOM + 18, "middle"))
+    for written, y in up.ticks:
+        line = f'<path d="M{_LEFT} {y:.1f}H{_WIDTH - _RIGHT}" stroke="var(--st-border-color)"/>'
+        parts += [line, _text(written, _LEFT - 8, y + 4, "end")]
+    parts += [_text(written, x, _HEIGHT - _BOTTOM + 18, "middle") for written, x in across.ticks]
     middle = (_HEIGHT + _TOP - _BOTTOM) / 2
-    parts.append(_words("cosine distance", _WIDTH / 2, _HEIGHT - 8, "middle"))
-    parts.append(
-        f'<g transform="rotate(-90 16 {middle:g})">'
-        f"{_words('dot product', 16, middle, 'middle')}</g>"
-    )
-    return parts
+    sideways = _text("dot product", 16, middle, "middle")
+    return [
+        *parts,
+        _text("cosine distance", _WIDTH / 2, _HEIGHT - 8, "middle"),
+        f'<g transform="rotate(-90 16 {middle:g})">{sideways}</g>',
+    ]
 
 
-def _number(value: float) -> str:
-    return f"{value + 0.0:g}".replace("-", "−")
-
-
-def _words(text: str, x: float, y: float, anchor: str, *, weight: int = 400) -> str:
+def _text(text: str, x: float, y: float, anchor: str, *, weight: int = 400) -> str:
     return (
         f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}" font-size="13"'
         f' font-weight="{weight}" fill="var(--st-text-color)">{html.escape(text)}</text>'

@@ -1,1 +1,1 @@
-"""What is looked at before a model is loaded: folder, config, tokenizer, weights."""
+"""Checks before a model is loaded: folder, config, tokenizer, weights."""

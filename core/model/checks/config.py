@@ -1,28 +1,25 @@
-"""What config.json may say: settings without switches that reach beyond the folder, bounded sizes.
+"""What config.json may say: no switch that reaches beyond the folder, and bounded sizes.
 
-Building a network costs time and memory for each layer and each expert even where no weight is
-allocated, so the numbers are looked at before transformers sees them.
+Building a network costs time and memory for every layer and expert, even without allocating any
+weights, so the numbers are checked before transformers sees them.
 """
 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from core.model.errors import OutOfMemoryError, UnsupportedModelError
-from core.model.machine import memory
+from core.model import memory
+from core.model.errors import FREE_MEMORY, SAVE_AGAIN, OutOfMemoryError, UnsupportedModelError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     Settings = dict[str, object]
 
-_PICK_ANOTHER = "Pick a model from the list, for example bundled/minilm."
-_BYTES_PER_WEIGHT = 4
-# Left out wherever they stand, beside all that begins with "_" (`_attn_implementation`): what
-# chooses code or other files, and the number type, as everything runs in float32.
-_LEFT_OUT = frozenset(
+# Removed wherever they occur, like everything that begins with "_" (`_attn_implementation`): what
+# selects code or other files, and the number type, since everything runs in float32.
+_REMOVED = frozenset(
     {
         *("attn_implementation", "attn_implementation_internal", "experts_implementation"),
         *("auto_map", "custom_generate", "custom_pipelines", "trust_remote_code"),
@@ -32,194 +29,152 @@ _LEFT_OUT = frozenset(
         *("dtype", "torch_dtype", "use_cache"),
     }
 )
-_PACKED = ("quantization_config", "compression_config")
-
-
-@dataclass(frozen=True)
-class _Bound:
-    """The most that numbers of one kind may be; the first kind whose pattern fits a name counts."""
-
-    pattern: re.Pattern[str]
-    most: int
-    what: str
-
-
-# Several times what the largest published models have.
+# A pattern for names of settings, the maximum, and what they count; the first match decides. The
+# maxima are several times what the largest published models have.
 _BOUNDS = (
-    _Bound(re.compile(r"position|n_ctx|seq"), 2**24, "positions"),
-    _Bound(re.compile(r"vocab"), 2**22, "entries of a vocabulary"),
-    _Bound(re.compile(r"label"), 10**5, "labels"),
-    _Bound(re.compile(r"expert"), 4096, "experts"),
-    _Bound(re.compile(r"head|group"), 2**16, "heads"),
-    _Bound(re.compile(r"size|dim|embd|inner|ffn|width|channels|rank|^d_"), 2**20, "dims"),
-    _Bound(re.compile(r"layer|block|depth|stage"), 2000, "layers"),
-    _Bound(re.compile(r"^(n|num)_(?!param)"), 2**24, "units"),
+    (re.compile(r"position|n_ctx|seq"), 2**24, "positions"),
+    (re.compile(r"vocab"), 2**22, "entries of a vocabulary"),
+    (re.compile(r"label"), 10**5, "labels"),
+    (re.compile(r"expert"), 4096, "experts"),
+    (re.compile(r"head|group"), 2**16, "heads"),
+    (re.compile(r"size|dim|embd|inner|ffn|width|channels|rank|^d_"), 2**20, "dims"),
+    (re.compile(r"layer|block|depth|stage"), 2000, "layers"),
+    (re.compile(r"^(n|num)_(?!param)"), 2**24, "units"),
 )
-_NOT_COUNTED = re.compile(r"_(id|ids|eps|index|idx|theta|base|freq|frequency|layers?_(start|end))$")
-_MOST_LAYER_EXPERTS = 2**16  # DeepSeek-V3 has 61 layers of 256
-_MOST_SINES = 2**23  # of tables that some families fill in Python: ten seconds of work
-# Names of one number in the families; a network with none of it is none.
+_NOT_COUNTS = re.compile(r"_(id|ids|eps|index|idx|theta|base|freq|frequency|layers?_(start|end))$")
+_MAX_LAYER_EXPERTS = 2**16  # DeepSeek-V3 has 61 layers of 256
+_MAX_SINES = 2**23  # in tables that some families fill in Python: ten seconds of work
+# What families call the same number; a network has at least one of each.
 _LAYERS = ("num_hidden_layers", "n_layer", "n_layers", "num_layers")
 _HEADS = ("num_attention_heads", "n_head", "n_heads", "num_heads")
 _WIDTH = ("hidden_size", "n_embd", "dim", "d_model")
-_LONGEST_WRITTEN = 10**12  # larger numbers are written as a power of ten
-_DEEPEST = 32  # settings within settings
+_MAX_WRITTEN = 10**12  # larger numbers are written as a power of ten
+_MAX_DEPTH = 32  # of settings within settings
 
 
-def check_config(name: str, config: Settings) -> Settings:
-    """The settings that transformers gets, or a refusal.
+def check_config(config: Settings) -> Settings:
+    """The settings to hand to transformers, or a refusal.
 
     Raises
     ------
     UnsupportedModelError
-        Weights in a packed form, a number that no model has, no layers or heads.
+        For quantized weights, a number that no model has, or no layers or heads.
     OutOfMemoryError
         When not even a quarter of the usual number of weights would fit.
     """
-    for key in _PACKED:
-        if config.get(key):
-            raise UnsupportedModelError(
-                name,
-                "The weights of {name} are quantized, and this app reads plain numbers only.",
-                "Pick the original of the model, which was not quantized.",
-            )
-    _check_numbers(name, config)
-    _check_estimate(name, config)
-    stripped = _strip(config, 0)
+    if config.get("quantization_config") or config.get("compression_config"):
+        raise UnsupportedModelError(
+            "The weights of {name} are quantized, and this app reads plain numbers only.",
+            "Pick the original model, before quantization.",
+        )
+    _check_numbers(config)
+    _check_estimate(config)
+    stripped = _strip(config)
     if not isinstance(stripped, dict) or not isinstance(stripped.get("model_type"), str):
         raise UnsupportedModelError(
-            name,
-            "config.json of {name} does not say which kind of network it is (no model_type).",
-            "Choose the folder that save_pretrained wrote.",
+            "config.json of {name} does not name its kind of network (model_type).", SAVE_AGAIN
         )
     return stripped
 
 
-def _strip(value: object, depth: int) -> object:
-    """Settings, and settings within settings, without what is left out."""
-    if depth > _DEEPEST:
+def _strip(value: object, depth: int = 0) -> object:
+    """Settings, and settings within them, without what must be removed."""
+    if depth > _MAX_DEPTH:
         return None
     if isinstance(value, dict):
         return {
-            key: _strip(each, depth + 1)
-            for key, each in value.items()
-            if key not in _LEFT_OUT and not key.startswith("_")
+            key: _strip(inner, depth + 1)
+            for key, inner in value.items()
+            if key not in _REMOVED and not key.startswith("_")
         }
-    if isinstance(value, list):
-        return [_strip(each, depth + 1) for each in value]
-    return value
+    return [_strip(inner, depth + 1) for inner in value] if isinstance(value, list) else value
 
 
-def _check_numbers(name: str, config: Settings) -> None:
-    for key, number in _numbers(config, "", 0):
-        bound = next((each for each in _BOUNDS if each.pattern.search(key)), None)
-        if bound is not None and not abs(number) <= bound.most:
+def _check_numbers(config: Settings) -> None:
+    largest: dict[str, float] = {}
+    for key, number in _numbers(config):
+        bound = next((each for each in _BOUNDS if each[0].search(key)), None)
+        if bound is None:
+            continue
+        _, maximum, kind = bound
+        if not abs(number) <= maximum:  # also when it is not a number
             raise UnsupportedModelError(
-                name,
-                f"config.json of {{name}} asks for {_readable(number)} {bound.what} ({key[:60]});"
-                f" this app takes at most {bound.most:,}.",
-                _PICK_ANOTHER,
+                f"config.json of {{name}} asks for {_readable(number)} {kind} ({key[:60]});"
+                f" this app takes at most {maximum:,}."
             )
-    for part in (config, config.get("text_config")):
+        largest[kind] = max(largest.get(kind, 1), abs(number))
+    for part in _parts(config):
         for names in (_LAYERS, _HEADS, _WIDTH):
-            first = _first(part, names) if isinstance(part, dict) else None
-            if first is not None:
-                _require_some(name, names[0], first)
-    _check_products(name, config)
+            number = _first(part, names, default=1)
+            if not number >= 1:
+                raise UnsupportedModelError(
+                    f"config.json of {{name}} sets {names[0]} to {_readable(number)}; a network has"
+                    " 1 or more."
+                )
+    _check_products(config, largest)
 
 
-def _numbers(value: object, key: str, depth: int) -> Iterator[tuple[str, float]]:
-    """Every number with the name it stands under; of a list, the sum of what it counts."""
-    if depth > _DEEPEST or isinstance(value, bool) or _NOT_COUNTED.search(key):
+def _numbers(value: object, key: str = "", depth: int = 0) -> Iterator[tuple[str, float]]:
+    """Every number with its name; a list of layers per stage gives a sum, others a maximum."""
+    if depth > _MAX_DEPTH or isinstance(value, bool) or _NOT_COUNTS.search(key):
         return
     if isinstance(value, int | float):
         yield key, value
     elif isinstance(value, list):
-        plain = [each for each in value if isinstance(each, int | float)]
-        yield (
-            key,
-            sum(abs(each) for each in plain)
-            if _counts_layers(key)
-            else max((abs(each) for each in plain), default=0),
-        )
-        for each in value:
-            if not isinstance(each, int | float):
-                yield from _numbers(each, key, depth + 1)
+        sizes = [abs(each) for each in value if isinstance(each, int | float)]
+        yield key, sum(sizes) if "depth" in key else max(sizes, default=0)
+        for inner in value:
+            if not isinstance(inner, int | float):
+                yield from _numbers(inner, key, depth + 1)
     elif isinstance(value, dict):
-        for inner, each in value.items():
-            yield from _numbers(each, inner.lower(), depth + 1)
+        for name, inner in value.items():
+            yield from _numbers(inner, name.lower(), depth + 1)
 
 
-def _counts_layers(key: str) -> bool:
-    """Whether a list holds layers a stage, and not the numbers of single layers."""
-    return "depth" in key
-
-
-def _check_products(name: str, config: Settings) -> None:
-    """Bounds on what two numbers make together: modules, and tables filled one by one."""
-    largest: dict[str, float] = {}
-    for key, number in _numbers(config, "", 0):
-        bound = next((each for each in _BOUNDS if each.pattern.search(key)), None)
-        if bound is not None:
-            largest[bound.what] = max(largest.get(bound.what, 1), abs(number))
+def _check_products(config: Settings, largest: dict[str, float]) -> None:
+    """Bound what two numbers make together: modules, and tables filled number by number."""
     modules = largest.get("layers", 1) * largest.get("experts", 1)
     sines = largest.get("positions", 1) * largest.get("dims", 1)
-    has_sines = any("sinus" in key and value is True for key, value in _switches(config))
-    if modules > _MOST_LAYER_EXPERTS or (has_sines and sines > _MOST_SINES):
+    parts = [config, *(value for value in config.values() if isinstance(value, dict))]
+    has_sines = any("sinus" in key and part[key] is True for part in parts for key in part)
+    if modules > _MAX_LAYER_EXPERTS or (has_sines and sines > _MAX_SINES):
         raise UnsupportedModelError(
-            name,
-            "config.json of {name} asks for more layers, experts or positions than this app takes.",
-            _PICK_ANOTHER,
+            "config.json of {name} asks for more layers, experts or positions than this app takes."
         )
 
 
-def _switches(config: Settings) -> Iterator[tuple[str, object]]:
-    for key, value in config.items():
-        yield key, value
-        if isinstance(value, dict):
-            yield from ((inner, each) for inner, each in value.items())
+def _check_estimate(config: Settings) -> None:
+    """Refuse early what cannot fit: layers x width^2 x 12 + vocabulary x width weights.
 
-
-def _check_estimate(name: str, config: Settings) -> None:
-    """Refuse at once what cannot fit: layers x width^2 x 12 + vocabulary x width weights.
-
-    Families that share weights or narrow their layers have down to a quarter of that; the exact
-    number is counted when the network is built without memory. ALBERT shares all its layers.
+    Families that share weights or narrow their layers have as little as a quarter of that; the
+    exact number is counted once the network is built without memory. ALBERT shares all its layers.
     """
-    free = memory.available_bytes()
-    if free is None or "num_hidden_groups" in config:
+    if "num_hidden_groups" in config:
         return
-    for part in (config, config.get("text_config")):
-        if not isinstance(part, dict):
-            continue
-        layers, width = _first(part, _LAYERS) or 0, _first(part, _WIDTH) or 0
-        words = _first(part, ("vocab_size",)) or 0
-        weights = (layers * width**2 * 12 + words * width) / 4
-        if weights * _BYTES_PER_WEIGHT > free:
+    free = memory.available_bytes()
+    for part in _parts(config):
+        layers, width, words = (_first(part, key) for key in (_LAYERS, _WIDTH, ("vocab_size",)))
+        size = (layers * width**2 * 12 + words * width) / 4 * memory.BYTES_PER_WEIGHT
+        if size > free:
             raise OutOfMemoryError(
-                name,
-                f"config.json of {{name}} describes a network of more than"
-                f" {weights * _BYTES_PER_WEIGHT / 1e6:,.0f} MB, and {free / 1e6:,.0f} MB are free.",
-                "Pick a smaller model, or close other programs and try again.",
+                f"config.json of {{name}} describes a network of more than {size / 1e6:,.0f} MB,"
+                f" and {free / 1e6:,.0f} MB are free.",
+                FREE_MEMORY,
             )
 
 
-def _first(part: Settings, names: tuple[str, ...]) -> float | None:
-    values = (part.get(each) for each in names)
-    return next(
-        (float(v) for v in values if isinstance(v, int | float) and not isinstance(v, bool)), None
-    )
+def _parts(config: Settings) -> list[Settings]:
+    text = config.get("text_config")
+    return [config, text] if isinstance(text, dict) else [config]
 
 
-def _require_some(name: str, key: str, number: float) -> None:
-    if not number >= 1:
-        raise UnsupportedModelError(
-            name,
-            f"config.json of {{name}} sets {key} to {_readable(number)}; a network has 1 or more.",
-            _PICK_ANOTHER,
-        )
+def _first(part: Settings, names: tuple[str, ...], default: float = 0) -> float:
+    """The first number that one of these names has."""
+    values = (part.get(name) for name in names)
+    numbers = (v for v in values if isinstance(v, int | float) and not isinstance(v, bool))
+    return float(next(numbers, default))
 
 
 def _readable(number: float) -> str:
     """12 as "12", 10^80 as "1e+80"."""
-    return f"{number:,.0f}" if abs(number) < _LONGEST_WRITTEN else f"{float(number):.0e}"
+    return f"{number:,.0f}" if abs(number) < _MAX_WRITTEN else f"{float(number):.0e}"

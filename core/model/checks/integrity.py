@@ -1,8 +1,9 @@
-"""Are the models in the box the files that were looked at? Their sha256 is pinned here."""
+"""Are the bundled models the files we checked? Their sha256 is pinned here."""
 
 from __future__ import annotations
 
 import hashlib
+import os
 import threading
 from typing import TYPE_CHECKING
 
@@ -10,8 +11,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-# sentence-transformers/all-MiniLM-L6-v2 as published, and this project's own model. All that
-# transformers reads of a folder is here: what is not, must not lie there.
+# sentence-transformers/all-MiniLM-L6-v2 as published, and this project's own model: every file
+# that transformers reads. Others that it would read must not be there.
 MINILM = {
     "config.json": "953f9c0d463486b10a6871cc2fd59f223b2c70184f49815e7efbcab5d8908b41",
     "model.safetensors": "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db",
@@ -26,7 +27,6 @@ GPT2_NOVELS = {
     "tokenizer.json": "363c3adbfde78d044ee1b16de0b6037731fadf749f6cb4fc7f1c9bceb02cc5c1",
     "tokenizer_config.json": "cbf6f35083ee5f43f19a0d4cbc45bc0ade593bf704d481ace4bf9c52820a6410",
 }
-# Other things that transformers takes from a folder when they are there.
 _WOULD_BE_READ = (
     *("adapter_config.json", "added_tokens.json", "additional_chat_templates"),
     *("chat_template.jinja", "chat_template.json", "entity_vocab.json", "generation_config.json"),
@@ -34,41 +34,36 @@ _WOULD_BE_READ = (
     *("tokenizer.model", "tiktoken.model", "vocab.json"),
 )
 
-_MOST_SEEN = 16  # answers; a folder that changes is a new question
-_seen: dict[tuple[object, ...], str | None] = {}
+_MAX_ANSWERS = 16  # a changed folder is a new question
+_answers: dict[tuple[object, ...], str | None] = {}
 _lock = threading.Lock()
 
 
 def first_difference(folder: Path, pins: Mapping[str, str]) -> str | None:
-    """Name of a file of the folder that is not what its pin says; None where all are.
+    """Name of a file in the folder that differs from its pin; None if all match.
 
-    The files are read once a process (91 MB in 0.12 s), and again when their size, time or place
-    has changed.
+    Files are read once per process (91 MB in 0.12 s), and again when their size, time or inode
+    changes.
     """
     try:
         stats = [(folder / name).stat() for name in pins]
     except OSError:
         return next((name for name in pins if not (folder / name).is_file()), "config.json")
-    extra = next((name for name in _WOULD_BE_READ if _is_extra(folder, name, pins)), None)
-    if extra is not None:
-        return extra
+    for name in _WOULD_BE_READ:
+        if name not in pins and os.path.lexists(folder / name):
+            return name
     key = (str(folder), *((each.st_ino, each.st_size, each.st_mtime_ns) for each in stats))
     with _lock:
-        if key not in _seen:
-            if len(_seen) >= _MOST_SEEN:
-                _seen.clear()
-            _seen[key] = next(
-                (name for name, pin in pins.items() if _sha256(folder / name) != pin), None
-            )
-        return _seen[key]
-
-
-def _is_extra(folder: Path, name: str, pins: Mapping[str, str]) -> bool:
-    return name not in pins and ((folder / name).exists() or (folder / name).is_symlink())
+        if key not in _answers:
+            if len(_answers) >= _MAX_ANSWERS:
+                _answers.clear()
+            different = (name for name, pin in pins.items() if _sha256(folder / name) != pin)
+            _answers[key] = next(different, None)
+        return _answers[key]
 
 
 def _sha256(path: Path) -> str | None:
-    """The file's sha256 in hexadecimal; None where it cannot be read."""
+    """The file's sha256 in hexadecimal; None if it cannot be read."""
     try:
         with path.open("rb") as file:
             return hashlib.file_digest(file, "sha256").hexdigest()

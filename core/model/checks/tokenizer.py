@@ -1,9 +1,9 @@
-"""Which settings of a tokenizer are taken over, and a folder of nothing but checked files.
+"""Which tokenizer settings are used, and a folder that holds nothing but checked files.
 
-transformers opens what a tokenizer's settings name: `vocab` or `merges` as a path, the arguments
-in `init_inputs`, `fast_tokenizer_files`, also from special_tokens_map.json. It looks for a dozen
-more files by names of its own. So it never sees the folder itself: it gets a private copy of the
-checked files (64 MB at most each, removed at once), with the settings that are known to be data.
+transformers opens what a tokenizer's settings name: `vocab` or `merges` as a path, the arguments in
+`init_inputs`, `fast_tokenizer_files`, and the same from special_tokens_map.json. It also looks for
+a dozen more files by their names. So it never sees the folder itself, only a private copy of the
+checked files (at most 64 MB each, deleted at once) with the settings that are known to be data.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from core.model.checks.folder import ADDED_TOKENS, CONFIG, SPECIAL_TOKENS, TOKENIZER_CONFIG
+from core.model.checks.folder import ADDED_TOKENS, CONFIG
 from core.model.errors import ModelError, UnsupportedModelError
 
 if TYPE_CHECKING:
@@ -26,125 +26,115 @@ if TYPE_CHECKING:
 
     Settings = dict[str, object]
 
-# Content that the settings may hold as such, and never as the name of a file.
-_CONTENT = ("vocab", "merges")
+NOT_FAST = "{name} has no fast tokenizer, which is needed to tell words from word pieces."
+_VOCABULARY_KEYS = ("vocab", "merges", "init_inputs")  # could name a file
 _TEXTS = frozenset({"padding_side", "truncation_side", "tokenizer_class", "backend", "errors"})
 _LISTS = frozenset({"additional_special_tokens", "extra_special_tokens", "model_input_names"})
-_OBJECTS = frozenset(
-    {"added_tokens_decoder", "extra_special_tokens", "model_specific_special_tokens"}
-)
-_MOST_TOKENS = 2**22  # entries of a vocabulary; ids lie below
-_LONGEST_TOKEN = 1000  # characters of a special token: each is searched for in every text
+_OBJECTS = frozenset({"extra_special_tokens", "model_specific_special_tokens"})
+_MAX_ID = 2**22  # entries of a vocabulary
+_MAX_TOKEN_LENGTH = 1000  # characters of a special token: each is searched for in every text
 _FAST_CLASS = re.compile(r"[A-Za-z0-9_]*Tokenizer(Fast)?|TokenizersBackend")
-_SAVE_AGAIN = "Save the tokenizer again with save_pretrained, and open that folder."
+_ADVICE = "Save the tokenizer again with save_pretrained, and open that folder."
 
 
-def check_settings(name: str, file: str, settings: Settings) -> Settings:
+def check_settings(file: str, settings: Settings) -> Settings:
     """The settings of tokenizer_config.json or special_tokens_map.json that are data.
 
-    What was left behind by the author's machine (`name_or_path`, `special_tokens_map_file` and
-    other paths that published settings carry) is passed over; the folder's own files are used.
+    Paths left over from the author's machine (`name_or_path`, `special_tokens_map_file` and others
+    that published settings carry) are dropped; the folder's own files are used instead.
 
     Raises
     ------
     UnsupportedModelError
-        When a path stands where the vocabulary itself belongs, or a token is no token.
+        When a path stands in for the vocabulary, or a token is too long.
     """
-    for key in (*_CONTENT, "init_inputs"):
+    for key in _VOCABULARY_KEYS:
         if settings.get(key):
             raise UnsupportedModelError(
-                name,
                 f"{file} of {{name}} names its vocabulary ({key}), which must lie beside it.",
-                _SAVE_AGAIN,
+                _ADVICE,
             )
-    kept = {key: value for key, value in settings.items() if _is_data(key, value)}
-    for value in (*kept.values(), *_inner_tokens(kept)):
-        if isinstance(value, str) and len(value) > _LONGEST_TOKEN:
+    data = {key: value for key, value in settings.items() if _is_data(key, value)}
+    for value in (*data.values(), *_inner_tokens(data)):
+        if isinstance(value, str) and len(value) > _MAX_TOKEN_LENGTH:
             raise UnsupportedModelError(
-                name, f"{file} of {{name}} has a token of {len(value):,} characters.", _SAVE_AGAIN
+                f"{file} of {{name}} has a token of {len(value):,} characters.", _ADVICE
             )
-    return kept
+    return data
 
 
-def check_class(name: str, declared: object) -> str | None:
-    """The class that settings declare, if it is a fast tokenizer of transformers; None if none is.
+def check_class(declared: object) -> str | None:
+    """The declared class if it is a fast tokenizer of transformers; None if none is declared.
 
-    transformers would take any of its classes here, a network too, and hand it the folder.
+    transformers would accept any of its classes here, even a network, and hand it the folder.
 
     Raises
     ------
     UnsupportedModelError
-        When the class is no fast tokenizer.
+        When the class is not a fast tokenizer.
     """
     if declared is None:
         return None
     if not isinstance(declared, str) or not _FAST_CLASS.fullmatch(declared):
         raise UnsupportedModelError(
-            name, "{name} has no tokenizer: its settings name something else.", _SAVE_AGAIN
+            "{name} has no tokenizer: its settings name something else.", _ADVICE
         )
     from transformers import PreTrainedTokenizerFast
     from transformers.models.auto.tokenization_auto import tokenizer_class_from_name
 
     found = tokenizer_class_from_name(declared)
     if found is None or declared in {"PreTrainedTokenizer", "PreTrainedTokenizerFast"}:
-        return None  # of older versions or foreign code: transformers takes its general class
+        return None  # from older versions or foreign code: transformers uses its general class
     if not (isinstance(found, type) and issubclass(found, PreTrainedTokenizerFast)):
-        raise UnsupportedModelError(
-            name,
-            "{name} has no fast tokenizer, which is needed to tell words from word pieces.",
-            "Pick a model from the list, for example bundled/minilm.",
-        )
+        raise UnsupportedModelError(NOT_FAST)
     return declared
 
 
 @contextlib.contextmanager
-def private_copy(name: str, files: ModelFiles, config: Settings) -> Iterator[Path]:
-    """A folder that holds the checked settings and vocabularies, until the block ends.
+def private_copy(files: ModelFiles, config: Settings) -> Iterator[Path]:
+    """A temporary folder with the checked settings and vocabularies, for the length of the block.
 
     Raises
     ------
     UnsupportedModelError
-        When a setting is refused, or there is no place to write.
+        When a setting is refused, or there is nowhere to write.
     """
     settings = {
-        file: check_settings(name, file, content)
-        for file, content in files.tokenizer_settings.items()
+        file: check_settings(file, content) for file, content in files.tokenizer_settings.items()
     }
     for content in settings.values():
-        if check_class(name, content.get("tokenizer_class")) is None:
+        if check_class(content.get("tokenizer_class")) is None:
             content.pop("tokenizer_class", None)
     try:
-        place = tempfile.mkdtemp(prefix="headscope-")
+        folder = Path(tempfile.mkdtemp(prefix="headscope-"))
     except OSError as error:
-        raise _no_place(name) from error
+        raise _no_room() from error
     try:
         try:
-            _fill(Path(place), files, {CONFIG: config, **settings})
+            _fill(folder, files, {CONFIG: config, **settings})
         except OSError as error:
-            raise _no_place(name) from error
-        yield Path(place)
+            raise _no_room() from error
+        yield folder
     finally:
-        shutil.rmtree(place, ignore_errors=True)
+        shutil.rmtree(folder, ignore_errors=True)
 
 
-def _fill(place: Path, files: ModelFiles, settings: dict[str, Settings]) -> None:
+def _fill(folder: Path, files: ModelFiles, settings: dict[str, Settings]) -> None:
     for path in files.vocabularies:
         if path.name != ADDED_TOKENS or _holds_ids(path):
-            shutil.copyfile(path, place / path.name)
+            shutil.copyfile(path, folder / path.name)
     for file, content in settings.items():
-        if file in {CONFIG, TOKENIZER_CONFIG, SPECIAL_TOKENS}:
-            (place / file).write_text(json.dumps(content), encoding="utf-8")
+        (folder / file).write_text(json.dumps(content), encoding="utf-8")
 
 
 def _holds_ids(path: Path) -> bool:
-    """Whether added_tokens.json is what it should be: tokens with their ids."""
+    """Whether added_tokens.json holds tokens with their ids, as it should."""
     content = json.loads(path.read_bytes())
     return isinstance(content, dict) and all(map(_is_id, content.values()))
 
 
-def _no_place(name: str) -> ModelError:
+def _no_room() -> ModelError:
     return UnsupportedModelError(
-        name,
         "{name} cannot be read: there is no temporary folder to unpack its tokenizer in.",
         "Make room there, or pick a bundled model.",
     )
@@ -152,7 +142,7 @@ def _no_place(name: str) -> ModelError:
 
 def _is_data(key: str, value: object) -> bool:
     """Whether a setting is data of a known kind: a number, a switch, tokens or their names."""
-    if key.startswith("_") or key.endswith(("_file", "_files")) or key in _CONTENT:
+    if key.startswith("_") or key.endswith(("_file", "_files")) or key in _VOCABULARY_KEYS:
         return False
     if value is None or isinstance(value, bool | int | float):
         return not key.endswith(("_object", "_inputs"))
@@ -180,11 +170,11 @@ def _is_token(value: object) -> bool:
 
 
 def _is_id(value: object) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value < _MOST_TOKENS
+    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value < _MAX_ID
 
 
 def _inner_tokens(settings: Settings) -> Iterator[object]:
-    """The texts of tokens that stand in lists and objects."""
+    """The texts of tokens in lists and objects."""
     for value in settings.values():
         inner: list[object] = []
         if isinstance(value, list):

@@ -1,6 +1,6 @@
-"""Do a tokenizer and a network belong together? An id without a vector must not reach the network.
+"""Do tokenizer and network belong together? The network must never get an id without a vector.
 
-On the processor torch raises an error for it; on a graphics card it ends all that runs there.
+On the processor torch raises an error; on a graphics card it takes down everything that runs there.
 """
 
 from __future__ import annotations
@@ -15,44 +15,36 @@ if TYPE_CHECKING:
     import torch
     from transformers import PreTrainedModel
 
-_WAY_OUT = "Save the model's own tokenizer into its folder, or pick another model."
+_ADVICE = "Save the model's own tokenizer into its folder, or pick another model."
 
 
-def check_ids(
-    name: str, network: PreTrainedModel, ids: Sequence[int], segments: Sequence[int] = ()
-) -> None:
-    """Refuse ids for which the network has no vector.
-
-    Parameters
-    ----------
-    ids, segments : token ids and segment ids of one text.
+def check_ids(network: PreTrainedModel, ids: Sequence[int], segments: Sequence[int] = ()) -> None:
+    """Refuse token ids or segment ids that the network has no vector for.
 
     Raises
     ------
     UnsupportedModelError
-        With the id and the number of vectors.
+        With the largest id and the number of vectors.
     """
     table = input_table(network)
     vectors = len(table) if table is not None and table.ndim else None
     if vectors is not None and ids and not 0 <= min(ids) <= max(ids) < vectors:
         raise UnsupportedModelError(
-            name,
-            f"The tokenizer of {{name}} does not belong to the model: it gives a token the id"
+            "The tokenizer of {name} does not belong to the model: it gives a token the id"
             f" {max(ids):,}, and the model has {vectors:,} vectors.",
-            _WAY_OUT,
+            _ADVICE,
         )
     kinds = getattr(network.config, "type_vocab_size", None)
     if isinstance(kinds, int) and kinds > 0 and segments and max(segments) >= kinds:
         raise UnsupportedModelError(
-            name,
             "The tokenizer of {name} does not belong to the model: it numbers"
             f" {max(segments) + 1} segments, and the model knows {kinds}.",
-            _WAY_OUT,
+            _ADVICE,
         )
 
 
 def input_table(network: PreTrainedModel) -> torch.Tensor | None:
-    """The weights that turn ids into vectors, a row an id; None where a network has none.
+    """The weights that turn ids into vectors, one row per id; None if the network has none.
 
     transformers raises NotImplementedError for a network that names no such table, and
     AttributeError for one that names a table it does not have.

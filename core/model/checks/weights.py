@@ -1,4 +1,4 @@
-"""The headers of safetensors files, looked at before any tensor is."""
+"""The headers of safetensors files, checked before any tensor is read."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ if TYPE_CHECKING:
     import torch
 
 _LENGTH_BYTES = 8  # in front of the header, little-endian
-_HEADER_BYTES = 8_000_000  # 60,000 tensors; the library itself would take 100 MB
-_MOST_AXES = 8  # of a tensor; convolutions over video have 5
-_AGAIN = "Download or save the model again."
+_MAX_HEADER_BYTES = 8_000_000  # 60,000 tensors; the library itself would accept 100 MB
+_MAX_AXES = 8  # of a tensor; convolutions over video have 5
+_ADVICE = "Download or save the model again."
 
 
-def count_weights(name: str, files: Iterable[Path]) -> int:
+def count_weights(files: Iterable[Path]) -> int:
     """Number of weights in safetensors files, from their headers alone.
 
     The library compares each tensor's shape with its bytes, the bytes with each other (no gap, no
-    overlap) and with the file's size; what is added here is a bound on the header.
+    overlap) and with the file's size; the limit on the header's length is ours.
 
     Raises
     ------
@@ -35,51 +35,48 @@ def count_weights(name: str, files: Iterable[Path]) -> int:
     total = 0
     seen: set[str] = set()
     for path in files:
-        _check_header_length(name, path)
+        _check_header_length(path)
         try:
             with safe_open(path, framework="pt") as file:
                 names = list(file.keys())
                 total += sum(_count(file.get_slice(key).get_shape()) for key in names)
         except Exception as error:
             raise NoWeightsError(
-                name,
                 f"{path.name} of {{name}} is damaged: its header does not fit its content"
                 f" ({type(error).__name__}).",
-                _AGAIN,
+                _ADVICE,
             ) from error
         if not seen.isdisjoint(names):
-            raise NoWeightsError(name, "Two files of {name} hold the same weights.", _AGAIN)
+            raise NoWeightsError("Two files of {name} hold the same weights.", _ADVICE)
         seen.update(names)
     if not total:
-        raise NoWeightsError(name, "The weights of {name} are empty.", _AGAIN)
+        raise NoWeightsError("The weights of {name} are empty.", _ADVICE)
     return total
 
 
 def read_weights(files: Iterable[Path]) -> dict[str, torch.Tensor]:
-    """All tensors by name, mapped from their files and not copied. Check the headers first."""
-    from safetensors import safe_open
+    """All tensors by name, mapped from their files, not copied. Check the headers first."""
+    from safetensors.torch import load_file
 
-    weights = {}
+    weights: dict[str, torch.Tensor] = {}
     for path in files:
-        with safe_open(path, framework="pt") as file:
-            weights.update({key: file.get_tensor(key) for key in file.keys()})  # noqa: SIM118
+        weights |= load_file(path)
     return weights
 
 
-def _check_header_length(name: str, path: Path) -> None:
+def _check_header_length(path: Path) -> None:
     size = path.stat().st_size
     with path.open("rb") as file:
         length = int.from_bytes(file.read(_LENGTH_BYTES), "little")
-    if length > _HEADER_BYTES or length + _LENGTH_BYTES > size:
+    if length > _MAX_HEADER_BYTES or length + _LENGTH_BYTES > size:
         raise NoWeightsError(
-            name,
-            f"{path.name} of {{name}} is damaged: the file has {size:,} bytes, and its header is"
-            f" said to have {length:,} (this app reads at most {_HEADER_BYTES:,}).",
-            _AGAIN,
+            f"{path.name} of {{name}} is damaged: the file has {size:,} bytes, and its header"
+            f" claims {length:,} (this app reads at most {_MAX_HEADER_BYTES:,}).",
+            _ADVICE,
         )
 
 
 def _count(shape: list[int]) -> int:
-    if len(shape) > _MOST_AXES:
+    if len(shape) > _MAX_AXES:
         raise ValueError(f"a tensor of {len(shape)} axes")
     return math.prod(shape)

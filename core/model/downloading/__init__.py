@@ -1,1 +1,1 @@
-"""Models from the hub: what it offers, and downloads in a process of their own."""
+"""Models from the hub: what it offers, and downloads in a separate process."""

@@ -1,4 +1,4 @@
-"""The process that downloads, seen from the server: start it, measure what arrives, end it."""
+"""The download process as the server sees it: start it, measure what arrives, stop it."""
 
 from __future__ import annotations
 
@@ -8,37 +8,35 @@ import os
 import subprocess
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
-
-from core.model.downloading import hub
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from core.model.downloading.hub import HubModel
 
 _ROOT = Path(__file__).parents[3]
-_STOP_SECONDS = 3.0  # to put its unfinished file away, before it is killed
-_ORDERLY = {0, 1}  # exit statuses after which it has put its unfinished file away itself
+_STOP_SECONDS = 3.0  # to remove its unfinished file, before it is killed
+_CLEAN_EXITS = {0, 1}  # exit codes after which it has removed its unfinished file itself
 _TOKENS = ("HF_TOKEN", "HUGGING_FACE_HUB_TOKEN", "HF_OIDC_RESOURCE")
-_NO_TOKEN = {"HF_HUB_DISABLE_IMPLICIT_TOKEN": "1"}  # nor one from a file
+_NO_TOKEN = {"HF_HUB_DISABLE_IMPLICIT_TOKEN": "1"}  # not even one from a file
 _SETTINGS = {
-    "HF_HUB_DISABLE_XET": "1",  # which keeps a second copy, and grows where nobody looks
+    "HF_HUB_DISABLE_XET": "1",  # it keeps a second copy, in a place we do not measure
     "HF_HUB_DISABLE_PROGRESS_BARS": "1",
     "HF_HUB_DISABLE_TELEMETRY": "1",
 }
 
 
 class Child:
-    """``python -m core.model.downloading.process`` for one model.
+    """``python -m core.model.downloading.process``, started to download one model.
 
     Attributes
     ----------
     cache : the hub client's usual cache.
     missing : bytes of the model that are not there yet.
-    folder : where the complete model lies, once the process has said so.
-    failure : in a word or two, why it ended without.
+    folder : where the complete model lies, once the process has reported it.
+    failure : why it ended without one, in a few words.
     """
 
-    def __init__(self, model: HubModel, token: bool | None) -> None:
+    def __init__(self, model: HubModel) -> None:
         from huggingface_hub import constants
         from huggingface_hub.file_download import repo_folder_name
 
@@ -48,23 +46,19 @@ class Child:
         self.missing = sum(size for name, size in model.files if _size(snapshot / name) != size)
         self.folder: Path | None = None
         self.failure = "it ended early"
-        self._size_before = _size_of_all(self._place)
+        self._size_before = _total_size(self._place)
         self._unfinished_before = set(self._unfinished())
-        self._process: subprocess.Popen[bytes] | None = None
-        self._token = token
         self._request = {
             "repo": model.repo,
             "revision": model.revision,
             "files": model.files,
             "cache": str(self.cache),
-            "endpoint": hub.endpoint(),
-            "token": token,
         }
 
-    def start(self) -> None:
+    def start(self, token: bool | None) -> None:
         """Start the process; it ends by itself when this one does."""
         environment = os.environ | _SETTINGS
-        if self._token is False:
+        if token is False:
             environment = {k: v for k, v in environment.items() if k not in _TOKENS} | _NO_TOKEN
         self._process = subprocess.Popen(
             [sys.executable, "-m", "core.model.downloading.process"],
@@ -74,53 +68,42 @@ class Child:
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
         )
-        stdin = self._process.stdin
-        if stdin is not None:
-            with contextlib.suppress(BrokenPipeError):
-                stdin.write(json.dumps(self._request).encode() + b"\n")
-                stdin.flush()
+        stdin: Any = self._process.stdin
+        with contextlib.suppress(BrokenPipeError):
+            stdin.write(json.dumps(self._request | {"token": token}).encode() + b"\n")
+            stdin.flush()
 
     def is_running(self, seconds: float) -> bool:
-        """Whether it runs still, after this time at most; reads its answer when it does not."""
-        if self._process is None:
-            return False
+        """Wait for the process, at most this long; read its answer when it has ended."""
         try:
             self._process.wait(seconds)
         except subprocess.TimeoutExpired:
             return True
-        self._read_answer()
+        stdout: Any = self._process.stdout
+        with contextlib.suppress(ValueError, AttributeError):  # no answer, or not an object
+            answer = json.loads(stdout.read())
+            self.failure = answer.get("failure", self.failure)
+            self.folder = Path(answer["folder"]) if "folder" in answer else None
         return False
 
-    def grown(self) -> int:
-        """Bytes that the model takes on the disk beyond those it took before."""
-        return _size_of_all(self._place) - self._size_before
+    def growth(self) -> int:
+        """Bytes that the model has added to the disk since the start."""
+        return _total_size(self._place) - self._size_before
 
     def stop(self) -> None:
-        """End the process and put away what it left unfinished."""
+        """End the process and remove what it left unfinished."""
         process = self._process
-        if process is None:
-            return
         process.terminate()
         try:
             process.wait(_STOP_SECONDS)
         except subprocess.TimeoutExpired:
             process.kill()
-            process.wait()
-        for pipe in (process.stdin, process.stdout):
-            if pipe is not None:
-                with contextlib.suppress(BrokenPipeError):
-                    pipe.close()
-        if process.returncode not in _ORDERLY or sys.platform == "win32":
+        with contextlib.suppress(BrokenPipeError), process:
+            pass  # closes its pipes and waits for it
+        if process.returncode not in _CLEAN_EXITS or sys.platform == "win32":
             for path in set(self._unfinished()) - self._unfinished_before:
                 with contextlib.suppress(OSError):
                     path.unlink()
-
-    def _read_answer(self) -> None:
-        stdout = self._process.stdout if self._process is not None else None
-        with contextlib.suppress(ValueError, AttributeError):
-            answer = json.loads(stdout.read()) if stdout is not None else {}
-            self.failure = answer.get("failure", self.failure)
-            self.folder = Path(answer["folder"]) if "folder" in answer else None
 
     def _unfinished(self) -> list[Path]:
         return list((self._place / "blobs").glob("*.incomplete"))
@@ -133,12 +116,11 @@ def _size(path: Path) -> int | None:
         return None
 
 
-def _size_of_all(folder: Path) -> int:
-    """Bytes of all files below a folder, links left out; files may vanish meanwhile."""
+def _total_size(folder: Path) -> int:
+    """Bytes of all files below a folder, without links; files may vanish meanwhile."""
     total = 0
     for root, _, names in os.walk(folder):
-        for name in names:
+        for path in (Path(root, name) for name in names):
             with contextlib.suppress(OSError):
-                path = Path(root, name)
-                total += 0 if path.is_symlink() else path.lstat().st_size
+                total += 0 if path.is_symlink() else path.stat().st_size
     return total

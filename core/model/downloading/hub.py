@@ -1,4 +1,4 @@
-"""The model hub: what it says of a model, asked with a short time-out and no retries."""
+"""Ask the model hub about a model, with a short time-out and no retries."""
 
 from __future__ import annotations
 
@@ -25,23 +25,22 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-_MOST_FILES = 300  # of one model; the largest models come in about 200
-_PUBLIC_KEPT = 256  # ids that were found to be public
-_COMMIT = re.compile("[0-9a-f]{40}")  # it becomes the name of a folder
-ASK_SECONDS = 3.0  # a person waits at most this long to hear that the hub is out of reach
+_MAX_FILES = 300  # of one model; the largest models come in about 200
+_COMMIT = re.compile("[0-9a-f]{40}")  # becomes the name of a folder
+ASK_SECONDS = 3.0  # the longest wait before a visitor hears that the hub is unreachable
 _WANTED = ("*.json", "*.txt", "*.model", "*.safetensors")  # never pickle, never code
-LOCAL_WAY_OUT = "Pick a bundled model, or one that was downloaded before."
+LOCAL_ADVICE = "Pick a bundled model, or one that was downloaded before."
 
 
 @dataclass(frozen=True)
 class HubModel:
-    """What the hub says of a model.
+    """What the hub says about a model.
 
     Attributes
     ----------
-    repo, revision : its id, and the commit that the files are of.
-    files : name and size in bytes of every file that is wanted: settings, tokenizer and safetensors
-        weights of the top level. Subfolders hold other formats of the same weights.
+    repo, revision : its id, and the commit of the files.
+    files : name and size in bytes of every file we want: settings, tokenizer and safetensors
+        weights at the top level. Subfolders hold other formats of the same weights.
     """
 
     repo: str
@@ -50,7 +49,7 @@ class HubModel:
 
     @property
     def size(self) -> int:
-        """Bytes of all wanted files."""
+        """Total bytes of the files."""
         return sum(size for _, size in self.files)
 
     @property
@@ -60,7 +59,7 @@ class HubModel:
 
 
 def cached_folder(repo: str) -> Path | None:
-    """Folder of a model in the local cache, if its settings and safetensors weights are there."""
+    """Folder of a model in the local cache, if it has settings and safetensors weights."""
     from huggingface_hub import try_to_load_from_cache
     from huggingface_hub.errors import HFValidationError
 
@@ -79,7 +78,7 @@ def ask(repo: str, token: bool | None = None) -> HubModel:
 
     Parameters
     ----------
-    token : False sends nobody's token, None the one of this machine, if there is one.
+    token : False sends no token, None this machine's token if there is one.
 
     Raises
     ------
@@ -95,30 +94,24 @@ def ask(repo: str, token: bool | None = None) -> HubModel:
     answer = _within(ASK_SECONDS, lambda: _model_info(repo, token))
     if answer is None:
         raise HubUnreachableError(
-            repo,
             f"The model hub did not answer within {ASK_SECONDS:.0f} seconds about {{name}}.",
-            f"Check the internet connection and try again. {LOCAL_WAY_OUT}",
+            f"Check the internet connection and try again. {LOCAL_ADVICE}",
         )
     if isinstance(answer, ModelError):
         raise answer
     if token is False and answer.gated:
-        raise _unknown(repo)
+        raise _unknown()
     return _read_info(repo, answer)
 
 
-@lru_cache(maxsize=_PUBLIC_KEPT)  # a failure is not kept
+@lru_cache(maxsize=256)  # public ids; failures are not cached
 def check_public(repo: str) -> None:
     """Raise what :func:`ask` raises without a token: the cache may hold a private model."""
     ask(repo, token=False)
 
 
-def endpoint() -> str | None:
-    """Address of the hub; None for the client's own default (``HF_ENDPOINT``)."""
-    return None
-
-
 def _model_info(repo: str, token: bool | None) -> ModelInfo | ModelError:
-    """The hub's model record, or the error to raise in the asking thread."""
+    """The hub's model record, or the error for the asking thread to raise."""
     from huggingface_hub import HfApi, constants
     from huggingface_hub.errors import (
         GatedRepoError,
@@ -127,30 +120,25 @@ def _model_info(repo: str, token: bool | None) -> ModelInfo | ModelError:
         RepositoryNotFoundError,
     )
 
-    constants.HF_HUB_DISABLE_TELEMETRY = True  # which asks the hub for more, and tells it more
+    constants.HF_HUB_DISABLE_TELEMETRY = True  # saves requests, and tells the hub less
     try:
-        return HfApi(endpoint=endpoint(), token=token).model_info(
-            repo, timeout=ASK_SECONDS, files_metadata=True
-        )
+        return HfApi(token=token).model_info(repo, timeout=ASK_SECONDS, files_metadata=True)
     except (RepositoryNotFoundError, GatedRepoError, HFValidationError):
-        return _unknown(repo)
+        return _unknown()
     except OfflineModeIsEnabled:
         return HubUnreachableError(
-            repo,
             "{name} is not on this machine, and the hub client is set to offline mode.",
-            LOCAL_WAY_OUT,
+            LOCAL_ADVICE,
         )
-    except Exception as error:  # noqa: BLE001 - every way a network can fail is the same to a person
+    except Exception as error:  # noqa: BLE001 - all network failures are the same to a visitor
         return HubUnreachableError(
-            repo,
             f"The model hub could not be reached about {{name}} ({type(error).__name__}).",
-            f"Check the internet connection and try again. {LOCAL_WAY_OUT}",
+            f"Check the internet connection and try again. {LOCAL_ADVICE}",
         )
 
 
-def _unknown(repo: str) -> UnknownModelError:
+def _unknown() -> UnknownModelError:
     return UnknownModelError(
-        repo,
         "There is no public model called {name} on the hub.",
         "Check the spelling (owner/name), or pick a model from the list.",
     )
@@ -160,19 +148,18 @@ def _read_info(repo: str, info: ModelInfo) -> HubModel:
     sizes = {file.rfilename: file.size for file in info.siblings or () if _wanted(file.rfilename)}
     if not any(name.endswith(".safetensors") for name in sizes):
         raise NoWeightsError(
-            repo,
             "{name} has no weights in the safetensors format, and other formats can run code.",
             "Pick another model, or convert its weights with save_pretrained and open the folder.",
         )
-    if len(sizes) > _MOST_FILES:
+    if len(sizes) > _MAX_FILES:
         raise DownloadRefusedError(
-            repo, f"{{name}} comes in {len(sizes):,} files.", "Pick another model."
+            f"{{name}} comes in {len(sizes):,} files.", "Pick another model."
         )
     files = tuple((name, size) for name, size in sizes.items() if isinstance(size, int))
-    known = len(files) == len(sizes) and all(size >= 0 for _, size in files)
-    if not known or _COMMIT.fullmatch(info.sha or "") is None:
+    all_sized = len(files) == len(sizes) and all(size >= 0 for _, size in files)
+    if not all_sized or _COMMIT.fullmatch(info.sha or "") is None:
         raise DownloadRefusedError(
-            repo, "The hub does not say how large the files of {name} are.", "Pick another model."
+            "The hub does not say how large the files of {name} are.", "Pick another model."
         )
     return HubModel(repo, info.sha, files)
 
@@ -184,7 +171,7 @@ def _wanted(name: str) -> bool:
 def _within(seconds: float, work: Callable[[], T]) -> T | None:
     """The result of `work`, or None after `seconds`; the abandoned thread ends on its own.
 
-    The client's own time-out does not cover name resolution nor its retries.
+    The client's own time-out covers neither name resolution nor retries.
     """
     results: list[T] = []
     thread = threading.Thread(target=lambda: results.append(work()), daemon=True)

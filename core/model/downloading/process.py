@@ -1,9 +1,8 @@
-"""Downloading the files of one model, as a process: ``python -m core.model.downloading.process``.
+"""Download the files of one model, as a process: ``python -m core.model.downloading.process``.
 
-Reads one line of JSON, fetches the files it names and no others into the hub client's cache, and
-answers with the folder, or with what went wrong. Only when all files are there, each of the size
-that was announced, does the cache hear that the model is here. Ends when its input does: nobody is
-left who waits.
+Reads one line of JSON, fetches the files it lists, and no others, into the hub client's cache, and
+answers with the folder or with what went wrong. The cache hears about the model only once all files
+are there, each with its announced size. The process ends when its input does: nobody is waiting.
 """
 
 from __future__ import annotations
@@ -19,24 +18,30 @@ from pathlib import Path
 from typing import Any
 
 _MARGIN_BYTES = 1_000_000  # beyond the largest file: references and locks are files too
-_GRACE_SECONDS = 5.0  # to put an unfinished file away
+_GRACE_SECONDS = 5.0  # to remove an unfinished file
+_FAILURES = {
+    errno.EFBIG: "a file is larger than announced",
+    errno.ENOSPC: "the disk is full",
+    errno.EACCES: "the folder for downloads cannot be written",
+    errno.EROFS: "the folder for downloads cannot be written",
+}
 
 
 class _SizeError(Exception):
-    """A file is not of the size that was announced."""
+    """A file does not have its announced size."""
 
 
 def main() -> None:
-    """Fetch, and say how it went."""
+    """Fetch the files and report the outcome."""
     answers = os.fdopen(os.dup(1), "w")
-    os.dup2(2, 1)  # whatever a library prints must not mix with the answer
+    os.dup2(2, 1)  # keep what libraries print out of the answer
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # so that `finally` runs
     request = json.loads(sys.stdin.buffer.readline())
-    threading.Thread(target=_end_with_the_parent, daemon=True).start()
+    threading.Thread(target=_end_with_parent, daemon=True).start()
     try:
         answer = {"folder": str(_fetch(request))}
-    except Exception as error:  # noqa: BLE001 - the parent says it in a sentence
-        answer = {"failure": _in_words(error)}
+    except Exception as error:  # noqa: BLE001 - the parent turns it into a sentence
+        answer = {"failure": _describe(error)}
     json.dump(answer, answers)
     answers.flush()
 
@@ -44,8 +49,8 @@ def main() -> None:
 def _fetch(request: dict[str, Any]) -> Path:
     from huggingface_hub import hf_hub_download
 
-    files = sorted(request["files"], key=lambda file: file[1])  # what is small may refuse early
-    _limit_files(max(size for _, size in files) + _MARGIN_BYTES)
+    files = sorted(request["files"], key=lambda file: file[1])  # small files may refuse early
+    _limit_file_size(max(size for _, size in files) + _MARGIN_BYTES)
     folder = Path()
     for name, size in files:
         path = Path(
@@ -54,7 +59,6 @@ def _fetch(request: dict[str, Any]) -> Path:
                 name,
                 revision=request["revision"],
                 cache_dir=request["cache"],
-                endpoint=request["endpoint"],
                 token=request["token"],
             )
         )
@@ -63,12 +67,12 @@ def _fetch(request: dict[str, Any]) -> Path:
             path.resolve().unlink()
             path.unlink(missing_ok=True)
             raise _SizeError
-    _say_it_is_here(folder, request["revision"])
+    _register(folder, request["revision"])
     return folder
 
 
-def _say_it_is_here(snapshot: Path, revision: str) -> None:
-    """Point the cache's ``refs/main`` to the complete snapshot, in one step."""
+def _register(snapshot: Path, revision: str) -> None:
+    """Point the cache's ``refs/main`` at the complete snapshot, in one step."""
     reference = snapshot.parents[1] / "refs" / "main"
     reference.parent.mkdir(parents=True, exist_ok=True)
     new = reference.with_name(f"main.{os.getpid()}.tmp")
@@ -76,35 +80,29 @@ def _say_it_is_here(snapshot: Path, revision: str) -> None:
     new.replace(reference)
 
 
-def _limit_files(size: int) -> None:
-    """No file of this process grows larger (where the system can promise that)."""
+def _limit_file_size(size: int) -> None:
+    """Let no file of this process grow larger, where the system can enforce that."""
     with contextlib.suppress(ImportError, ValueError, OSError):
         import resource
 
         resource.setrlimit(resource.RLIMIT_FSIZE, (size, size))
 
 
-def _end_with_the_parent() -> None:
-    """Wait for the end of the input, then end, in order if that is possible."""
+def _end_with_parent() -> None:
+    """Wait for the end of the input, then exit, cleanly if possible."""
     while sys.stdin.buffer.read(1):
         pass
-    last = threading.Timer(_GRACE_SECONDS, os._exit, [1])
-    last.daemon = True
-    last.start()
-    if hasattr(signal, "pthread_kill"):  # wakes the main thread out of a read, too
+    last_resort = threading.Timer(_GRACE_SECONDS, os._exit, [1])
+    last_resort.daemon = True
+    last_resort.start()
+    if hasattr(signal, "pthread_kill"):  # interrupts a read in the main thread, too
         signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGTERM)
 
 
-def _in_words(error: Exception) -> str:
+def _describe(error: Exception) -> str:
     if isinstance(error, _SizeError):
-        return "a file is not of the size that was announced"
-    if isinstance(error, OSError) and error.errno == errno.EFBIG:
-        return "a file is larger than was announced"
-    if isinstance(error, OSError) and error.errno == errno.ENOSPC:
-        return "the disk is full"
-    if isinstance(error, OSError) and error.errno in {errno.EACCES, errno.EROFS}:
-        return "the folder for downloads cannot be written"
-    return type(error).__name__
+        return "a file does not have the announced size"
+    return _FAILURES.get(getattr(error, "errno", None) or 0, type(error).__name__)
 
 
 if __name__ == "__main__":

@@ -1,1 +1,1 @@
-"""What is read from the weights of a loaded model: embeddings, W_Q, W_K and W_O."""
+"""Weights of a loaded model: embeddings, W_Q, W_K and W_O."""

@@ -1,9 +1,8 @@
-"""The vectors that a network begins with: one a token of its vocabulary, whatever the context.
+"""Input embeddings: the network's own context-free vector for each entry of its vocabulary.
 
-They are what the network itself brings to the question which words are alike. Positions and
-segments are not in them yet, and no layer has mixed them. Where a family makes them narrower than
-its layers (ALBERT, ELECTRA), scales them (Gemma) or reads its answers off them too (GPT-2), they
-are still the rows that ids choose.
+They contain no positions or segments, and no layer has mixed them. Even where a family makes them
+narrower than its layers (ALBERT, ELECTRA), scales them (Gemma) or shares them with its output
+(GPT-2), they are the rows that ids select.
 """
 
 from __future__ import annotations
@@ -24,55 +23,51 @@ if TYPE_CHECKING:
     from core.model.loaded import LoadedModel
     from core.model.trace import Array, Trace
 
-MOST_SAMPLED = 2000  # words: two million pairs, and 33 MB at the widest table known (4,096)
-_LEAST_WORDS = 100  # whole words of a vocabulary; of one with fewer all entries are drawn from
-_LEAST_LETTERS = 2  # single letters, most of them of other scripts, are close to each other
-_CONTINUES = "##"  # WordPiece's mark of a piece that goes on with a word
-_BEGINS = ("Ġ", "▁")  # marks of byte-level and of SentencePiece vocabularies where a word begins
+MAX_SAMPLED = 2000  # words: two million pairs, and 33 MB for the widest known table (4,096)
+_MIN_WORDS = 100  # a vocabulary with fewer whole words is sampled as a whole
+_MIN_LETTERS = 2  # single letters, mostly of other scripts, are close to each other
+_CONTINUES = "##"  # how WordPiece marks a piece that continues a word
+_BEGINS = ("Ġ", "▁")  # how byte-level and SentencePiece vocabularies mark the start of a word
 _SEED = 0
 
 
 @refusing_to("read")
 def token_embeddings(model: LoadedModel, trace: Trace) -> Array | None:
-    """The input embedding of each token of a trace, float32 (token, dim).
+    """The input embedding of each token in a trace, float32 (token, dim of the table).
 
-    None where the network has no table of them. `dim` is the table's own width.
+    None if the network has no such table.
     """
     return _rows(model, [token.id for token in trace.tokens])
 
 
 @refusing_to("read")
-def sample_embeddings(model: LoadedModel, most: int = MOST_SAMPLED) -> Array | None:
+def sample_embeddings(model: LoadedModel, max_words: int = MAX_SAMPLED) -> Array | None:
     """Input embeddings of random words of the vocabulary, float32 (word, dim), the same each time.
 
-    Words are entries of two letters or more that begin a word, special tokens left out; a
-    vocabulary with hardly any is sampled as a whole. None as for :func:`token_embeddings`.
+    Words are entries of two or more letters that begin a word, without special tokens; a vocabulary
+    with few of them is sampled as a whole. None as for :func:`token_embeddings`.
     """
     ids = whole_words(model)
-    if len(ids) > most:
-        ids = np.random.default_rng(_SEED).choice(ids, most, replace=False).tolist()
+    if len(ids) > max_words:
+        ids = np.random.default_rng(_SEED).choice(ids, max_words, replace=False).tolist()
     return _rows(model, ids)
 
 
 def whole_words(model: LoadedModel) -> list[int]:
-    """Ids of the vocabulary's words, or of all but special tokens where they are too few."""
+    """Ids of the vocabulary's words, or of all but special tokens if there are too few."""
     tokenizer, table = model.tokenizer, _table(model)
     size = len(tokenizer) if table is None else min(len(tokenizer), table.shape[0])
     special, byte_level = set(tokenizer.all_special_ids), is_byte_level(tokenizer)
     names = tokenizer.convert_ids_to_tokens(list(range(size)))
-    ordinary = [(i, name) for i, name in enumerate(names) if name and i not in special]
-    marked = sum(name.startswith(_BEGINS) for _, name in ordinary) >= _LEAST_WORDS
-    words = [
-        i
-        for i, name in ordinary
-        if (name.startswith(_BEGINS) if marked else not name.startswith(_CONTINUES))
-        and _is_word(display_name(name, byte_level))
-    ]
-    return words if len(words) >= _LEAST_WORDS else [i for i, _ in ordinary]
-
-
-def _is_word(text: str) -> bool:
-    return len(text) >= _LEAST_LETTERS and text.isalpha()
+    ordinary = {i: name for i, name in enumerate(names) if name and i not in special}
+    marked = sum(name.startswith(_BEGINS) for name in ordinary.values()) >= _MIN_WORDS
+    words = []
+    for i, name in ordinary.items():
+        begins = name.startswith(_BEGINS) if marked else not name.startswith(_CONTINUES)
+        text = display_name(name, byte_level)
+        if begins and len(text) >= _MIN_LETTERS and text.isalpha():
+            words.append(i)
+    return words if len(words) >= _MIN_WORDS else list(ordinary)
 
 
 def _rows(model: LoadedModel, ids: Sequence[int]) -> Array | None:
@@ -87,6 +82,6 @@ def _rows(model: LoadedModel, ids: Sequence[int]) -> Array | None:
 
 
 def _table(model: LoadedModel) -> torch.Tensor | None:
-    """The weights that turn ids into vectors, (vocabulary, dim); None where there are none."""
-    table, two_axes = input_table(model.network), 2
-    return table if table is not None and table.ndim == two_axes else None
+    """The weights that turn ids into vectors, (vocabulary, dim), or None."""
+    table = input_table(model.network)
+    return table if table is not None and table.ndim == 2 else None

@@ -1,12 +1,9 @@
-"""What a head writes: its values through its part of the layer's output projection W_O.
+"""What a head writes: its values, multiplied by its part of the output projection W_O.
 
-A layer joins the outputs of its heads and multiplies them by W_O; the rows of W_O that belong to a
-head are that head's own. With f(v) = v W_O, the head's output for token i is the sum over j of
-a_ij f(v_j) (Kobayashi et al. 2020, section 3), so |a_ij f(v_j)| says how much of what i receives
-comes from j, where a_ij alone says only how it was shared out. The bias of W_O belongs to no head
-and is left out.
-
-The attention interface does not show W_O, so this is the one place with a table of families.
+A layer joins the outputs of its heads and multiplies them by W_O; some rows of W_O belong to each
+head. With f(v) = v W_O, the head's output for token i is the sum over j of a_ij f(v_j) (Kobayashi
+et al. 2020, section 3), so |a_ij f(v_j)| says how much of what i receives comes from j, while a_ij
+only says how attention is divided. The bias of W_O belongs to no head and is left out.
 """
 
 from __future__ import annotations
@@ -16,104 +13,53 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from core.model.refusal import refusing_to
+from core.model.weights.projections import layer_weights
 
 if TYPE_CHECKING:
     import torch
     from numpy.typing import NDArray
-    from transformers import PreTrainedConfig
 
     from core.model.loaded import LoadedModel
     from core.model.trace import Array, Trace
 
     Doubles = NDArray[np.float64]
 
-# How the module of W_O is called in each family, from the end of its name.
-_MODULES = {
-    ".attention.output.dense": ("bert", "roberta", "electra", "xlm-roberta"),
-    ".attention.out_lin": ("distilbert",),
-    ".attention.dense": ("albert", "gpt_neox"),
-    ".attn.Wo": ("modernbert",),
-    ".attn.c_proj": ("gpt2",),
-    ".self_attn.out_proj": ("opt",),
-    ".self_attn.o_proj": ("llama", "qwen2", "qwen3", "mistral", "gemma2"),
-    ".self_attn.dense": ("phi",),
-    ".attention.o_proj": ("vit", "dinov2"),
-}
-_ENDINGS = {family: ending for ending, families in _MODULES.items() for family in families}
-
-
-def output_module_ending(family: str) -> str | None:
-    """How the name of the module that holds W_O ends in this family; None where it is not known."""
-    return _ENDINGS.get(family)
-
 
 @refusing_to("read")
 def output_projections(model: LoadedModel) -> tuple[torch.Tensor, ...] | None:
     """W_O of every layer by head, (head, dim, width) each: views of the model's own weights.
 
-    None where the family is not known, or its modules are not as expected.
+    None if the family is unknown, or its modules are not as expected.
     """
-    ending = _ENDINGS.get(model.network.config.model_type)
-    if ending is None:
+    weights = layer_weights(model, "o")
+    if weights is None or any(weight.shape[1] % model.heads for weight in weights):
         return None
-    modules = [
-        module for name, module in model.network.named_modules() if f".{name}".endswith(ending)
-    ]
-    if model.network.config.model_type == "albert":
-        modules = _in_turns(modules, model.network.config)
-    weights = tuple(_by_head(module, model.heads) for module in modules)
-    if len(weights) != model.layers or None in weights:
-        return None
-    return weights  # type: ignore[return-value]
-
-
-def _in_turns(modules: list[torch.nn.Module], config: PreTrainedConfig) -> list[torch.nn.Module]:
-    """ALBERT's modules as often as they are used: its groups of layers share weights over turns.
-
-    Which group a turn takes is counted as the model's own forward pass counts it.
-    """
-    turns, groups, inner = (
-        config.num_hidden_layers,
-        config.num_hidden_groups,
-        config.inner_group_num,
-    )
-    order = [int(turn / (turns / groups)) for turn in range(turns)]
-    return [modules[group * inner + layer] for group in order for layer in range(inner)]
-
-
-def _by_head(module: torch.nn.Module, heads: int) -> torch.Tensor | None:
-    from transformers.pytorch_utils import Conv1D
-
-    weight = module.weight.detach()
-    rows = weight if isinstance(module, Conv1D) else weight.T  # (head x dim, width)
-    if rows.shape[0] % heads:
-        return None
-    return rows.unflatten(0, (heads, -1))  # type: ignore[no-untyped-call, no-any-return]
+    return tuple(weight.T.unflatten(0, (model.heads, -1)) for weight in weights)  # type: ignore[no-untyped-call]
 
 
 @refusing_to("read")
 def transformed_values(model: LoadedModel, trace: Trace, layer: int, head: int) -> Array | None:
-    """f(v_j) of one head: what it would write if it attended to token j alone.
+    """f(v_j) of one head: what it would write if it attended only to token j.
 
-    Float32 (token, width); None where W_O is not known.
+    Float32 (token, width); None if W_O is unknown.
     """
     import torch
 
     projections = output_projections(model)
     if projections is None:
         return None
+    values = torch.from_numpy(trace.kv_values[layer, head // trace.group].copy())
     with torch.inference_mode():
-        values = _values(model, trace, layer)[head]
-        written: Array = (values @ projections[layer][head]).cpu().numpy()
+        written: Array = (values.to(model.device) @ projections[layer][head]).cpu().numpy()
     return written
 
 
 @refusing_to("read")
 def value_grams(model: LoadedModel) -> tuple[Doubles, ...] | None:
-    """W_O W_O^T of every head, float64 (head, dim, dim) a layer; None where W_O is unknown.
+    """W_O W_O^T of every head, float64 (head, dim, dim) per layer; None if W_O is unknown.
 
-    All that the lengths of transformed values need, for any number of texts: |v W|^2 is
-    v (W W^T) v^T. Float64, as squares of small norms lose digits.
+    This is all that the norms of transformed values need, for any number of texts: |v W|^2 is
+    v (W W^T) v^T. Float64, because squares of small norms lose digits.
     """
     projections = output_projections(model)
     if projections is None:
@@ -126,11 +72,11 @@ def value_grams(model: LoadedModel) -> tuple[Doubles, ...] | None:
 def transformed_norms(
     model: LoadedModel, trace: Trace, grams: tuple[Doubles, ...] | None = None
 ) -> Array | None:
-    """|f(v_j)| of every head and token, float32 (layer, head, token); None where W_O is unknown.
+    """|f(v_j)| of every head and token, float32 (layer, head, token); None if W_O is unknown.
 
     Parameters
     ----------
-    grams : from :func:`value_grams`, to spare them for many texts; made here when None.
+    grams : from :func:`value_grams`, to reuse them for many texts.
     """
     from threadpoolctl import threadpool_limits
 
@@ -145,11 +91,3 @@ def transformed_norms(
             squares = ((values @ gram) * values).sum(axis=-1)
             norms[layer] = np.sqrt(np.maximum(squares, 0))
     return norms
-
-
-def _values(model: LoadedModel, trace: Trace, layer: int) -> torch.Tensor:
-    """The layer's values, repeated to the query heads: (head, token, dim), where the model is."""
-    import torch
-
-    values = torch.from_numpy(trace.kv_values[layer].copy()).to(model.device)
-    return values.repeat_interleave(trace.group, dim=0)

@@ -10,7 +10,7 @@ import pandas as pd
 import streamlit as st
 
 from core.analysis.head_patterns.similarity import map_heads, nearest_heads
-from core.figures.alike import alike_by_layer
+from core.figures.similar_heads import similar_by_layer
 from core.screens.atlas.screen import open_head
 from core.screens.atlas.wording import number
 from core.ui.head_maps import show_heads
@@ -38,7 +38,7 @@ def show_alike(screen: Screen, colours: Palette) -> None:
     left, right = st.columns([3, 2], gap="medium")
     with left:
         show_heads(
-            alike_by_layer(drawn.points, heads, chosen, colours),
+            similar_by_layer(drawn.points, heads, chosen, colours),
             key="atlas_heads",
             on_open=partial(open_head, part="alike"),
             heads=heads,

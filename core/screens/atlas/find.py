@@ -10,8 +10,8 @@ import pandas as pd
 import streamlit as st
 
 from core.analysis.atlas import SearchError, search_tokens
-from core.analysis.atlas.dispersion import CLUSTERS, MOST_MATCHES, clusters_of, dispersion
-from core.analysis.atlas.search import KINDS, LONGEST_QUERY, Kind
+from core.analysis.atlas.dispersion import CLUSTERS, MAX_MATCHES, clusters_of, dispersion
+from core.analysis.atlas.search import KINDS, MAX_QUERY, Kind
 from core.screens.atlas.screen import Found, open_head
 from core.screens.atlas.wording import number
 from core.ui import address, controls
@@ -73,7 +73,7 @@ def _fields() -> tuple[str, Kind]:
         "find",
         "",
         "Find",
-        max_chars=LONGEST_QUERY,
+        max_chars=MAX_QUERY,
         column=150,
         placeholder="a word, e.g. she",
     ).strip()
@@ -178,7 +178,7 @@ def _centres(matches: int) -> str:
     """What distances were measured to, for so many matches."""
     if clusters_of(matches) == 1:
         return f"the middle of all {matches} (too few for clusters)"
-    drawn = f" of {MOST_MATCHES} drawn from the {matches:,}" if matches > MOST_MATCHES else ""
+    drawn = f" of {MAX_MATCHES} drawn from the {matches:,}" if matches > MAX_MATCHES else ""
     return f"the nearest of {CLUSTERS} k-means centres{drawn}"
 
 

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 PROJECTIONS: tuple[Projection, ...] = ("PCA", "UMAP", "t-SNE")
 STAGES: dict[Stage, str] = {"raw": "raw", "translated": "translated", "normalized": "normalized"}
 TILE_TOKENS = 1_500  # drawn in each tile of the matrix; the single view draws all
-MOST_MATCHES = 500  # of a search, added to them
+MAX_MATCHES = 500  # of a search, added to them
 _FORGOTTEN_SECONDS = 20  # after which nobody looks at the page any more
 _SEED = 0
 _turn = threading.Lock()
@@ -115,8 +115,8 @@ def tile_tokens(atlas: Atlas, matches: NDArray[np.bool_] | None) -> NDArray[np.i
     chosen = generator.permutation(size)[:TILE_TOKENS]
     if matches is not None and size > TILE_TOKENS:
         found = np.flatnonzero(matches)
-        if found.size > MOST_MATCHES:
-            found = generator.choice(found, MOST_MATCHES, replace=False)
+        if found.size > MAX_MATCHES:
+            found = generator.choice(found, MAX_MATCHES, replace=False)
         chosen = np.union1d(chosen, found)
     return np.sort(chosen)
 

@@ -14,7 +14,7 @@ from core.screens.atlas.find import show_spread
 from core.screens.atlas.layouts import laid_out_tiles, tile_points, tile_tokens
 from core.screens.atlas.options import LABELS, dimensions, switches
 from core.screens.atlas.progress import LOOK_EVERY, ensure_layouts, follow, tell_progress
-from core.screens.atlas.screen import Screen, drawn, open_head
+from core.screens.atlas.screen import Screen, open_head, token_data
 from core.screens.atlas.wording import STAGE_WORDS, number
 from core.ui import controls
 
@@ -102,7 +102,7 @@ def _matrix(screen: Screen, tokens: NDArray[np.intp], points: Array) -> AtlasMat
         own_scale=bool(st.session_state["own"]),
         chosen=(screen.layer, screen.head),
         labelled=bool(st.session_state[LABELS]),
-        **drawn(screen, tokens),
+        **token_data(screen, tokens),
     )
 
 

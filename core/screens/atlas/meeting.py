@@ -12,8 +12,8 @@ import pandas as pd
 import streamlit as st
 
 from core.analysis.atlas import SearchError
-from core.analysis.atlas.meeting import MOST_SENTENCES, Meeting, common_sentences, meet_words
-from core.analysis.atlas.search import LONGEST_QUERY, phrase_places
+from core.analysis.atlas.meeting import MAX_SENTENCES, Meeting, common_sentences, meet_words
+from core.analysis.atlas.search import MAX_QUERY, phrase_places
 from core.model import ModelError, trace_by_length
 from core.screens.atlas.rerun import model_of, reads_alike
 from core.screens.atlas.screen import open_head
@@ -78,7 +78,7 @@ def show_meeting(screen: Screen, colours: Palette) -> None:
 def _pick_words() -> tuple[str, str]:
     with st.container(horizontal=True, vertical_alignment="bottom"):
         first, second = (
-            controls.text(key, default, label, max_chars=LONGEST_QUERY, width=200).strip()
+            controls.text(key, default, label, max_chars=MAX_QUERY, width=200).strip()
             for key, default, label in zip(
                 ("first", "second"), DEFAULT_WORDS, ("From", "to"), strict=True
             )
@@ -167,5 +167,5 @@ def _show_examples(screen: Screen, meeting: Meeting, first: str, second: str) ->
         }
     )
     st.dataframe(table, key="atlas_examples", hide_index=True)
-    if len(meeting.sentences) == MOST_SENTENCES:
-        st.caption(f"More than {MOST_SENTENCES} sentences have both; so many were measured.")
+    if len(meeting.sentences) == MAX_SENTENCES:
+        st.caption(f"More than {MAX_SENTENCES} sentences have both; so many were measured.")

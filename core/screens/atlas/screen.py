@@ -106,7 +106,7 @@ def open_head(layer: int, head: int, part: str = "one") -> None:
     st.session_state.update(layer=str(layer + 1), head=str(head + 1), part=part)
 
 
-def drawn(screen: Screen, tokens: NDArray[np.intp]) -> dict[str, Any]:
+def token_data(screen: Screen, tokens: NDArray[np.intp]) -> dict[str, Any]:
     """What the matrix and the cloud are both told of the tokens that they draw."""
     atlas, columns = screen.atlas, screen.atlas.tokens
     tones = point_tones(atlas, screen.colour)

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 import streamlit as st
 
 from core.analysis.atlas import Gathered
-from core.model.machine.memory import available_bytes
+from core.model.memory import available_bytes
 from core.ui.site.deployment import setting
-from core.ui.site.shelves import Shelves, bytes_of
+from core.ui.site.shared_cache import SharedCache, bytes_of
 
 if TYPE_CHECKING:
     from core.analysis.atlas import Atlas
@@ -97,19 +97,19 @@ class AtlasShelf:
 
 
 @st.cache_resource(show_spinner=False)
-def atlas_shelves() -> Shelves[AtlasShelf]:
+def atlas_shelves() -> SharedCache[AtlasShelf]:
     """The atlases of this server: `ATLASES_BYTES` together, or what HEADSCOPE_ATLAS_MB says."""
     given = setting("ATLAS_MB") or ""
     free = available_bytes()
     most = ATLASES_BYTES if free is None else min(ATLASES_BYTES, int(free * _ATLASES_SHARE))
     if given.isdigit():
         most = int(given) * 10**6
-    return Shelves(most, lambda shelf: shelf.size, AtlasShelf.stop_jobs)
+    return SharedCache(most, lambda shelf: shelf.size, AtlasShelf.stop_jobs)
 
 
 def atlas_shelf(model_name: str, digest: str) -> AtlasShelf:
     """The shelf of a model and a corpus (or of a file), empty at first."""
-    return atlas_shelves().at((model_name, digest), AtlasShelf)
+    return atlas_shelves().get((model_name, digest), AtlasShelf)
 
 
 @dataclass(eq=False)
@@ -130,9 +130,9 @@ class CorpusPlace:
 
 
 @st.cache_resource(show_spinner=False)
-def corpus_places() -> Shelves[CorpusPlace]:
+def corpus_places() -> SharedCache[CorpusPlace]:
     """What was read of files and pasted lines, of `CORPORA_BYTES` together, by their digest."""
-    return Shelves(CORPORA_BYTES, lambda place: place.size)
+    return SharedCache(CORPORA_BYTES, lambda place: place.size)
 
 
 @st.cache_resource(show_spinner=False)

@@ -10,7 +10,7 @@ from core.analysis.head_patterns.search import find_heads, strongest_head
 from core.analysis.strongest_link import strongest_link
 from core.analysis.view_weights import only_permits, sends_scores
 from core.ui.messages import quote
-from core.ui.presets import Preset, show
+from core.ui.presets import Preset
 from core.ui.words.formulas import cap_sentence, capped, softcap_of
 
 if TYPE_CHECKING:
@@ -29,13 +29,13 @@ _MANY = 64  # tokens; from about here the picture scrolls
 def explain(trace: Trace, view: Mapping[str, Any]) -> str:
     """How to read the picture, true for what is on the screen."""
     reading = (
-        "A line joins a token (left) to one it attends to (right), in the colour of its head: the"
-        " stronger, the wider and darker. The bars beside a token are its weights in each head, the"
+        "A line joins a token (left) to one it attends to (right), in the colour of its head; wider"
+        " and darker lines are stronger. The bars beside a token are its weights in each head, the"
         " number is their mean."
     )
     sentences = [reading, _explain_rows(view)]
     if trace.causal:
-        sentences.append("This model reads from left to right: no line leads to later tokens.")
+        sentences.append("This model reads from left to right: no line leads to a later token.")
     if trace.shape[2] > _MANY:
         sentences.append(
             "Lines with an end out of view are fainter; the map on the right shows each token's"
@@ -54,21 +54,26 @@ def _explain_rows(view: Mapping[str, Any]) -> str:
             " is the layer's largest."
         )
     hidden = view["hide"] or view["without"] or view["pairs"] != "all"
-    rest = ", of which some goes to tokens not shown" if hidden else ""
-    return f"The lines of one token and one head add up to 1{rest}."
-
-
-def show_presets(trace: Trace) -> None:
-    """Buttons that set the controls, each with what it shows."""
-    show("head_view", lambda: _presets(trace))
+    rest = ", part of which goes to tokens not shown" if hidden else ""
+    return f"The lines of one token in one head add up to 1{rest}."
 
 
 def show_mathematics(trace: Trace, layer: int) -> None:
     """The definitions behind the lines of a layer (from 0), as this model has them."""
     softcap = softcap_of(trace, layer)
     product = capped(r"s \, \langle q^h_i, k^h_j \rangle", softcap)
-    mask = "" if only_permits(trace, layer) else " + m^h_{ij}"
-    adds = "" if not mask else " $m$ is what this model adds to its scores."
+    adds = not only_permits(trace, layer)
+    mask, added = (
+        (" + m^h_{ij}", " $m$ is what this model adds to its scores.") if adds else ("", "")
+    )
+    if sends_scores(trace, layer):
+        source = (
+            "The numbers you read are computed from this formula in the browser, which gets the"
+            " layer's $q$, $k$ and $L$ as float32."
+        )
+    else:
+        why = "$q$ and $k$ alone do not give them" if adds else "they are smaller than $q$ and $k$"
+        source = f"The numbers you read are the model's own weights, sent as float32 because {why}."
     with st.expander("The mathematics"):
         st.markdown(
             rf"""
@@ -82,111 +87,81 @@ z^h_{{ij}} = {product}{mask},
 L^h_i = \log \sum_{{j'}} e^{{z^h_{{ij'}}}},
 $$
 
-where the sum runs over the tokens that the model lets $i$ see.{adds} {cap_sentence(softcap)} The
-picture rounds it to $\lfloor 255 \, a \rceil / 255$. {_sent(trace, layer)}
+where the sum runs over the tokens that $i$ may attend to.{added} {cap_sentence(softcap)} The
+picture rounds it to $\lfloor 255 \, a \rceil / 255$. {source}
 """
             r"""
-**Attention is not yet effect.** What head $h$ adds to token $i$ is the vector
-$\sum_j a^h_{ij} \, f^h(v_j)$ with $f^h(v_j) = v^h_j W^h_O$. A token with a short $f(v)$ adds little
-however much attention it gets, which is how many heads rest on `[SEP]` without changing much
-(Kobayashi et al. 2020). The weights *× |f(value)|* are $a^h_{ij} \lVert f^h(v_j) \rVert$, the
-length of each token's part; the weights *× |value|* are $a^h_{ij} \lVert v^h_j \rVert$. Parts that
-point in different ways cancel, so that lengths do not add up to the length of the sum:
+**Attention is not yet effect.** Head $h$ adds the vector $\sum_j a^h_{ij} \, f^h(v_j)$ to token
+$i$, with $f^h(v_j) = v^h_j W^h_O$. A token with a short $f(v)$ adds little however much attention
+it gets; that is how many heads rest on `[SEP]` without changing much (Kobayashi et al. 2020). The
+weights *× |f(value)|* are $a^h_{ij} \lVert f^h(v_j) \rVert$, the length of each token's part; the
+weights *× |value|* are $a^h_{ij} \lVert v^h_j \rVert$. Parts that point in different directions
+cancel, so the lengths do not add up to the length of the sum:
 
 $$
 \Bigl\lVert \sum_j a^h_{ij} \, f^h(v_j) \Bigr\rVert \le \sum_j a^h_{ij} \lVert f^h(v_j) \rVert .
 $$
 
-*What one head moves*, on the page of anomaly views, gives both numbers.
+*What one head moves*, on the anomaly page, gives both numbers.
 
-*Renormalise rows* divides by what is left of a row in the tokens shown, $J$:
+*Renormalise rows* divides by the sum of a row over the tokens shown, $J$:
 $\; a_{ij} / \sum_{j' \in J} a_{ij'}$.
 """
         )
 
 
-def _sent(trace: Trace, layer: int) -> str:
-    """What travels to the browser for the numbers that are read there."""
-    if sends_scores(trace, layer):
-        return (
-            "The numbers you read are computed from this formula in the browser: the layer's $q$,"
-            " $k$ and $L$ are sent as float32."
-        )
-    why = (
-        "they are smaller here than $q$ and $k$"
-        if only_permits(trace, layer)
-        else "$q$ and $k$ alone do not give them"
-    )
-    return f"The numbers you read are the model's weights themselves, sent as float32, as {why}."
-
-
-def _presets(trace: Trace) -> list[Preset]:
-    """Settings worth seeing on this text; heads are found by measuring, not by a list."""
-    last = trace.shape[0]
+def examples(trace: Trace) -> list[Preset]:
+    """Settings worth seeing on this text; heads are measured, not listed."""
+    last = trace.shape[0] - 1
     presets = []
     link = strongest_link(trace)
     if link is not None:
-        query, key = (quote(trace.tokens[at].display) for at in (link.query, link.key))
+        query, key = (quote(trace.tokens[i].display) for i in (link.query, link.key))
         presets.append(
             Preset(
                 "One head, one word",
                 f"L{link.layer + 1} H{link.head + 1} gives {link.weight:.2f} of {query}'s attention"
-                f" to {key}: the strongest link between two words that are no neighbours.",
+                f" to {key}: the strongest link between two words that are not neighbours.",
                 _state(link.layer, heads=[link.head + 1], **{"from": [link.query + 1]}),
             )
         )
-    presets += _measured_presets(trace)
-    presets.append(
+    layer, head, value = strongest_head(trace, "previous")
+    resting = find_heads(trace, "delimiters").scores.mean(axis=1)  # (layer,)
+    resting_layer = int(resting.argmax())
+    presets += [
+        Preset(
+            "The token before",
+            f"L{layer + 1} H{head + 1} looks back one token more than any other head: on average"
+            f" {value:.2f} of its attention.",
+            _state(layer, heads=[head + 1], what=True),
+        ),
+        Preset(
+            "What attention brings",
+            f"Layer {resting_layer + 1} puts {resting.max():.0%} of its attention on special"
+            " tokens, full stops and commas; times the length of the values, much of that shrinks.",
+            _state(resting_layer, weigh="value"),
+        ),
         Preset(
             "Without special tokens",
-            f"What is left in layer {last} when special tokens are hidden and rows are divided by"
-            " what remains.",
-            _state(last - 1, hide=True, renorm=True),
-        )
-    )
+            f"What is left in layer {last + 1} when special tokens are hidden and rows are divided"
+            " by the sum of what remains.",
+            _state(last, hide=True, renorm=True),
+        ),
+    ]
     if any(token.segment for token in trace.tokens):
         presets.append(
             Preset(
                 "From one sentence to the other",
-                f"Only lines from the first sentence to the second, in layer {last}.",
-                _state(last - 1, pairs="ab", hide=True),
+                f"Only lines from the first sentence to the second, in layer {last + 1}.",
+                _state(last, pairs="ab", hide=True),
             )
         )
     return presets
 
 
-def _measured_presets(trace: Trace) -> list[Preset]:
-    layer, head, value = strongest_head(trace, "previous")
-    resting = find_heads(trace, "delimiters").scores.mean(axis=1)  # (layer,)
-    rest = int(resting.argmax())
-    return [
-        Preset(
-            "The token before",
-            f"L{layer + 1} H{head + 1} looks back by one more than any other head: {value:.2f} of"
-            " its attention, on average.",
-            _state(layer, heads=[head + 1], what=True),
-        ),
-        Preset(
-            "What attention brings",
-            f"Layer {rest + 1} puts {resting[rest]:.0%} of its attention on special tokens, full"
-            " stops and commas; times the length of the values, much of that shrinks.",
-            _state(rest, weigh="value"),
-        ),
-    ]
-
-
 def _state(layer: int, **changes: Any) -> dict[str, Any]:  # noqa: ANN401 - values of widgets
-    """The page's whole state, as it begins but for `changes`; `layer` from 0."""
-    return {
-        "layer": str(layer + 1),
-        "pairs": "all",
-        "least": "auto",
-        "weigh": "attention",
-        "hide": False,
-        "renorm": False,
-        "what": False,
-        "heads": [],
-        "without": [],
-        "from": [],
-        "to": [],
-    } | changes
+    """The page's whole state, as it is at first except for `layer` (from 0) and `changes`."""
+    lists: dict[str, Any] = {key: [] for key in ("heads", "without", "from", "to")}
+    switches = dict.fromkeys(("hide", "renorm", "what"), False)
+    choices = {"layer": str(layer + 1), "pairs": "all", "least": "auto", "weigh": "attention"}
+    return choices | switches | lists | changes

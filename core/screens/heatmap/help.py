@@ -10,7 +10,7 @@ import streamlit as st
 from core.analysis.head_patterns.search import strongest_head
 from core.analysis.strongest_link import strongest_link
 from core.ui.messages import quote
-from core.ui.presets import Preset, show
+from core.ui.presets import Preset
 from core.ui.words.formulas import cap_sentence, capped, softcap_of
 
 if TYPE_CHECKING:
@@ -21,10 +21,10 @@ if TYPE_CHECKING:
 def explain(trace: Trace, table: AttentionTable, layer: Layer, head: Head, view: str) -> str:
     """How to read the table, true for what is on the screen."""
     if table.kind == "scores":
-        only = layer if isinstance(layer, int) else None
-        sentences = _explain_scores(table, layer, head, view, softcap_of(trace, only))
+        softcap = softcap_of(trace, layer if isinstance(layer, int) else None)
+        sentences = _explain_scores(table, layer, head, view, softcap)
     else:
-        sentences = _explain_attention(table, layer, head)
+        sentences = [_explain_attention(table, layer, head)]
     if table.hidden:
         tokens = "token is" if table.hidden == 1 else "tokens are"
         sentences.append(f"{table.hidden} special {tokens} hidden.")
@@ -35,33 +35,26 @@ def _explain_scores(
     table: AttentionTable, layer: Layer, head: Head, view: str, softcap: float | None
 ) -> list[str]:
     bounded = "" if softcap is None else f", soft-capped at ±{softcap:g}"
-    sentences = [f"Scores are the scaled dot products of queries and keys{bounded}."]
-    if isinstance(layer, int) and isinstance(head, int):
-        sentences.append("Softmax turns each row, special tokens included, into attention.")
-    else:
-        sentences.append(
-            "This is a summary of several heads: its softmax is not the summary of their attention."
-        )
+    meaning = "Softmax turns each row, special tokens included, into attention."
+    if not (isinstance(layer, int) and isinstance(head, int)):
+        meaning = "This is a summary of heads: its softmax is not the summary of their attention."
+    sentences = [f"Scores are the scaled dot products of queries and keys{bounded}.", meaning]
     if not np.isfinite(table.values).all():
         empty = "A dash" if view == "table" else "An empty cell"
         sentences.append(f"{empty} is a pair the model does not permit.")
     return sentences
 
 
-def _explain_attention(table: AttentionTable, layer: Layer, head: Head) -> list[str]:
-    meaning = "a column says how much a token is attended to."
+def _explain_attention(table: AttentionTable, layer: Layer, head: Head) -> str:
+    meaning = "a column shows how much attention a token gets."
     low, high = float(table.row_sums.min()), float(table.row_sums.max())
     if table.rows_sum_to_one:
-        return [f"Rows add up to 1, columns do not: {meaning}"]
+        return f"Rows add up to 1, columns do not: {meaning}"
     if head == "max":
-        cell = "the largest value of any head" + (", averaged over layers" * (layer == "mean"))
-        return [f"Each cell is {cell}: rows add up to {low:.2f} to {high:.2f} here; {meaning}"]
-    return [f"Rows add up to {low:.2f} to {high:.2f}: the rest went to hidden tokens; {meaning}"]
-
-
-def show_presets(trace: Trace) -> None:
-    """Buttons that set the controls, each with what it shows."""
-    show("heatmap", lambda: _presets(trace))
+        averaged = ", averaged over layers" if layer == "mean" else ""
+        cell = f"the largest value of any head{averaged}"
+        return f"Each cell is {cell}, so rows add up to {low:.2f} to {high:.2f}; {meaning}"
+    return f"Rows add up to {low:.2f} to {high:.2f}: the rest went to hidden tokens; {meaning}"
 
 
 def show_mathematics(trace: Trace) -> None:
@@ -71,8 +64,8 @@ def show_mathematics(trace: Trace) -> None:
     with st.expander("The mathematics"):
         st.markdown(
             rf"""
-For a head with queries $q_i$, keys $k_j$ (vectors of $d$ numbers each), scaling $s$ (usually
-$1/\sqrt{{d}}$) and mask $m$, the **score** and the **attention** of token $i$ to token $j$ are
+With queries $q_i$ and keys $k_j$ of one head ($d$ numbers each), a scaling $s$ (usually
+$1/\sqrt{{d}}$) and a mask $m$, the **score** and the **attention** of token $i$ to token $j$ are
 
 $$
 z_{{ij}} = {product} + m_{{ij}},
@@ -85,87 +78,67 @@ $$
 {cap_sentence(softcap)}
 """
             r"""
-A row belongs to the token that attends (query), a column to the token that is attended to (key).
-*Mean* and *maximum* are taken over the heads of a layer; the mean over layers is taken last.
-Merging a word of pieces $w$ and a word of pieces $v$ gives
-$\frac{1}{|w|}\sum_{i \in w} \sum_{j \in v} a_{ij}$, which keeps rows at 1
-(Clark et al. 2019, section 4.1).
+Rows attend (query), columns are attended to (key). *Mean* and *maximum* are taken over the heads of
+a layer first, the mean over layers last. Merging the pieces of two words $w$ and $v$ gives
+$\frac{1}{|w|}\sum_{i \in w} \sum_{j \in v} a_{ij}$, which keeps rows at 1 (Clark et al. 2019, 4.1).
 
-What attention shows is where information **may** flow, not what is done with it: the value vectors
-and everything after them decide that.
+Attention shows where information **may** flow; what happens to it depends on the values and all
+that follows.
 """
         )
 
 
-def _presets(trace: Trace) -> list[Preset]:
-    """Settings worth seeing on this text; heads are found by measuring, not by a list."""
+def examples(trace: Trace) -> list[Preset]:
+    """Settings worth seeing on this text; heads are measured, not listed."""
     layers, heads = trace.shape[:2]
     middle = layers // 2  # from 0
+    layer, head, mean = strongest_head(trace, "previous")
+    looks_back = f"L{layer + 1} H{head + 1}"
     presets = [
         Preset(
             "Mean of the last layer",
-            f"What layer {layers} attends to on average over its {heads} heads. Averages hide"
-            " specialists: compare with a single head.",
-            _state(layer=layers, head="mean"),
+            f"What layer {layers} attends to on average over its {heads} heads. An average hides"
+            " specialists: compare it with a single head.",
+            _state(layers, "mean"),
         )
     ]
-    link = strongest_link(trace, layers=(middle,))
-    if link is not None:
-        query, key = trace.tokens[link.query].display, trace.tokens[link.key].display
+    if (link := strongest_link(trace, layers=(middle,))) is not None:
+        query, key = (quote(trace.tokens[i].display) for i in (link.query, link.key))
         presets.append(
             Preset(
                 "One head of a middle layer",
-                f"L{middle + 1} H{link.head + 1} gives {link.weight:.2f} of {quote(query)} to"
-                f" {quote(key)}, the strongest link in this layer between two words that are not"
-                " neighbours.",
-                _state(layer=middle + 1, head=link.head + 1),
+                f"L{middle + 1} H{link.head + 1} gives {link.weight:.2f} of {query}'s attention to"
+                f" {key}: the strongest link in this layer between words that are not neighbours.",
+                _state(middle + 1, link.head + 1),
             )
         )
-    layer, head, mean = strongest_head(trace, "previous")
     if len(trace.tokens) > 1:
-        presets.append(_token_before(layer, head, mean))
-    presets.append(
+        looks = "looks back one token" if mean > 0.5 else "comes closest to looking back one token"
+        presets.append(
+            Preset(
+                "The token before",
+                f"{looks_back} {looks}: on average {mean:.2f} goes to the previous token. Watch the"
+                " line beside the diagonal.",
+                _state(layer + 1, head + 1),
+            )
+        )
+    return [
+        *presets,
         Preset(
             "Only words",
             "The mean of the last layer without special tokens, word pieces merged, rows"
-            " renormalised: what is left when the resting places are taken away.",
-            _state(layer=layers, head="mean", hide=True, renorm=True, words=True),
-        )
-    )
-    presets.append(
+            " renormalised: what is left without the tokens where attention rests.",
+            _state(layers, "mean", hide=True, renorm=True, words=True),
+        ),
         Preset(
             "Before softmax",
-            f"The raw scores of L{layer + 1} H{head + 1}: what softmax turns into attention.",
-            _state(layer=layer + 1, head=head + 1, values="scores"),
-        )
-    )
-    return presets
+            f"The raw scores of {looks_back}, which softmax turns into attention.",
+            _state(layer + 1, head + 1, values="scores"),
+        ),
+    ]
 
 
-def _token_before(layer: int, head: int, mean: float) -> Preset:
-    looks = "looks back by one" if mean > 0.5 else "comes closest to looking back by one"
-    return Preset(
-        "The token before",
-        f"L{layer + 1} H{head + 1} {looks}: on average {mean:.2f} goes to the previous token. Watch"
-        " the line beside the diagonal.",
-        _state(layer=layer + 1, head=head + 1),
-    )
-
-
-def _state(
-    layer: int,
-    head: int | str,
-    values: str = "attention",
-    *,
-    hide: bool = False,
-    renorm: bool = False,
-    words: bool = False,
-) -> dict[str, str | bool]:
-    return {
-        "layer": str(layer),
-        "head": str(head),
-        "values": values,
-        "hide": hide,
-        "renorm": renorm,
-        "words": words,
-    }
+def _state(layer: int, head: int | str, **changes: str | bool) -> dict[str, str | bool]:
+    """The page's state, as it is at first except for layer, head (from 1) and `changes`."""
+    state: dict[str, str | bool] = {"layer": str(layer), "head": str(head), "values": "attention"}
+    return state | {"hide": False, "renorm": False, "words": False} | changes

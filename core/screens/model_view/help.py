@@ -1,4 +1,4 @@
-"""What the model view says: what was found, how to read it, examples, the mathematics."""
+"""What the model view says: how to read it, examples that set its controls, the mathematics."""
 
 from __future__ import annotations
 
@@ -7,18 +7,17 @@ from typing import TYPE_CHECKING, Literal
 import streamlit as st
 
 from core.analysis.head_patterns import OTHER_END, SAME_START
-from core.analysis.head_patterns.order import token_step
-from core.analysis.model_map import PAIR_FILTERS
+from core.analysis.head_patterns.similarity import token_step
 from core.analysis.related_words.heads import LEVEL
 from core.analysis.related_words.words import ONE_PAIR_IN
 from core.components.model_view import MAX_ENLARGED_LINES, MAX_LINES
 from core.ui import controls
 from core.ui.messages import notice
-from core.ui.presets import Preset, show
+from core.ui.presets import Preset
 from core.ui.sidebar import EXAMPLES
 
 if TYPE_CHECKING:
-    from core.analysis.model_map import ModelMap, PairFilter
+    from core.analysis.model_map import ModelMap
     from core.components.model_view import Look
     from core.model import Trace
 
@@ -29,25 +28,20 @@ COLOUR_NAMES: dict[Literal["layer", "head", "strength"], str] = {
     "strength": "weight",
 }
 PAIR_NAMES = {"all": "All", "aa": "A → A", "ab": "A → B", "ba": "B → A", "bb": "B → B"}
+_START: dict[str, str | bool] = {
+    "style": "lines",
+    "colour": "layer",
+    "sort": "number",
+    "filter": "all",
+    "pattern": "none",
+    "hide": False,
+    "renorm": False,
+}
 SORTED = {
     "number": "",
     "entropy": "each layer from its most focused head to its broadest; the number is the head's",
-    "similarity": "heads that attend alike stand beside each other; the number is the head's",
+    "similarity": "similar heads stand side by side; the number is the head's",
 }
-
-
-def pick_pairs(trace: Trace) -> PairFilter:
-    """Of which sentences the pairs are; one sentence has all of them."""
-    two = any(token.segment == 1 for token in trace.tokens)
-    return controls.choice(
-        "filter",
-        PAIR_FILTERS if two else PAIR_FILTERS[:1],
-        "Pairs" if two else "",
-        subject="The pairs are" if two else "With one sentence the pairs are",
-        names=PAIR_NAMES.__getitem__,
-        optional=not two,
-        help="A is the first sentence, B the second; A → B is A attending to B.",
-    )
 
 
 def hidden(key: str, count: int, name: str) -> list[int]:
@@ -60,7 +54,7 @@ def hidden(key: str, count: int, name: str) -> list[int]:
 
 
 def hide_heads(layers: list[int], heads: list[int]) -> None:
-    """Keep which rows and columns are hidden, given from 0, where the link finds them: from 1."""
+    """Store the hidden rows and columns, given from 0, as the link has them: from 1."""
     st.session_state["off_layers"] = sorted(layer + 1 for layer in layers)
     st.session_state["off_heads"] = sorted(head + 1 for head in heads)
 
@@ -76,18 +70,18 @@ def explain(
     if shown.block != (1, 1):
         down, across = shown.block
         sentences.append(
-            f"The text is longer than a tile shows: a tile has {cells[0]} × {cells[1]} cells, each"
-            f" the largest of {down} × {across} weights; the three strongest pairs are exact."
+            f"The text is longer than a tile can show: a tile has {cells[0]} × {cells[1]} cells,"
+            f" each the largest of {down} × {across} weights; the three strongest pairs are exact."
         )
     if renormalised:
-        sentences.append("Rows are divided by what is left of them.")
+        sentences.append("Rows are divided by their sum over the tokens shown.")
     elif len(shown.columns) < len(trace.tokens):
-        sentences.append("What goes to tokens that are left out is missing.")
+        sentences.append("Attention to tokens that are left out is missing.")
     if hidden_special:
         count = sum(token.special for token in trace.tokens)
         sentences.append(f"{count} special {'token is' if count == 1 else 'tokens are'} hidden.")
-    if look.sorted.startswith("heads that") and (step := token_step(trace)) > 1:
-        sentences.append(f"To sort them, heads are compared on one token in {step}.")
+    if look.sorted == SORTED["similarity"] and (step := token_step(trace)) > 1:
+        sentences.append(f"For sorting, heads are compared on one token in {step}.")
     return " ".join(sentences)
 
 
@@ -96,96 +90,69 @@ def _explain_drawing(shown: ModelMap, look: Look) -> str:
     if look.draw == "tiles":
         return (
             "In a tile, rows attend and columns are attended to; the darker the cell, the larger"
-            " the weight (its square root, so that small ones are seen)."
+            " the weight (its square root, so that small ones are visible)."
         )
     cut = (
         f" Only the strongest lines are drawn: {MAX_LINES} of {rows * columns:,} in a tile,"
         f" {min(MAX_ENLARGED_LINES, rows * columns):,} in its enlargement."
     )
-    cut = cut if rows * columns > MAX_LINES else ""
     return (
         "In a tile, tokens run down both sides; a line goes from the token that attends, on the"
-        f" left, to the one attended to, on the right; the stronger, the more weight.{cut}"
+        " left, to the one attended to, on the right; stronger lines are larger weights."
+        f"{cut if rows * columns > MAX_LINES else ''}"
     )
 
 
-def show_presets() -> None:
-    """Buttons that set the text and the controls, each with what it shows."""
-    show("model_view", _presets)
-
-
-def _presets() -> list[Preset]:
+def examples() -> list[Preset]:
+    """Settings of the text and the controls, each with what it shows."""
     leaves, colours = EXAMPLES[3]
     return [
         Preset(
             "Which heads look back?",
-            "Every head is measured; those that give more than half of their attention to the"
-            " previous token stay bright.",
-            _state(pattern="previous"),
+            "Heads that give more than half of their attention to the previous token stay bright.",
+            _START | {"pattern": "previous"},
         ),
         Preset(
             "Where does attention rest?",
-            "Heads that leave most of their attention on special tokens, full stops and commas."
-            " Hide those tokens to see what the rest does.",
-            _state(pattern="delimiters"),
+            "Heads with most of their attention on special tokens, full stops and commas. Hide"
+            " those tokens to see what the rest does.",
+            _START | {"pattern": "delimiters"},
         ),
         Preset(
             "From focused to broad",
             "The heads of each layer sorted by entropy, as heat tiles on one scale.",
-            _state(style="tiles", colour="strength", sort="entropy"),
+            _START | {"style": "tiles", "colour": "strength", "sort": "entropy"},
         ),
         Preset(
             "Two sentences",
-            "Only what the first sentence takes from the second, each row out of its own total: do"
-            " *leaves* and *fall* find *foliage* and *autumn*?",
-            _state(pairs="ab", hide=True, renorm=True)
-            | {"text": leaves, "pair": colours or "", "two": True},
+            "Only what the first sentence takes from the second, as shares of that: do *leaves* and"
+            " *fall* find *foliage* and *autumn*?",
+            _START | {"filter": "ab", "hide": True, "renorm": True} | _texts(leaves, colours or ""),
         ),
         Preset(
             "The same word again",
-            "A text in which words come back in another form: heads that find them.",
-            _state(pattern="words")
-            | {
-                "text": "The cat sat on the mat. The cats were sleeping on the mats.",
-                "pair": "",
-                "two": False,
-            },
+            "A text whose words come back in another form, and the heads that find them.",
+            _START
+            | {"pattern": "words"}
+            | _texts("The cat sat on the mat. The cats were sleeping on the mats."),
         ),
         Preset(
-            "Words that mean alike",
+            "Words of similar meaning",
             "Heads that give more to *foliage* from *leaves*, or to *nurse* from *doctor*, than"
             " they give to any words in those places.",
-            _state(pattern="related_other")
-            | {
-                "text": "When the leaves fall, the doctor takes a book and walks to the river with"
-                " his dog.",
-                "pair": "The cat and the nurse read a novel under the colorful foliage beside a"
-                " stream.",
-                "two": True,
-            },
+            _START
+            | {"pattern": "related_other"}
+            | _texts(
+                "When the leaves fall, the doctor takes a book and walks to the river with his"
+                " dog.",
+                "The cat and the nurse read a novel under the colorful foliage beside a stream.",
+            ),
         ),
     ]
 
 
-def _state(
-    *,
-    style: str = "lines",
-    colour: str = "layer",
-    sort: str = "number",
-    pairs: str = "all",
-    pattern: str = "none",
-    hide: bool = False,
-    renorm: bool = False,
-) -> dict[str, str | bool]:
-    return {
-        "style": style,
-        "colour": colour,
-        "sort": sort,
-        "filter": pairs,
-        "pattern": pattern,
-        "hide": hide,
-        "renorm": renorm,
-    }
+def _texts(text: str, pair: str = "") -> dict[str, str | bool]:
+    return {"text": text, "pair": pair, "two": bool(pair)}
 
 
 def show_mathematics() -> None:
@@ -193,10 +160,9 @@ def show_mathematics() -> None:
     with st.expander("The mathematics"):
         st.markdown(
             rf"""
-Every tile is a head's attention $a_{{ij}}$ (token $i$ attends to token $j$, $\sum_j a_{{ij}} = 1$).
-It travels as one byte a cell, $\operatorname{{round}}(255 \sqrt{{a_{{ij}}}})$; a cell that stands
-for a block of tokens holds the largest weight of the block. The three strongest pairs are computed
-before that and are exact.
+Every tile is a head's attention $a_{{ij}}$ of token $i$ to token $j$ ($\sum_j a_{{ij}} = 1$), sent
+as one byte a cell, $\operatorname{{round}}(255 \sqrt{{a_{{ij}}}})$. A cell that stands for several
+tokens holds their largest weight. The three strongest pairs are exact.
 
 A **pattern** is a set $P$ of pairs, and a head's score the mean over the tokens that have one,
 
@@ -207,37 +173,34 @@ $$
 
 - *next*, *previous token*: $j = i \pm 1$, above 0.5; *delimiters*: $j$ is a special token, a full
   stop or a comma, above 0.6 (Clark et al. 2019, as their code counts them).
-- *words of like spelling*: $j$ stands in another occurrence of the word of $i$, or in another form
-  of it, above 0.5. Two words count as forms when they share their first {SAME_START} letters or
-  more and neither has more than {OTHER_END} letters after those: *color* and *colorful*, but
-  neither *leaf* and *leaves* nor a word of the same meaning. It is a rule of spelling.
+- *words of similar spelling*: $j$ is in another occurrence of the word of $i$, or in another form
+  of it, above 0.5. Forms share their first {SAME_START} letters or more and have at most
+  {OTHER_END} letters after those: *color* and *colorful*, but not *leaf* and *leaves*.
 - *related words*: $\cos(e_i - \bar e, e_j - \bar e) > \theta$ for their input embeddings $e$, the
-  rows of the model's own table before any position or layer; $\bar e$ is the mean of the words of
-  its vocabulary, and $\theta$ what one random pair of those in {ONE_PAIR_IN:,} exceeds, 0.29 for
-  the bundled MiniLM; both are measured on 2,000 words. Words of letters that the model reads as
-  one token count. English function words do not, since *the* and *a* are closer to each other than
-  *leaves* and *foliage*. The same word elsewhere is the same, not related. *Related words
-  across sentences*: the same, of different sentences.
+  rows of the model's own table before any position or layer. $\bar e$ is the mean over words of the
+  vocabulary, and $\theta$ what one random pair of those in {ONE_PAIR_IN:,} exceeds (0.29 for the
+  bundled MiniLM); both are measured on 2,000 words. Words of letters count where the model reads
+  them as one token, except English function words: *the* and *a* are closer than *leaves* and
+  *foliage*. The same word elsewhere is not a related one. *Related words across sentences*: the
+  same, in different sentences.
 - *the other sentence*: $i$ and $j$ are words of different sentences, above 0.5.
 - *many tokens*: the mean of $-\sum_j a_{{ij}} \ln a_{{ij}} / \ln n_i$, with $n_i$ the number of
   tokens that $i$ may see, above 0.78.
 
-A head that attends evenly ($a_{{ij}} = 1/n_i$) gives the number in brackets; a head is highlighted
-only above that as well.
+A head is highlighted only above the uniform baseline too, the score of $a_{{ij}} = 1/n_i$.
 
-Related words are tested otherwise, as a head may favour their places: the counted words change
-places at random, each within its own sentence, related pairs go where their words go, and attention
-stays as it is. A head is highlighted when its score is above {100 * (1 - LEVEL):.0f} % of 999 such
-arrangements (199 or 99 where pairs are many). So one head in {1 / LEVEL:.0f} is highlighted by
-accident. Words that stand beside each other because they are related, as in *old and ancient*,
-favour heads that look at neighbours: the test cannot tell the two apart.
+Related words are tested differently, since a head may favour their places: the counted words change
+places at random within their sentence, related pairs go with their words, and attention stays. A
+head is highlighted when its score is above {100 * (1 - LEVEL):.0f} % of 999 such arrangements (199
+or 99 where there are many pairs), so one head in {1 / LEVEL:.0f} is highlighted by chance. Words
+that are neighbours because they are related, as in *old and ancient*, favour heads that look at
+neighbours: the test cannot tell the two apart.
 
 **Similarity**: the distance of two heads of a layer is the square root of the Jensen-Shannon
-divergence of their rows, in bits, averaged over tokens; the order is that of the leaves of an
-average-linkage clustering, turned so that neighbours are as alike as the tree permits
+divergence of their rows, in bits, averaged over tokens; heads stand in the order of the leaves of
+an average-linkage clustering, turned so that neighbours are as similar as the tree permits
 (Bar-Joseph et al. 2001).
 
-A score says what a head does **on this text**. A head that looks back here may do something else
-on the next sentence.
+A score says what a head does **on this text**; on the next one it may do something else.
 """
         )

@@ -1,4 +1,4 @@
-"""What can be looked for in the model view, and what is said of what was found."""
+"""What the model view can highlight, and what it says about the heads."""
 
 from __future__ import annotations
 
@@ -23,12 +23,11 @@ if TYPE_CHECKING:
 
 _SCOPES: dict[str, Scope] = {"related": "text", "related_other": "other"}
 _GAP = "\N{NO-BREAK SPACE}"
-_PERCENT = f"{100 * (1 - LEVEL):.0f} %"
-_NAMED = 6  # heads, or pairs of words, that are named in the sentence; heads are all marked
+_MAX_NAMED = 6  # heads, or pairs of words, that the sentence names; in the picture all are marked
 
 
-def look_for(trace: Trace, name: str, key: cache.TextKey) -> Marks | None:
-    """Say which heads follow the pattern, and give what is written on the tiles.
+def highlight(trace: Trace, name: str, key: cache.TextKey) -> Marks | None:
+    """Say which heads follow the pattern, and return what is written on the tiles.
 
     The text is measured as a whole: hidden tokens and pair filters do not change it.
 
@@ -40,101 +39,102 @@ def look_for(trace: Trace, name: str, key: cache.TextKey) -> Marks | None:
         return None
     if name not in _SCOPES:
         search = find_heads(trace, name)
-        st.markdown(describe(search))
-        return _marks(search)
-    scope = _SCOPES[name]
-    found = cache.related(key, scope)
-    st.markdown(describe_related(trace, found, scope))
-    return None if found is None else _related_marks(found[1])
+        st.markdown(_describe(search))
+        if not search.measurable:
+            return None
+        pattern = search.pattern
+        score = "entropy" if pattern.measured == "entropy" else WORDS[pattern.name].highlight
+        return Marks(score, search.scores, search.holds, search.ranked()[0][:2])
+    related = cache.related(key, _SCOPES[name])
+    st.markdown(_describe_related(trace, related, name))
+    if related is None or not (ranked := related[1].ranked()):
+        return None
+    return Marks("related words", related[1].scores, related[1].holds, ranked[0])
 
 
-def describe(search: Search) -> str:
+def _describe(search: Search) -> str:
     """One paragraph of Markdown, true for any text."""
     words = WORDS[search.pattern.name]
     title = words.highlight.capitalize()
     if not search.measurable:
         return f"**{title}** cannot be measured here: {words.lacks}."
     ranked = search.ranked()
-    found = [(layer, head, score) for layer, head, score in ranked if search.holds[layer, head]]
-    count = f"{len(found)} of {search.scores.size} heads" if found else "no head"
+    holding = [(layer, head, score) for layer, head, score in ranked if search.holds[layer, head]]
+    count = f"{len(holding)} of {search.scores.size} heads" if holding else "no head"
     rule = words.rule.format(search.pattern.threshold)
-    named = [f"{_name(layer, head)}{_GAP}{score:.2f}" for layer, head, score in found or ranked[:1]]
+    named = _list([f"{_name(*place)}{_GAP}{score:.2f}" for *place, score in holding or ranked[:1]])
     return (
-        f"**{title}: {count}** with {rule} (a head that attends evenly has {search.even:.2f})"
-        f"{': ' if found else '. The closest is '}{_listed(named)}."
+        f"**{title}: {count}** with {rule} (the uniform baseline is {search.uniform:.2f})"
+        f"{': ' if holding else '. The closest is '}{named}."
     )
 
 
-def describe_related(
-    trace: Trace, found: tuple[RelatedWords, RelatedHeads] | None, scope: Scope
+def _describe_related(
+    trace: Trace, related: tuple[RelatedWords, RelatedHeads] | None, name: str
 ) -> str:
-    """Which heads attend to related words, which words those are, and what accident would give."""
-    name = next(each for each, known in _SCOPES.items() if known == scope)
+    """Which heads attend to related words, which words those are, and what chance would give."""
     title = WORDS[name].highlight.capitalize()
-    missing = _why_not(trace, found, scope)
-    if missing or found is None:
-        return f"**{title}** cannot be measured here: {missing}."
-    words, heads = found
-    pairs = _related_pairs(trace, words, scope)
+    problem = _why_not(trace, related, _SCOPES[name])
+    if problem or related is None:
+        return f"**{title}** cannot be measured here: {problem}."
+    words, heads = related
+    pairs = _closest_words(trace, words, _SCOPES[name])
     ranked = heads.ranked()
     holding = [place for place in ranked if heads.holds[place]]
-    named = _listed([_with_chance(heads, place) for place in holding or ranked[:1]])
+    named = _list([_with_chance(heads, place) for place in holding or ranked[:1]])
     arrangements = f"{heads.arrangements} random arrangements of the words"
     brackets = "in brackets, the mean and the 99th percentile of the arrangements"
     if not heads.decidable:
         return (
             f"**{title}: too few words to say.** {heads.unmoved} of {arrangements} leave the"
-            f" related ones where they are, so no head can be told from accident; a longer text"
-            f" has more words. The farthest above accident is {named} ({brackets}). {pairs}"
+            " related ones where they are, so no head can be told from chance; a longer text"
+            f" has more words. The furthest above chance is {named} ({brackets}). {pairs}"
         )
     count, give = f"{len(holding)} of {heads.scores.size} heads", "give"
     if len(holding) < 2:
         count, give = ("one head" if holding else "no head"), "gives"
-    accident = LEVEL * int(np.isfinite(heads.scores).sum())
+    by_chance = LEVEL * int(np.isfinite(heads.scores).sum())
     return (
-        f"**{title}: {count}** {give} them more attention than {_PERCENT} of {arrangements} would"
-        f" ({accident:.1f} heads would by accident; {brackets})"
+        f"**{title}: {count}** {give} them more attention than {100 * (1 - LEVEL):.0f} % of"
+        f" {arrangements} would ({by_chance:.1f} heads would by chance; {brackets})"
         f"{': ' if holding else '. The closest is '}{named}. {pairs}"
     )
 
 
 def _why_not(
-    trace: Trace, found: tuple[RelatedWords, RelatedHeads] | None, scope: Scope
+    trace: Trace, related: tuple[RelatedWords, RelatedHeads] | None, scope: Scope
 ) -> str | None:
     """What the model or the text lacks, or None."""
-    if found is None:
+    if related is None:
         return f"{quote(trace.model)} has no table of input embeddings that could be read"
-    words, heads = found
+    words, heads = related
     if scope == "other" and not any(token.segment == 1 for token in trace.tokens):
         return NO_SECOND
     if heads.pairs == 0:
-        split = {
-            0: "",
-            1: "; one word that the model reads in pieces is left out",
-        }.get(words.split, f"; {words.split} words that the model reads in pieces are left out")
-        across = "of different sentences " if scope == "other" else ""
+        split = f"; {words.split} words that the model reads in pieces are left out"
+        if words.split == 1:
+            split = "; one word that the model reads in pieces is left out"
         return (
-            f"no two words {across}have input embeddings with a cosine above"
-            f" {words.threshold:.2f}{split}"
+            f"no two words {'of different sentences ' if scope == 'other' else ''}have input"
+            f" embeddings with a cosine above {words.threshold:.2f}{split if words.split else ''}"
         )
     if heads.arrangements == 0:
-        return f"{heads.pairs:,} related pairs are too many to be tested; use a shorter text"
+        return f"{heads.pairs:,} related pairs are too many to test; use a shorter text"
     if not np.isfinite(heads.scores).any():
         return "this model does not permit any of the related words to attend to each other"
     return None
 
 
-def _related_pairs(trace: Trace, words: RelatedWords, scope: Scope) -> str:
+def _closest_words(trace: Trace, words: RelatedWords, scope: Scope) -> str:
     """The closest related words, with their cosines."""
     tokens = trace.tokens
-    named = [
-        f"{quote(tokens[one].display)}–{quote(tokens[other].display)}{_GAP}{cosine:.2f}"
-        for one, other, cosine in closest_pairs(tokens, words, across=scope == "other")
+    pairs = [
+        f"{quote(tokens[first].display)}–{quote(tokens[second].display)}{_GAP}{cosine:.2f}"
+        for first, second, cosine in closest_pairs(tokens, words, across=scope == "other")
     ]
-    more = f" and {len(named) - _NAMED} more" if len(named) > _NAMED else ""
     return (
         f"Related by the model's own input embeddings, with cosines above {words.threshold:.2f}:"
-        f" {', '.join(named[:_NAMED])}{more}."
+        f" {_list(pairs, '')}."
     )
 
 
@@ -143,25 +143,9 @@ def _with_chance(heads: RelatedHeads, place: tuple[int, int]) -> str:
     return f"{_name(*place)}{_GAP}{heads.scores[place]:.3f}{_GAP}{chance}"
 
 
-def _marks(search: Search) -> Marks | None:
-    if not search.measurable:
-        return None
-    pattern = search.pattern
-    score = "entropy" if pattern.measured == "entropy" else WORDS[pattern.name].highlight
-    return Marks(score, search.scores, search.holds, search.ranked()[0][:2])
-
-
-def _related_marks(heads: RelatedHeads) -> Marks | None:
-    ranked = heads.ranked()
-    if not ranked:
-        return None
-    return Marks("related words", heads.scores, heads.holds, ranked[0])
-
-
-def _listed(named: list[str]) -> str:
-    more = len(named) - _NAMED
-    rest = f" and {more} more, numbered in the picture" if more > 0 else ""
-    return f"{', '.join(named[:_NAMED])}{rest}"
+def _list(names: list[str], where: str = ", numbered in the picture") -> str:
+    more = len(names) - _MAX_NAMED
+    return f"{', '.join(names[:_MAX_NAMED])}{f' and {more} more{where}' if more > 0 else ''}"
 
 
 def _name(layer: int, head: int) -> str:

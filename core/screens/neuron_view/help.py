@@ -1,4 +1,4 @@
-"""What the neuron view's page says: how to read it, examples, the mathematics."""
+"""What the neuron view says: how to read it, examples that set its controls, the mathematics."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from core.analysis.head_patterns.search import strongest_head
 from core.analysis.neuron import read_head, strongest_position
 from core.analysis.strongest_link import strongest_link
 from core.ui.messages import quote
-from core.ui.presets import Preset, show
+from core.ui.presets import Preset
 from core.ui.words.formulas import cap_sentence, capped
 
 if TYPE_CHECKING:
@@ -24,42 +24,34 @@ _MANY = 24  # tokens; from about here the picture scrolls
 
 def explain(head: NeuronHead, state: NeuronState) -> str:
     """How to read the rows, true for what is drawn (Markdown)."""
-    sentences = [
-        "On the left are the tokens that ask; lines lead to those they attend to, and the darker a"
-        " line, the more (none is drawn under 0.01). Each row on the right is a token that can be"
-        " attended to. The query's vector times the row's key vector, dimension by dimension, adds"
-        " up to qᵢ · kⱼ; that is scaled"
-        + (", soft-capped" if head.softcap is not None else "")
-        + ", and softmax over the rows turns it into attention.",
-    ]
-    sentences.append(
-        "q and k are as the attention gets them: positions already applied where the model rotates"
+    capping = ", soft-capped" if head.softcap is not None else ""
+    reading = (
+        "On the left are the query tokens; lines lead to the tokens they attend to, and a darker"
+        " line means more attention (none is drawn below 0.01). Each row on the right is a key"
+        " token. The query's vector times the row's key vector, dimension by dimension, adds up to"
+        f" qᵢ · kⱼ; that is scaled{capping}, and softmax over the rows turns it into attention. q"
+        " and k are as the attention gets them: positions already applied where the model rotates"
         " them (rotary embeddings)."
     )
+    sentences = [reading]
     if state.pairs != "all":
         sentences.append(
-            "Attention to tokens of the sentence that is left out counts and is not shown."
+            "Attention to tokens of the sentence that is left out counts but is not shown."
         )
     if len(head.queries) > _MANY:
-        sentences.append("Lines with no end in view are left out.")
+        sentences.append("Lines with both ends out of view are left out.")
     if len(head.sharers) > 1:
         first, last = head.sharers.start + 1, head.sharers.stop
         sentences.append(
-            f"This key head serves query heads {first} to {last}: those have the same k, each its"
-            " own q."
+            f"This key head serves query heads {first} to {last}: they share k, each has its own q."
         )
     if head.causal or head.mask is not None:
         sentences.append("A dash is a pair that the model does not permit; it has no score.")
     sentences.append(
-        "Colours of q and k, and of products, each end at the 99th percentile of their sizes in"
-        " this head; beyond it they stay the same, and hovering tells the number."
+        "The colours of q and k, and of products, each end at the 99th percentile of their sizes in"
+        " this head; beyond it they stay the same, and hovering shows the number."
     )
     return " ".join(sentences)
-
-
-def show_presets(trace: Trace) -> None:
-    """Buttons that set the controls, each with what was measured on this text."""
-    show("neuron_view", lambda: _presets(trace))
 
 
 def show_mathematics(head: NeuronHead) -> None:
@@ -86,100 +78,85 @@ several query heads share one key head, $k$ is that head's.
 """
             r"""
 **How many dimensions come near a dot product?** Products $p_t = q_{it} k_{jt}$ have both signs, so
-that a part of them can exceed the whole, and "90 % of it" would mean nothing. They are taken by
-size, largest $|p_t|$ first; with $S_m = p_{(1)} + \dots + p_{(m)}$ and $S_d = q_i \cdot k_j$, the
-answer is the least $m$ for which
+a part of them can exceed the whole, and "90 % of it" would mean nothing. Take them by size, largest
+$|p_t|$ first; with $S_m = p_{(1)} + \dots + p_{(m)}$, the answer is the smallest $m$ for which
 
 $$
-|S_{m'} - S_d| \le 0.1\,|S_d| \quad \text{for every } m' \ge m :
+|S_{m'} - S_d| \le 0.1\,|S_d| \quad \text{for every } m' \ge m, \qquad S_d = q_i \cdot k_j :
 $$
 
 the sum of the $m$ largest is within 10 % of the whole, above or below it, and stays there. Where
-all products have one sign, these $m$ make 90 % of it. Where they cancel to zero nothing comes near,
-and the page says so.
-Scaling multiplies every product alike and does not change $m$; what the formula does to the
-sum after that is not asked here.
+all products have one sign, these $m$ make 90 % of it; where they cancel to zero nothing comes near,
+and the page says so. Scaling does not change $m$; what the formula does after that is left out.
 
-Dimensions of $q$ and $k$ have no meaning of their own: the same rotation of both leaves every score
-as it is. And attention sees only differences within a row: a dimension that adds the same to every
-score of the row changes nothing.
+Dimensions of $q$ and $k$ have no meaning of their own: rotating both alike leaves every score
+unchanged. And a dimension that adds the same to every score of a row changes no attention.
 """
         )
 
 
-def _presets(trace: Trace) -> list[Preset]:
-    found = [_previous_token(trace), _resting_place(trace)]
+def examples(trace: Trace) -> list[Preset]:
+    """Pairs worth seeing, each with what was measured on this text."""
+    presets = []
     link = strongest_link(trace)
     if link is not None:
-        names = f"{_name(trace, link.query)} gives {link.weight:.2f} to {_name(trace, link.key)}"
+        names = f"{_name(trace, link.query)} gives {link.weight:.2f} to {_name(trace, link.key)}."
         pair = (link.layer, link.head, link.query, link.key)
-        found = [
-            Preset("The strongest link", f"{names}. {_made_of(trace, *pair)}", _state(*pair)),
-            _lowest_score(trace, link.layer, link.head, link.query),
-            *found,
+        presets = [
+            _preset(trace, "The strongest link", names, *pair),
+            _lowest_score(trace, *pair[:3]),
         ]
-    return [preset for preset in found if preset is not None]
+    if len(trace.tokens) > 1:
+        presets.append(_previous_token(trace))
+    layer, head, position, weight = strongest_position(trace)
+    if weight > 0:
+        presets.append(_resting_place(trace, layer, head, position, weight))
+    return presets
 
 
-def _previous_token(trace: Trace) -> Preset | None:
+def _previous_token(trace: Trace) -> Preset:
     """The head that looks back one token most, at its strongest pair."""
-    if len(trace.tokens) < 2:
-        return None
     layer, head, mean = strongest_head(trace, "previous")
     # The first pair is left out: in causal models it has little choice.
     back = np.diagonal(trace.attention(layer, head), -1)
     query = int(back[1:].argmax()) + 2 if len(back) > 1 else 1
-    pair = (layer, head, query, query - 1)
-    sentence = (
-        f"Gives {mean:.2f} to the token before, on average: the most of any head."
-        f" {_made_of(trace, *pair)}"
-    )
-    return Preset("One token back", sentence, _state(*pair))
+    sentence = f"Gives {mean:.2f} to the token before, on average: the most of any head."
+    return _preset(trace, "One token back", sentence, layer, head, query, query - 1)
 
 
-def _resting_place(trace: Trace) -> Preset | None:
-    """The head that rests most on one position."""
-    layer, head, position, weight = strongest_position(trace)
-    if weight == 0:
-        return None
-    one = read_head(trace, layer, head)
-    query = max(
-        (i for i in range(len(trace.tokens)) if one.permitted(i)[position] and i != position),
-        key=lambda i: one.weights(i)[position],
-        default=position,
-    )
+def _resting_place(trace: Trace, layer: int, head: int, position: int, weight: float) -> Preset:
+    """The head that rests most on one position, with the query that gives it most."""
+    weights = trace.attention(layer, head)[:, position].copy()
+    weights[position] = 0
+    query = int(weights.argmax()) if weights.any() else position
     sentence = (
-        f"Gives {weight:.2f} to {_name(trace, position)} on average, whoever asks: which products"
-        " are the same for every query?"
+        f"Gives {weight:.2f} to {_name(trace, position)} on average, whatever the query: which"
+        " products are the same for every query?"
     )
     return Preset("A key that draws everyone", sentence, _state(layer, head, query, position))
 
 
-def _lowest_score(trace: Trace, layer: int, head: int, query: int) -> Preset | None:
+def _lowest_score(trace: Trace, layer: int, head: int, query: int) -> Preset:
     """In the same row, the permitted key with the lowest score."""
     scores = read_head(trace, layer, head).scores(query)
     key = int(np.where(np.isfinite(scores), scores, np.inf).argmin())
-    sentence = (
-        f"The same query's lowest score, {scores[key]:.2f}, is with {_name(trace, key)}.".replace(
-            "-", "−"
-        )
-        + f" {_made_of(trace, layer, head, query, key)}"
-    )
-    return Preset("The pair pushed furthest apart", sentence, _state(layer, head, query, key))
+    number = f"{scores[key]:.2f}".replace("-", "−")
+    sentence = f"The same query's lowest score, {number}, is with {_name(trace, key)}."
+    return _preset(trace, "The pair pushed furthest apart", sentence, layer, head, query, key)
 
 
-def _made_of(trace: Trace, layer: int, head: int, query: int, key: int) -> str:
-    one = read_head(trace, layer, head)
-    parts = one.contributions(query, key)
-    name, dims = f"L{layer + 1} H{head + 1}", one.queries.shape[1]
-    if parts.enough is None:
-        return f"In {name} its products cancel."
-    few = "largest" if parts.enough == 1 else f"{parts.enough} largest"
-    come, stay = ("comes", "stays") if parts.enough == 1 else ("come", "stay")
-    return (
-        f"In {name}, the {few} of {dims} products {come} within 10 % of its dot product and {stay}"
-        " there."
-    )
+def _preset(
+    trace: Trace, title: str, sentence: str, layer: int, head: int, query: int, key: int
+) -> Preset:
+    """An example that also says how many products make the pair's dot product."""
+    needed = read_head(trace, layer, head).dimensions_needed(query, key)
+    parts = "the products cancel."
+    if needed is not None:
+        largest, come = ("largest", "comes") if needed == 1 else (f"{needed} largest", "come")
+        products = f"{largest} of {trace.shape[3]} products"
+        parts = f"the {products} {come} within 10 % of its dot product, and so do more of them."
+    sentence = f"{sentence} In L{layer + 1} H{head + 1}, {parts}"
+    return Preset(title, sentence, _state(layer, head, query, key))
 
 
 def _name(trace: Trace, position: int) -> str:
@@ -187,11 +164,9 @@ def _name(trace: Trace, position: int) -> str:
 
 
 def _state(layer: int, head: int, query: int, key: int) -> dict[str, str | bool]:
+    numbers = {"layer": layer, "head": head, "query": query, "key_token": key}
     return {
-        "layer": str(layer + 1),
-        "head": str(head + 1),
-        "query": str(query + 1),
-        "key_token": str(key + 1),
+        **{name: str(number + 1) for name, number in numbers.items()},
         "sort": "contribution",
         "fold": False,
     }

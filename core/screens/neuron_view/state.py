@@ -6,13 +6,14 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from core.analysis.model_map import PAIR_FILTERS, shown_positions
+from core.analysis.model_map import shown_positions
 from core.components.neuron_view import NeuronState
 from core.ui import controls
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from core.analysis.model_map import PairFilter
     from core.model import Trace
 
 STRONGEST, ALL = "strongest", "all"
@@ -20,38 +21,29 @@ _SORTS = ["index", "contribution"]
 _TURN = "_neuron_view_turn"  # how many choices the view has reported
 
 
-def restore_pairs(trace: Trace) -> None:
-    """Of which sentences pairs are looked at, which the picture's own buttons set."""
-    two = any(token.segment == 1 for token in trace.tokens)
-    controls.choice(
-        "filter",
-        PAIR_FILTERS if two else PAIR_FILTERS[:1],
-        subject="The pairs are" if two else "With one sentence the pairs are",
-        optional=not two,
-    )
+def pick_tokens(trace: Trace, labels: Sequence[str], pairs: PairFilter) -> NeuronState:
+    """Menus for the query and for the key of the pair that is taken apart; the whole state."""
+    query_positions, key_positions = shown_positions(trace.tokens, pairs, hide_special=False)
+    queries = [ALL, *(str(position + 1) for position in query_positions)]
+    keys = [STRONGEST, *(str(position + 1) for position in key_positions)]
+    for name, options in (("query", queries), ("key_token", keys)):
+        if st.session_state.get(name) not in options:  # dropped silently after a longer text
+            st.session_state.pop(name, None)
+    subject = f"This text has {len(trace.tokens)} tokens"
+    if pairs != "all":
+        subject = "The tokens of these pairs are"
+    titles = {STRONGEST: "its strongest", ALL: "all at once"}
 
-
-def pick_tokens(trace: Trace, labels: Sequence[str]) -> NeuronState:
-    """Pickers for the query and for the key of the pair that is looked at; the whole state."""
-    queries, keys = _shown(trace)
-    for key, options in (("query", queries), ("key_token", keys)):
-        if st.session_state.get(key) not in options:  # what a longer text had is no news
-            st.session_state.pop(key, None)
-    some = f"This text has {len(trace.tokens)} tokens"
-    if st.session_state["filter"] != "all":
-        some = "Of these pairs they are"
-
-    def written(option: str) -> str:
-        named = {STRONGEST: "its strongest", ALL: "all at once"}
-        return named[option] if option in named else labels[int(option) - 1]
+    def title(option: str) -> str:
+        return titles[option] if option in titles else labels[int(option) - 1]
 
     query = controls.choice(
         "query",
         queries,
         "Query token",
-        subject=some,
-        default=_telling_token(trace, queries),
-        names=written,
+        subject=subject,
+        default=_last_word(trace, query_positions),
+        names=title,
         menu=True,
         width=190,
         help="Or click a token on the left of the picture; pointing at one shows it.",
@@ -60,20 +52,20 @@ def pick_tokens(trace: Trace, labels: Sequence[str]) -> NeuronState:
         "key_token",
         keys,
         "Key of the pair",
-        subject=some,
-        names=written,
+        subject=subject,
+        names=title,
         menu=True,
         width=190,
         help="The pair whose score is taken apart into dimensions: the key that the query"
         " attends to most, or one of your choice. Or click its row in the picture.",
     )
+    sort = controls.choice("sort", _SORTS, subject="Dimensions are sorted by")
     return NeuronState(
         query=None if query == ALL else int(query) - 1,
         key=None if key_token == STRONGEST else int(key_token) - 1,
-        by_contribution=controls.choice("sort", _SORTS, subject="Dimensions are sorted by")
-        == "contribution",
+        by_contribution=sort == "contribution",
         folded=controls.flag("fold"),
-        pairs=st.session_state["filter"],
+        pairs=pairs,
         turn=st.session_state.get(_TURN, 0),
     )
 
@@ -92,17 +84,8 @@ def take_state(state: NeuronState) -> None:
     )
 
 
-def _shown(trace: Trace) -> tuple[list[str], list[str]]:
-    """What the two pickers offer: tokens of the sentences that the pairs leave, from 1."""
-    queries, keys = shown_positions(trace.tokens, st.session_state["filter"], hide_special=False)
-    return (
-        [ALL, *(str(position + 1) for position in queries)],
-        [STRONGEST, *(str(position + 1) for position in keys)],
-    )
-
-
-def _telling_token(trace: Trace, queries: Sequence[str]) -> str:
-    """The last of these with a letter in it, as it sees the most; else the last one."""
-    tokens = [token for token in trace.tokens if str(token.position + 1) in queries]
-    wordlike = [t for t in tokens if not t.special and any(map(str.isalpha, t.display))]
-    return str((wordlike or tokens)[-1].position + 1)
+def _last_word(trace: Trace, positions: Sequence[int]) -> str:
+    """The last of these tokens with a letter in it, since it sees the most; else the last one."""
+    tokens = [trace.tokens[position] for position in positions]
+    words = [t for t in tokens if not t.special and any(map(str.isalpha, t.display))]
+    return str((words or tokens)[-1].position + 1)

@@ -23,13 +23,58 @@ if TYPE_CHECKING:
     from core.analysis.pair_projection import PairProjection
     from core.figures.palette import Palette
 
-MOST_SENTENCES = 8
+MAX_SENTENCES = 8
 EXAMPLE_LINES = """\
 Oh, this [book]? I've enjoyed [it].
 My friend told me about this [class] and I love [it] so far!
 The [dog] barked because [it] was hungry.
 She bought a [car] and drove [it] home.
 The [teacher] smiled when [she] saw the drawing."""
+_MATHEMATICS = r"""
+With $a$ and $b$ the vectors of the two tokens in a layer's plane (PCA of the mean attention rows,
+special tokens left out, not normalised), both scaled to length 1,
+
+$$
+\operatorname{proj}_b a = \frac{\langle a, b\rangle}{\lVert b\rVert^2}\, b,
+\qquad
+\text{signed length} = \frac{\langle a, b\rangle}{\lVert b\rVert} = \cos\angle(a, b).
+$$
+
+*In full space* uses the centred attention rows themselves, which have as many dimensions as there
+are tokens.
+
+**Keep in mind:** arrows point the same way for tokens that **attend in the same way**, which is not
+the same as meaning the same; two tokens may attend alike because both rest on one comma. And arrows
+that agree in a plane may still differ in what it leaves out: compare *in full space*. The attention
+lines and the map of heads show whether *it* looks at *book*; the arrows show whether *it* looks
+where *book* looks.
+"""
+
+
+def describe_pair(projection: PairProjection, name_a: str, name_b: str) -> str:
+    """One sentence about the pair; the names are as they stand in it (Markdown)."""
+    layer, head = projection.strongest_head
+    weight = f"{projection.a_to_b[layer, head]:.2f}"
+    attention = (
+        "No head gives as much as 0.01"
+        if weight == "0.00"
+        else f"Strongest in layer {layer + 1}: head {head + 1} gives {weight}"
+    )
+    where = _where(projection.same_way, len(projection.in_plane))
+    return f"{attention} of {name_a} to {name_b}; in the plane the two point the same way {where}."
+
+
+def _where(same_way: tuple[int, ...], layers: int) -> str:
+    numbers = [layer + 1 for layer in same_way]
+    if not numbers:
+        return "in no layer"
+    if len(numbers) == layers:
+        return "in every layer"
+    if len(numbers) == 1:
+        return f"in layer {numbers[0]} only"
+    if numbers == list(range(numbers[0], layers + 1)):
+        return f"from layer {numbers[0]} on"
+    return f"in layers {', '.join(map(str, numbers[:-1]))} and {numbers[-1]}"
 
 
 def titles(projection: PairProjection) -> tuple[list[str], list[str]]:
@@ -54,38 +99,30 @@ def compare_sentences(model_name: str, colours: Palette) -> None:
     lines = controls.text(
         "lines",
         EXAMPLE_LINES,
-        f"Up to {MOST_SENTENCES} sentences, one a line, with two words marked: [B] first, then [A]",
+        f"Up to {MAX_SENTENCES} sentences, one a line, with two words marked: [B] first, then [A]",
         height=140,
     )
-    names, lengths = _measure(model_name, lines)
-    if not names:
-        return
-    chart = sentences_figure(
-        np.stack(lengths), names, token_colours(len(names), st.context.theme.type), colours
-    )
-    st.plotly_chart(chart, key="projection_sentences")
-    st.caption(
-        "Signed length of A along B in the plane, one line a sentence; the thick line is"
-        " their mean. A word of several pieces counts by its first piece."
-    )
-
-
-def _measure(model_name: str, lines: str) -> tuple[list[str], list[NDArray[np.float64]]]:
-    """Names and signed lengths (layer,) of the sentences; says which cannot be measured."""
     names: list[str] = []
     lengths: list[NDArray[np.float64]] = []
-    written = [line.strip() for line in lines.splitlines() if line.strip()]
-    for line in written[:MOST_SENTENCES]:
-        found = _project_line(model_name, line)
-        if isinstance(found, str):
-            st.warning(f"{quote(line)}: {found}")
+    sentences = [line.strip() for line in lines.splitlines() if line.strip()]
+    for line in sentences[:MAX_SENTENCES]:
+        result = _project_line(model_name, line)
+        if isinstance(result, str):
+            st.warning(f"{quote(line)}: {result}")
         else:
-            name, projection = found
-            names.append(f"{len(names) + 1}. {name}")
-            lengths.append(projection.in_plane)
-    if len(written) > MOST_SENTENCES:
-        st.info(f"{len(written) - MOST_SENTENCES} more lines are not shown.")
-    return names, lengths
+            names.append(f"{len(names) + 1}. {result[0]}")
+            lengths.append(result[1].in_plane)
+    if len(sentences) > MAX_SENTENCES:
+        st.info(f"{len(sentences) - MAX_SENTENCES} more lines are not shown.")
+    if not names:
+        return
+    line_colours = token_colours(len(names), st.context.theme.type)
+    chart = sentences_figure(np.stack(lengths), names, line_colours, colours)
+    st.plotly_chart(chart, key="projection_sentences")
+    st.caption(
+        "Signed length of A along B in the plane, one line a sentence, and their mean as a thick"
+        " line. A word of several pieces counts by its first piece."
+    )
 
 
 def _project_line(model_name: str, line: str) -> tuple[str, PairProjection] | str:
@@ -97,12 +134,11 @@ def _project_line(model_name: str, line: str) -> tuple[str, PairProjection] | st
     try:
         trace = cache.trace(model_name, text, None)
     except ModelError:
-        return "this sentence cannot be run."
+        return "the model cannot read this sentence."
     a, b = token_at(trace, span_a), token_at(trace, span_b)
     if a is None or b is None:
-        return "a marked word was cut off or is no token."
-    name = f"{text[slice(*span_a)]} on {text[slice(*span_b)]}"
-    return name, project_pair(trace, a, b)
+        return "a marked word is cut off or has no token."
+    return f"{text[slice(*span_a)]} on {text[slice(*span_b)]}", project_pair(trace, a, b)
 
 
 def show_presets() -> None:
@@ -117,13 +153,8 @@ def show_presets() -> None:
             ),
             Preset(
                 "it on class",
-                "A longer way between the pronoun and its noun, and a *she* that means somebody.",
-                {
-                    "text": EXAMPLES[1][0],
-                    "two": False,
-                    "a": "it",
-                    "b": "class",
-                },
+                "A longer way from the pronoun to its noun, and a *she* that is a person.",
+                {"text": EXAMPLES[1][0], "two": False, "a": "it", "b": "class"},
             ),
         ],
     )
@@ -132,24 +163,4 @@ def show_presets() -> None:
 def show_mathematics() -> None:
     """The definition, and what to keep in mind."""
     with st.expander("The mathematics, and what to keep in mind"):
-        st.markdown(
-            r"""
-With $a$ and $b$ the vectors of the two tokens in a layer's plane (PCA of the mean attention rows,
-special tokens left out, not normalised), both scaled to length 1,
-
-$$
-\operatorname{proj}_b a = \frac{\langle a, b\rangle}{\lVert b\rVert^2}\, b,
-\qquad
-\text{signed length} = \frac{\langle a, b\rangle}{\lVert b\rVert} = \cos\angle(a, b).
-$$
-
-*In full space* uses the centred attention rows themselves, which have as many dimensions as there
-are tokens.
-
-**Keep in mind:** tokens that **attend in the same way** point the same way, which is not meaning
-the same; and two that point the same way in a plane may still differ in what it leaves out: compare
-*in full space*. Two tokens can attend alike because both rest on the same comma. Whether *it*
-looks at *book* is what the attention lines and the map of heads show; the arrows show whether *it*
-looks where *book* looks.
-"""
-        )
+        st.markdown(_MATHEMATICS)

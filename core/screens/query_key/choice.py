@@ -1,4 +1,4 @@
-"""What all parts of the query-key page are told, and what follows from it for a head or layer."""
+"""What all parts of the query-key page share: the choice, and what is computed from it."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Choice:
-    """What every part of the page is told; layer and head from 0.
+    """The head (layer and head from 0) and how it is measured.
 
     `ranges` is what the notebook's search tries; `sources` and `targets` are the positions of the
     chosen tokens.
@@ -37,25 +37,19 @@ class Choice:
     sources: tuple[int, ...] = ()
     targets: tuple[int, ...] = ()
 
-    @property
-    def name(self) -> str:
-        """The head, as people write it."""
-        return head_name(self.layer, self.head)
-
-
-def head_name(layer: int, head: int) -> str:
-    """A head as people write it; both count from 0."""
-    return f"L{layer + 1} H{head + 1}"
+    def name(self, head: int | None = None) -> str:
+        """The head, or another one of its layer, as people write it: "L4 H2"."""
+        return f"L{self.layer + 1} H{(self.head if head is None else head) + 1}"
 
 
 def scaling_of(trace: Trace, choice: Choice, head: int | None = None) -> HeadScaling:
     """The constants of the head on screen, or of another one of its layer."""
-    at = choice.head if head is None else head
-    return scale_head(trace, choice.layer, at, choice.distance, choice.criterion, choice.target)
+    head = choice.head if head is None else head
+    return scale_head(trace, choice.layer, head, choice.distance, choice.criterion, choice.target)
 
 
 def search_of(choice: Choice) -> GridSearch:
-    """What the notebook's search finds on the layer on screen."""
+    """The notebook's search on the layer on screen."""
     return cache.layer_search(choice.key, choice.layer, choice.ranges)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 _FREEDOMS = r"""
-Softmax does not see a constant added to a row. Adding a vector $a$ to every key adds
+Softmax ignores a constant added to a row. Adding a vector $a$ to every key adds
 $\langle q_i, a\rangle$ to all of row $i$; and $c$ cancels from $\langle c\,q_i, k_j / c\rangle$:
 
 $$
@@ -15,13 +15,12 @@ $$
 $$
 
 **Translation** (AttentionViz, Yeh et al. 2023, section 5.1.1): $a = \bar q - \bar k$ for each head,
-so that the centroids meet. With a **soft cap** (Gemma 2) softmax does see $a$: there, and only
-there, translated vectors would attend a little differently.
+so that the centroids meet. With a **soft cap** (Gemma 2), and only there, softmax does see $a$:
+translated vectors would attend a little differently.
 
-**Correlation.** Since softmax does not see what is added to a row, distance is compared with the
-**row-centred scores** $y_{ij}$ of the permitted pairs, which no stage changes, and distances lose
-the mean of their row as well: how far a query lies from all keys says nothing of which it attends
-to. With sums over all permitted pairs,
+**Correlation.** Distance is compared with the **row-centred scores** $y_{ij}$ of the permitted
+pairs, which no stage changes, and distances lose the mean of their row as well: how far a query
+lies from all keys says nothing about which it attends to. Over all permitted pairs,
 
 $$
 r = \frac{\sum (D_{ij} - \bar D_{i})\, y_{ij}}
@@ -30,8 +29,8 @@ r = \frac{\sum (D_{ij} - \bar D_{i})\, y_{ij}}
 $$
 
 the correlation within subjects of Bland and Altman (1995), each query a subject. Queries with one
-permitted key tell nothing and are left out. The interval comes from a jackknife that leaves out one
-query at a time, on Fisher's $z$, since pairs of one query depend on each other.
+permitted key are left out. Pairs of one query depend on each other, so the interval comes from a
+jackknife that leaves out one query at a time, on Fisher's $z$.
 """
 
 _SCALING = r"""
@@ -56,18 +55,18 @@ one. No grid is needed.
 
 _NOTEBOOK = r"""
 **The notebook** searches a scalar $a$, added to every dimension of every key, and a signed $c$,
-over the pairs of a query and the key of the same token, with raw products and cosine distance.
-There $c$ cancels from both sides. And a large $|a|$ makes all keys alike: then $r$ tends to minus
-the correlation of $\sum_d q_{id}$ with the same over $|q_i|$, which is near $-1$ wherever queries
-have similar lengths. The search rewards a large $a$, and so ends on the edge of its range.
+over the pairs of a query and its own token's key, with raw products and cosine distance. There $c$
+cancels from both sides. And a large $|a|$ makes all keys nearly equal: then $r$ tends to minus the
+correlation of $\sum_d q_{id}$ with the same over $|q_i|$, which is near $-1$ wherever queries have
+similar lengths. So the search rewards a large $a$ and ends on the edge of its range.
 
 **a and c of the search** are one $a$ and one $c$ for all heads of the layer, with which
 $q' = c\,q$ and $k' = (k + a)/c$. Attention stays; Euclidean distances change with $|c|$, though no
 correlation chose it.
 
-**Raw scores**, as a choice: the scores as softmax gets them, at every stage, with distances as they
-are. The **biplot** is the rank-2 singular value decomposition of the dot products after each row's
-mean is taken (Gabriel 1971).
+**Raw scores** are a choice: the scores before softmax, at every stage, with distances unchanged.
+The **biplot** is the rank-2 singular value decomposition of the dot products less the mean of each
+row (Gabriel 1971).
 """
 
 

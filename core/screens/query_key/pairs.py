@@ -8,12 +8,12 @@ import streamlit as st
 
 from core.analysis.attention_table import unique_labels
 from core.analysis.query_key.clouds import stage_vectors
-from core.analysis.query_key.pair_scatter import MOST_POINTS, density_of, pair_scatter
+from core.analysis.query_key.pair_scatter import MAX_POINTS, density_of, pair_scatter
 from core.figures.query_key.pair_scatter import pair_scatter_figure
 from core.screens.query_key.choice import scaling_of, search_of
-from core.screens.query_key.search_wording import search_words
-from core.screens.query_key.wording import DISTANCES, SCORES, STAGE_NAMES, number
+from core.screens.query_key.wording import DISTANCES, SCORES, STAGE_NAMES, number, search_words
 from core.ui import controls
+from core.ui.head_maps import show_heads
 from core.ui.messages import notice, quote
 
 if TYPE_CHECKING:
@@ -25,112 +25,82 @@ if TYPE_CHECKING:
     from core.model import Trace
     from core.screens.query_key.choice import Choice
 
-_CHART = "query_key_pairs"
-_DOT = "dot"  # of links and the session: query and key of the chosen pair, positions from 1
+
+def show_pairs(trace: Trace, choice: Choice, stage: HeadStage, colours: Palette) -> None:
+    """A point for every pair, the line, r, and the pair that was clicked."""
+    pair, search = _chosen_pair(trace), search_of(choice)
+    if stage == "searched" and not search.defined:
+        st.info(search_words(search, choice))
+        return
+    vectors = stage_vectors(trace, choice.layer, choice.head, scaling_of(trace, choice), search)
+    pairs = pair_scatter(
+        trace, choice.layer, choice.head, vectors[stage], choice.distance, choice.target
+    )
+    if not pairs.queries.size:
+        st.info("No query of this text has a choice of keys, so there is no pair to draw.")
+        return
+    labels = unique_labels(tuple(token.display for token in trace.tokens))
+    distance, centred = f"{DISTANCES[choice.distance]} distance", choice.target == "centred"
+    axes = (
+        ("dot product less its row's mean", f"{distance} less its row's mean")
+        if centred
+        else ("dot product before softmax", distance)
+    )
+    crowded = pairs.queries.size > MAX_POINTS
+    picked = pairs.find(*pair) if pair else None
+    density = density_of(pairs) if crowded else None
+    figure = pair_scatter_figure(pairs, labels, axes, colours, density=density, picked=picked)
+    r = number(pairs.correlation, "+.3f")
+    st.markdown(f"{choice.name()}, {STAGE_NAMES[stage]}: **r = {r}**")
+    show_heads(figure, key="query_key_pairs", on_open=_choose_pair)
+    st.markdown(_pair_words(pairs, picked, pair, labels))
+    st.caption(_reading(pairs, choice, crowded=crowded))
 
 
 def _chosen_pair(trace: Trace) -> list[int]:
     """Query and key of the pair that was clicked, from 0; empty where none was."""
-    dot = controls.tokens(_DOT, [token.position + 1 for token in trace.tokens])
+    dot = controls.tokens("dot", [token.position + 1 for token in trace.tokens])
     if len(dot) not in {0, 2}:
         notice("A dot in a link is a query and a key of this text, as in dot=3,5.")
-        st.session_state[_DOT] = dot = []
-    return [place - 1 for place in dot]
+        st.session_state["dot"] = dot = []
+    return [position - 1 for position in dot]
 
 
-def show_pairs(trace: Trace, choice: Choice, stage: HeadStage, colours: Palette) -> None:
-    """Every pair a point, the line, r, and the pair that was clicked."""
-    dot, search = _chosen_pair(trace), search_of(choice)
-    if stage == "searched" and not search.defined:
-        st.info(search_words(search, choice))
-        return
-    vectors = stage_vectors(trace, choice.layer, choice.head, scaling_of(trace, choice), search)[
-        stage
-    ]
-    pairs = pair_scatter(trace, choice.layer, choice.head, vectors, choice.distance, choice.target)
-    if not pairs.queries.size:
-        st.info("No query of this text has a choice of keys: there is no pair to draw.")
-        return
-    labels = unique_labels(tuple(token.display for token in trace.tokens))
-    picked = pairs.find(*dot) if dot else None
-    figure = pair_scatter_figure(
-        pairs,
-        labels,
-        _axes(choice),
-        colours,
-        density=density_of(pairs) if _is_crowded(pairs) else None,
-        picked=picked,
-    )
-    st.markdown(f"{choice.name}, {STAGE_NAMES[stage]}: **r = {number(pairs.correlation, '+.3f')}**")
-    st.plotly_chart(
-        figure,
-        key=_CHART,
-        on_select=_take_dot,
-        selection_mode="points",
-        config={"displayModeBar": False},
-    )
-    st.markdown(_pair_words(pairs, picked, dot, labels))
-    st.caption(_reading(pairs, choice))
-
-
-def _take_dot() -> None:
-    """Keep the pair that was clicked."""
-    points = st.session_state[_CHART].selection.points
-    data = points[0].get("customdata") if points else None
-    if isinstance(data, dict):  # Streamlit gives a point's own data as a list or a mapping
-        data = list(data.values())
-    if data:
-        st.session_state[_DOT] = [int(place) for place in data]
-
-
-def _is_crowded(pairs: PairScatter) -> bool:
-    return pairs.queries.size > MOST_POINTS
-
-
-def _axes(choice: Choice) -> tuple[str, str]:
-    distance = f"{DISTANCES[choice.distance]} distance"
-    if choice.target == "raw":
-        return "dot product, as softmax gets it", distance
-    return "dot product less its row's mean", f"{distance} less its row's mean"
+def _choose_pair(query: int, key: int) -> None:
+    st.session_state["dot"] = [query + 1, key + 1]
 
 
 def _pair_words(
-    pairs: PairScatter, picked: int | None, dot: Sequence[int], labels: Sequence[str]
+    pairs: PairScatter, picked: int | None, pair: Sequence[int], labels: Sequence[str]
 ) -> str:
     """The pair in words (Markdown)."""
-    if not dot:
+    if not pair:
         return "Click a point to see its pair."
-    pair = f"{quote(labels[dot[0]])} → {quote(labels[dot[1]])}"
+    query, key = (quote(labels[position]) for position in pair)
     if picked is None:
-        return f"{pair} is no pair that counts: its query may not see this key, or sees no other."
-    score, distance, attention = (
-        float(each[picked]) for each in (pairs.scores, pairs.distances, pairs.attention)
-    )
+        return f"{query} → {key} does not count: this query may not see this key, or sees no other."
     return (
-        f"Query {quote(labels[dot[0]])} → key {quote(labels[dot[1]])}:"
-        f" score **{number(score, '.3f')}**, distance **{distance:.3f}**,"
-        f" attention **{attention:.3f}**"
+        f"Query {query} → key {key}: score **{number(float(pairs.scores[picked]), '.3f')}**,"
+        f" distance **{pairs.distances[picked]:.3f}**, attention **{pairs.attention[picked]:.3f}**"
     )
 
 
-def _reading(pairs: PairScatter, choice: Choice) -> str:
-    """What is drawn, of how many pairs."""
-    count = pairs.queries.size
+def _reading(pairs: PairScatter, choice: Choice, *, crowded: bool) -> str:
+    """What is drawn, and how many pairs it covers."""
+    count = f"{pairs.queries.size:,}"
     drawn = (
-        f"{count:,} pairs are more than {MOST_POINTS:,}: shown is how many lie where, in a"
-        " stronger colour for more, and of each query the key it attends to most"
-        if _is_crowded(pairs)
-        else f"All {count:,} permitted pairs, blue the key that each query attends to most"
+        f"{count} pairs are more than {MAX_POINTS:,}, so colour shows how many lie where; points"
+        " mark the key each query attends to most"
+        if crowded
+        else f"All {count} permitted pairs; blue marks the key each query attends to most"
     )
     means = (
-        ""
-        if choice.target == "raw"
-        else " Both sides lose the mean of their row, which softmax cannot see: this is the r of"
-        " every map and panel."
-    )
-    left = f" Queries with a single permitted key are left out ({pairs.left_out})."
+        " Both sides lose the mean of their row, which softmax ignores: this is the r of every map"
+        " and panel."
+    ) * (choice.target == "centred")
+    left_out = f" Queries with one permitted key are left out ({pairs.left_out})."
     return (
         f"{drawn}. Full space, with the {SCORES[choice.target]}.{means}"
-        f"{left * bool(pairs.left_out)} A head whose near keys are its attended ones falls from top"
-        " left to bottom right (after AttentionViz, figure 4)."
+        f"{left_out * bool(pairs.left_out)} Where near keys are the attended ones, points fall from"
+        " top left to bottom right (after AttentionViz, figure 4)."
     )

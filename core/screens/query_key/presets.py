@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from core.analysis.strongest_link import strongest_link
-from core.screens.query_key.picture_controls import ALL_HEADS, BOTH, ONE_HEAD
+from core.screens.query_key.controls import ALL_HEADS, BOTH, ONE_HEAD
 from core.ui.messages import quote
 from core.ui.presets import Preset, show
 
@@ -19,26 +19,13 @@ def show_presets(trace: Trace) -> None:
 
 
 def _presets(trace: Trace) -> list[Preset]:
-    layers = trace.shape[0]
+    last = str(trace.shape[0])
     picture = {"part": "picture", "projection": "PCA", "dims": "2-D", "span": ONE_HEAD}
-    presets = []
-    link = strongest_link(trace, layers=range(layers))
-    if link is not None:
-        query, key = trace.tokens[link.query].display, trace.tokens[link.key].display
-        presets.append(
-            Preset(
-                "The strongest link",
-                f"L{link.layer + 1} H{link.head + 1} gives {link.weight:.2f} of {quote(query)} to"
-                f" {quote(key)}. How near do they lie before and after?",
-                {**picture, "layer": str(link.layer + 1), "head": str(link.head + 1)},
-            )
-        )
-    return [
-        *presets,
+    presets = [
         Preset(
             "A whole layer",
             "All heads of the last layer side by side, normalized.",
-            {**picture, "span": ALL_HEADS, "stage": "normalized", "layer": str(layers)},
+            {**picture, "span": ALL_HEADS, "stage": "normalized", "layer": last},
         ),
         Preset(
             "The best two dimensions can do",
@@ -47,7 +34,7 @@ def _presets(trace: Trace) -> list[Preset]:
         ),
         Preset(
             "Before and after the search",
-            "Every head of the first layer before and after the notebook's a and c: do queries come"
+            "Every head of the first layer before and after the notebook's a and c: do queries move"
             " nearer to the keys they attend to?",
             {**picture, "span": BOTH, "layer": "1"},
         ),
@@ -58,12 +45,24 @@ def _presets(trace: Trace) -> list[Preset]:
         ),
         Preset(
             "Distance against dot product",
-            "Every pair of a head a point, beside the map of all heads: click one to see it.",
+            "A point for every pair of a head, beside the map of all heads: click one to see it.",
             {"part": "heads", "stage": "searched"},
         ),
         Preset(
-            "Can it be trusted?",
-            "Every projection beside full space and a uniform guess.",
+            "How faithful is it?",
+            "Every projection beside full space and a uniform baseline.",
             {"part": "trust"},
         ),
     ]
+    link = strongest_link(trace)
+    if link is None:
+        return presets
+    query, key = (quote(trace.tokens[position].display) for position in (link.query, link.key))
+    layer, head = str(link.layer + 1), str(link.head + 1)
+    strongest = Preset(
+        "The strongest link",
+        f"In L{layer} H{head} {query} gives {link.weight:.2f} of its attention to {key}. How near"
+        " are they before and after normalization?",
+        {**picture, "layer": layer, "head": head},
+    )
+    return [strongest, *presets]

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from core.analysis.query_key.scaling import few_pairs
-from core.screens.query_key.choice import head_name
+from core.analysis.query_key.scaling import MIN_RELIABLE, few_pairs
 
 if TYPE_CHECKING:
+    from core.analysis.normalization import GridSearch
     from core.analysis.projections.joint_embedding import Metric
     from core.analysis.query_key.clouds import Cloud, HeadStage
     from core.analysis.query_key.faithfulness import Faithfulness
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from core.analysis.query_key.target import TargetKind
     from core.screens.query_key.choice import Choice
 
-    Judged = Literal["better", "worse", "the same"]
+    Change = Literal["better", "worse", "the same"]
 
 CRITERIA: dict[Criterion, str] = {
     "pearson": "Pearson, all pairs",
@@ -36,21 +36,21 @@ DISTANCES: dict[Metric, str] = {"euclidean": "Euclidean", "cosine": "cosine"}
 TARGETS: dict[TargetKind, str] = {"centred": "row-centred", "raw": "raw"}
 SCORES: dict[TargetKind, str] = {"centred": "row-centred scores", "raw": "raw scores"}
 MEAN_DISTANCE = (
-    "“Default” are the vectors as they are, “searched” those with the a and c of the search. The"
-    " mean distance is that of each query to the key it attends to most, in this plane."
+    "“Default” shows the raw vectors, “searched” those with the a and c of the search. The mean"
+    " distance is from each query to the key it attends to most, in this plane."
 )
 _MARKS = "Circles are queries, diamonds keys"
-_MUCH = 0.02  # of a correlation: what differs less is called the same
-_FEW_QUERIES = 0.005  # of them: less is rounding, as a query is more in any text shown
+_MIN_CHANGE = 0.02  # of a correlation; less is called the same
+_MIN_QUERIES = 0.005  # share of queries; less is rounding, as one query is more in any text shown
 
 
 def number(value: float, form: str = "+.2f") -> str:
-    """A number with a true minus sign, or the words for one that is not defined."""
+    """A number with a true minus sign, or "not defined"."""
     return format(value, form).replace("-", "−") if np.isfinite(value) else "not defined"
 
 
 def percent(share: float) -> str:
-    """A share of queries, or the words for one that is not defined."""
+    """A share of queries, or "not defined"."""
     return f"{share:.0%}" if np.isfinite(share) else "not defined"
 
 
@@ -58,7 +58,7 @@ def title_of(
     cloud: Cloud, projection: str, choice: Choice, *, head: int, beside: bool = False
 ) -> str:
     """The head and the stage of a panel; `beside` another stage also its mean distance."""
-    name = head_name(choice.layer, head)
+    name = choice.name(head)
     if projection == "biplot":
         return f"{name} · biplot"
     if beside:
@@ -69,26 +69,24 @@ def title_of(
 
 def notes_of(cloud: Cloud, projection: str, choice: Choice, *, short: bool = False) -> list[str]:
     """The panel's own numbers."""
-    here, full = cloud.in_picture, cloud.in_full
-    r, r_full = number(here.correlation), number(full.correlation)
+    plane, full, share = cloud.in_picture, cloud.in_full, cloud.picture.share
+    r, r_full = number(plane.correlation), number(full.correlation)
     scores = SCORES[choice.target]
     if projection == "biplot":
-        kept = f"Keeps {cloud.picture.kept or 0:.0%} of the squared row-centred scores"
-        return [kept, f"Correlation of inner products with the {scores}: {r}"]
+        return [
+            f"Keeps {share or 0:.0%} of the squared row-centred scores",
+            f"Correlation of inner products with the {scores}: {r}",
+        ]
     if short:
         return [f"with the scores {r} here, {r_full} in full space"]
     apart = f"{cloud.apart_in_picture:.2f} apart here, {cloud.apart_in_full:.2f} in full space"
-    nearest = f"{percent(here.top1)} here, {percent(full.top1)} in full space"
-    return [
+    nearest = f"{percent(plane.top1)} here, {percent(full.top1)} in full space"
+    notes = [
         f"Strongest pairs: {apart}",
         f"Correlation with the {scores}: {r} here, {r_full} in full space",
         f"Nearest key is the most attended: {nearest}",
-        *(
-            []
-            if cloud.picture.kept is None
-            else [f"Keeps {cloud.picture.kept:.0%} of the variance"]
-        ),
     ]
+    return notes if share is None else [*notes, f"Keeps {share:.0%} of the variance"]
 
 
 def caption_of(
@@ -103,141 +101,142 @@ def caption_of(
     """How to read the clouds, true for what is drawn; `softcap` is that of the layer's scores."""
     if projection == "biplot":
         return (
-            f"{_MARKS}. In a biplot not distances but inner"
-            " products count: a key far out in a query's direction is attended to. It is the best"
-            " that two dimensions can do for the scores, and no a and no c changes it."
+            f"{_MARKS}. A biplot shows inner products, not distances: a key far out in a query's"
+            " direction is attended to. No two dimensions keep more of the scores, and no a or c"
+            " changes it."
         )
     how = {
-        "PCA": "PCA of queries and keys together, at unit length since cosine was chosen."
-        if choice.distance == "cosine"
-        else "PCA of queries and keys together.",
+        "PCA": "PCA of queries and keys together"
+        + (", at unit length because cosine was chosen." if choice.distance == "cosine" else "."),
         "UMAP": f"UMAP, 15 neighbours, seed {seed}: distances between far groups mean little.",
         "t-SNE": f"t-SNE, perplexity up to 30, seed {seed}: distances between groups mean little.",
     }[projection]
-    stages = (
-        "Both panels of a head have one scale, unless each has its own."
-        if beside
-        else "All heads have the same scale unless each has its own."
-        if grid
-        else f"{_same_attention(softcap)} Each panel is turned to match the one before."
-    )
-    mean = f" {MEAN_DISTANCE}" * beside
-    return (
-        f"{_MARKS}; each line joins a query to a key it attends to, blue the strongest of each"
-        f" query, red from the chosen sources to the chosen targets. {how} {stages}{mean} A good"
-        f" picture has correlations near −1: what is near is attended to. {_target_words(choice)}"
-    )
-
-
-def _same_attention(softcap: float | None) -> str:
-    if softcap is None:
-        return "Attention is the same in every panel: only the picture changes."
-    return (
-        "Lines are the model's own attention in every panel. Its scores are soft-capped at"
-        f" {softcap:g}, so translated keys would change it: see “Can it be trusted?”."
-    )
-
-
-def _target_words(choice: Choice) -> str:
-    if choice.target == "raw":
-        return (
-            "Correlations are with the model's own scores at every stage; softmax does not see"
-            " what they have in common within a row."
+    if beside:
+        stages = f"Both panels of a head share a scale, unless each has its own. {MEAN_DISTANCE}"
+    elif grid:
+        stages = "All heads share a scale, unless each has its own."
+    else:
+        same = (
+            "Attention is the same in every panel: only the picture changes."
+            if softcap is None
+            else "Lines are the model's own attention in every panel. Its scores are soft-capped at"
+            f" {softcap:g}, so translated keys would change it: see “How faithful is it?”."
         )
+        stages = f"{same} Each panel is turned to match the one before."
+    target = (
+        "Correlations are with the model's own scores at every stage; softmax ignores what they"
+        " have in common within a row."
+        if choice.target == "raw"
+        else "Correlations are within rows, at every stage: scores and distances each lose the mean"
+        " of their row, which softmax ignores. Queries with one permitted key are left out."
+    )
     return (
-        "Correlations are within rows, at every stage: scores and distances each lose the mean of"
-        " their row, which softmax cannot see. A query with a single permitted key is left out."
+        f"{_MARKS}; each line joins a query to a key it attends to, blue to the strongest, red from"
+        f" the chosen sources to the chosen targets. {how} {stages} In a good picture near means"
+        f" attended, with correlations near −1. {target}"
     )
 
 
 def verdict(scaling: HeadScaling, choice: Choice) -> str:
     """What translation and scaling did to this head, by both measures (Markdown)."""
-    kept = scaling.kept
-    if not all(np.isfinite(stage.correlation) for stage in kept):
-        return f"{choice.name}: there is no correlation, as scores or distances do not vary."
-    raw, translated, normalized = (number(stage.correlation) for stage in kept)
-    first, second, third = (percent(stage.top1) for stage in kept)
+    raw, _, normalized = stages = scaling.faithfulness
+    if not all(np.isfinite(stage.correlation) for stage in stages):
+        return f"{choice.name()}: there is no correlation, as scores or distances do not vary."
+    r = [number(stage.correlation) for stage in stages]
+    first, second, third = (percent(stage.top1) for stage in stages)
+    pairs = f"All {raw.pairs:,} permitted pairs of this text"
+    if np.isfinite([raw.low, normalized.low]).all():
+        pooled = "" if choice.target == "raw" else ", pooled within rows"
+        pairs += (
+            f"{pooled}; 95% intervals {interval(raw)} raw, {interval(normalized)} normalized"
+            " (jackknife over its queries)"
+        )
     return (
-        f"{choice.name}: {DISTANCES[choice.distance]} distance and {SCORES[choice.target]}"
-        f" correlate {raw} raw, {translated} translated, {normalized} normalized with"
-        f" c = {scaling.c:.3g}; the nearest key is the most attended one for {first}, {second} and"
-        f" {third} of the queries: {judgement(kept.raw, kept.normalized)}. In full space; −1 and"
-        f" 100% would be perfect. {_evidence(scaling, choice)}"
+        f"{choice.name()}: {DISTANCES[choice.distance]} distance and {SCORES[choice.target]}"
+        f" correlate {r[0]} raw, {r[1]} translated, {r[2]} normalized with c = {scaling.c:.3g}; the"
+        f" nearest key is the most attended one for {first}, {second} and {third} of the queries:"
+        f" {judgement(raw, normalized)}. In full space; −1 and 100% would be perfect. {pairs}."
     )
 
 
-def _evidence(scaling: HeadScaling, choice: Choice) -> str:
-    """Pairs and sampling error."""
-    kept = scaling.kept
-    pairs = f"All {kept.raw.pairs:,} permitted pairs of this text"
-    if not np.isfinite([kept.raw.low, kept.normalized.low]).all():
-        return f"{pairs}."
-    raw, normalized = (
-        f"{number(stage.low)} to {number(stage.high)}" for stage in (kept.raw, kept.normalized)
-    )
-    pooled = "" if choice.target == "raw" else ", pooled within rows"
-    return (
-        f"{pairs}{pooled}; 95% intervals {raw} raw, {normalized} normalized (jackknife over its"
-        " queries)."
-    )
+def interval(measured: Faithfulness) -> str:
+    """Both ends of a 95% interval, or nothing where it is not defined."""
+    if not np.isfinite(measured.low):
+        return ""
+    return f"{number(measured.low)} to {number(measured.high)}"
 
 
 def judgement(raw: Faithfulness, normalized: Faithfulness) -> str:
     """Whether normalization helped, and by which measure where they disagree (Markdown)."""
-    by_correlation = _judged(raw.correlation - normalized.correlation, _MUCH)
-    by_key = _judged(normalized.top1 - raw.top1, _FEW_QUERIES)
-    if by_correlation == by_key == "the same":
-        return "normalization left it as it was"
+    by_correlation = _change(raw.correlation - normalized.correlation, _MIN_CHANGE)
+    by_key = _change(normalized.top1 - raw.top1, _MIN_QUERIES)
     if by_correlation == by_key:
-        return f"**normalization made it {by_correlation}**"
-    correlation = (
-        "left its correlation as it was"
-        if by_correlation == "the same"
-        else f"**made its correlation {by_correlation}**"
+        made = f"**normalization made it {by_correlation}**"
+        return "normalization changed little" if by_key == "the same" else made
+    correlation, keys = (
+        f"barely changed its {what}" if change == "the same" else f"**made its {what} {change}**"
+        for what, change in (("correlation", by_correlation), ("nearest keys", by_key))
     )
-    nearest = (
-        "left its nearest keys as they were"
-        if by_key == "the same"
-        else f"**made its nearest keys {by_key}**"
-    )
-    return f"normalization {correlation} and {nearest}"
+    return f"normalization {correlation} and {keys}"
 
 
-def _judged(gain: float, least: float) -> Judged:
-    if abs(gain) < least:
+def _change(gain: float, min_gain: float) -> Change:
+    if abs(gain) < min_gain:
         return "the same"
     return "better" if gain > 0 else "worse"
 
 
 def warnings_of(scaling: HeadScaling, criterion: Criterion) -> list[str]:
     """What to keep in mind about this head's c."""
-    found = []
-    if criterion == "balanced":
-        found.append(
-            "Balanced norms ask no correlation: c = √(median |k| / median |q|), with queries times"
-            " c and keys over c."
+    used, counted = scaling.pairs
+    undefined = criterion == "weighted" and not np.isfinite(scaling.curve).any()
+    warnings = {
+        "Balanced norms need no correlation: c = √(median |k| / median |q|), with queries times c"
+        " and keys over c.": criterion == "balanced",
+        "Cosine distance does not depend on c: the curve is flat, and c stays 1.": scaling.flat,
+        f"The best c, {scaling.c:.3g}, lies at the edge of the range tried: the criterion has no"
+        " optimum of its own here.": scaling.on_edge,
+        f"Only {scaling.weighted_pairs} of {used:,} pairs carry weight, too few for a correlation:"
+        " c stays 1. Take a longer text, or another criterion.": undefined,
+        f"Only {scaling.weighted_pairs} pairs carry weight (fewer than {MIN_RELIABLE}): the"
+        " criterion is mostly noise.": few_pairs(scaling, criterion) and not undefined,
+        f"c is chosen on a random {used:,} of {counted:,} pairs (fixed seed); faithfulness is"
+        " measured on all of them.": used < counted,
+    }
+    return [text for text, applies in warnings.items() if applies]
+
+
+def edge_of(search: GridSearch) -> str:
+    """Whether the best a is an optimum."""
+    return "on the edge of its range" if search.a_on_edge else "inside its range"
+
+
+def regression_title(layer: int, search: GridSearch) -> str:
+    """The layer (from 0), its a and c, and how strong the regression is."""
+    a, c = number(search.a, ".3g"), number(search.c, ".3g")
+    return f"Layer {layer + 1}: a = {a}, c = {c}, |r| = {abs(search.correlation):.5f}"
+
+
+def search_words(search: GridSearch, choice: Choice) -> str:
+    """The a and c of the search, and how much they mean (Markdown)."""
+    layer = choice.layer + 1
+    if not search.defined:
+        return (
+            f"The search finds no a and c for layer {layer}: the products or the distances of its"
+            " same-token pairs do not vary. Try a longer text."
         )
-    if scaling.flat:
-        found.append("Cosine distance does not depend on c: the curve is flat, and c stays 1.")
-    if scaling.on_edge:
-        found.append(
-            f"The best c, {scaling.c:.3g}, lies at the edge of what was tried: the criterion has no"
-            " optimum of its own here."
-        )
-    used, there = scaling.pairs
-    if criterion == "weighted" and not np.isfinite(scaling.curve).any():
-        found.append(
-            f"Only {scaling.carrying} of {used:,} pairs carry weight, too few for a correlation: c"
-            " stays 1. Take a longer text, or another criterion."
-        )
-    elif few_pairs(scaling, criterion):
-        found.append(
-            f"Only {scaling.carrying} pairs carry weight (fewer than 30): the criterion is mostly"
-            " chance."
-        )
-    if used < there:
-        found.append(
-            f"c is chosen on a random {used:,} of {there:,} pairs (fixed seed); what each stage"
-            " keeps is measured on all of them."
-        )
-    return found
+    a, c = number(search.a, ".3g"), number(search.c, ".3g")
+    limits = f"(−{choice.ranges.a:g} to {choice.ranges.a:g})"
+    edge = f"{limits}: a wider one may do better" if search.a_on_edge else limits
+    place = f"**{edge_of(search)}**" if search.a_on_edge else edge_of(search)
+    lengths = (
+        ""
+        if choice.distance == "cosine"
+        else ", but lengths in these pictures do: compare which keys are nearest, not how far they"
+        " are"
+    )
+    return (
+        f"The search of layer {layer} ends at **a = {a}**, **c = {c}**. This a lies {place} {edge}."
+        " This c is merely the first tried: the search's cosine distance does not depend on c"
+        f"{lengths}."
+    )

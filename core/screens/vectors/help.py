@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import streamlit as st
 
-from core.analysis.vectors import ALIKE, CLOSE_ANGLE
+from core.analysis.vectors import CLOSE_ANGLE, MIN_COSINE
 from core.ui import controls
 from core.ui.presets import Preset, show
 
@@ -19,19 +19,46 @@ if TYPE_CHECKING:
 
 _CHAPTER = "As in the workshop chapter: "
 _OTHER = "Not the chapter's choice: "
+_NOTES = {
+    "all layers": "The two numbers are the shares of the variance that the plane keeps. Signs and"
+    " turns of a plane are arbitrary unless layers are aligned.",
+    "one layer": "The camera in the chart's bar saves a picture.",
+    "play": "Each layer is turned and mirrored, but not stretched, to match the one before.",
+}
+_MATHEMATICS = r"""
+Let $A^{(\ell)}$ be the token × token table of layer $\ell$, its heads summarised (mean, median,
+maximum, or one of them), special tokens left out of rows and columns. Its rows are centred,
+$\tilde a_i = a_i - \bar a$, and written in the two orthogonal directions $u_1, u_2$ in which they
+vary most (principal component analysis):
+
+$$
+x_i = \bigl(\langle \tilde a_i, u_1\rangle,\ \langle \tilde a_i, u_2\rangle\bigr),
+\qquad
+\text{share kept} = \frac{\sigma_1^2 + \sigma_2^2}{\sum_k \sigma_k^2},
+\qquad
+X \leftarrow \frac{X}{\lVert X \rVert_F} \ \text{when normalised.}
+$$
+
+The sign of each component is arbitrary. *Align layers* turns each plane onto the one before by the
+orthogonal matrix $R$ that minimises $\lVert X^{(\ell)} R - X^{(\ell-1)} \rVert_F$ (Procrustes); no
+distance changes.
+
+Two tokens that **attend in the same way** point the same way. That is not the same as meaning the
+same, and the reverse need not hold: a plane that keeps 60 % of the variance hides the other 40 %,
+in which two arrows that coincide may part. The caption counts how many do.
+"""
 
 
 def set_picks(positions: Sequence[int], chosen: Sequence[int]) -> None:
-    """Make the `chosen` of the arrows shown the picked ones; `positions` are their tokens'."""
+    """Pick the tokens of the `chosen` arrows; `positions` has the token of each arrow shown."""
     st.session_state["pick"] = [positions[index] + 1 for index in chosen]
 
 
 def pick_heads(trace: Trace) -> list[int]:
-    """Which heads a summary is taken over, from 0; none named is all."""
-    numbers = list(range(1, trace.shape[1] + 1))
+    """Which heads a summary is taken over, from 0; an empty list means all."""
     picked = controls.tokens(
         "of",
-        numbers,
+        list(range(1, trace.shape[1] + 1)),
         "Heads included",
         place=f"among the {trace.shape[1]} heads of {trace.model}",
         placeholder="all heads",
@@ -40,20 +67,19 @@ def pick_heads(trace: Trace) -> list[int]:
     return [number - 1 for number in sorted(picked)]
 
 
-def say_agreement(planes: Planes, view: str, layer: int | None) -> str:
-    """How far arrows side by side can be believed, counted in what is on the screen."""
-    one = view == "one layer" and layer is not None
-    close, alike = (
-        int(counts[layer] if one else counts.sum())
-        for counts in (planes.close_pairs, planes.alike_pairs)
+def describe_close_pairs(planes: Planes, layer: int | None) -> str:
+    """How far arrows side by side can be believed, counted in the `layer` shown, or in all."""
+    close, similar = (
+        int(counts.sum() if layer is None else counts[layer])
+        for counts in (planes.close_pairs, planes.similar_pairs)
     )
     degrees = round(np.degrees(CLOSE_ANGLE))
     if not close:
         return f"No two arrows are within {degrees}° of each other."
-    place = "" if one else " in a plane"
+    place = " in a plane" if layer is None else ""
     return (
         f"Of {close:,} pairs of arrows within {degrees}° of each other{place}"
-        f" **{alike:,}** are alike in full space too (cosine {ALIKE:g} or more)."
+        f" **{similar:,}** are similar in full space too (cosine {MIN_COSINE:g} or more)."
     )
 
 
@@ -61,38 +87,31 @@ def explain(
     source: Source, summary: Summary, heads: Sequence[int], *, view: str, special: bool
 ) -> str:
     """How to read the planes, true for what is drawn; `heads` as the page's picker gives them."""
-    some = f" {', '.join(str(head + 1) for head in heads)}" if heads else ""
+    subset = f" {', '.join(str(head + 1) for head in heads)}" if heads else ""
+    one_head = f"head {summary + 1}" if isinstance(summary, int) else None
+    chapter = False
     if source == "attention":
-        over = f"{summary} over heads{some}"
-        shown = f"head {summary + 1}" if isinstance(summary, int) else over
         chapter = summary == "mean" and not (special or heads) and view != "play"
         drawn = (
-            f"{_CHAPTER if chapter else _OTHER}each arrow is a token's row of the attention table"
-            f" ({shown}{', special tokens kept' if special else ''}), reduced to two dimensions."
-            " Tokens that attend alike point the same way; the reverse need not hold, as a plane"
-            " keeps only a part."
+            "each arrow is a token's row of the attention table"
+            f" ({one_head or f'{summary} over heads{subset}'}"
+            f"{', special tokens kept' if special else ''}), reduced to two dimensions. Tokens that"
+            " attend alike point the same way; the reverse need not hold, as a plane keeps only a"
+            " part."
         )
     elif source == "hidden states":
         drawn = (
-            f"{_OTHER}each arrow is the hidden state a token brings into the layer: what the layer"
-            " sees, whichever head is chosen."
+            "each arrow is the hidden state a token brings into the layer: what the layer sees,"
+            " whichever head is chosen."
         )
     else:
-        together = f"of heads{some} together" if heads else "of all heads together"
-        of = f"of head {summary + 1}" if isinstance(summary, int) else together
-        drawn = f"{_OTHER}each arrow is a token's {source} {of}."
-    notes = {
-        "all layers": "The two numbers are the shares of the variance that the plane keeps. Signs"
-        " and turns of a plane are arbitrary unless layers are aligned.",
-        "one layer": "The camera in the chart's bar saves a picture.",
-        "play": "Each layer is aligned to the one before: turned and mirrored, not stretched.",
-    }
-    return f"{drawn} {notes[view]}"
+        together = f"heads{subset} together" if heads else "all heads together"
+        drawn = f"each arrow is a token's {source} of {one_head or together}."
+    return f"{_CHAPTER if chapter else _OTHER}{drawn} {_NOTES[view]}"
 
 
 def show_presets(trace: Trace) -> None:
     """Buttons that set the controls, each with what it shows."""
-    last = str(trace.shape[0])
     show(
         "vectors",
         lambda: [
@@ -115,7 +134,7 @@ def show_presets(trace: Trace) -> None:
             Preset(
                 "The last layer, large",
                 "One plane with room for every label, and a camera to save it.",
-                _state(show="one layer", layer=last),
+                _state(show="one layer", layer=str(trace.shape[0])),
             ),
             Preset("Play", "From the first layer to the last in one plane.", _state(show="play")),
         ],
@@ -125,44 +144,20 @@ def show_presets(trace: Trace) -> None:
 def show_mathematics() -> None:
     """The definitions behind the planes."""
     with st.expander("The mathematics"):
-        st.markdown(
-            r"""
-Let $A^{(\ell)}$ be the token × token table of layer $\ell$, its heads summarised (mean, median,
-maximum, or one of them), special tokens left out of rows and columns. Its rows are centred,
-$\tilde a_i = a_i - \bar a$, and written in the two orthogonal directions $u_1, u_2$ in which they
-vary most (principal component analysis):
-
-$$
-x_i = \bigl(\langle \tilde a_i, u_1\rangle,\ \langle \tilde a_i, u_2\rangle\bigr),
-\qquad
-\text{share kept} = \frac{\sigma_1^2 + \sigma_2^2}{\sum_k \sigma_k^2},
-\qquad
-X \leftarrow \frac{X}{\lVert X \rVert_F} \ \text{when normalised.}
-$$
-
-The sign of each component is arbitrary. *Align layers* turns each plane onto the one before by the
-orthogonal matrix $R$ that minimises $\lVert X^{(\ell)} R - X^{(\ell-1)} \rVert_F$ (Procrustes); no
-distance changes.
-
-Two tokens that **attend in the same way** point the same way. That is not the same as meaning the
-same, and the reverse need not hold: a plane that keeps 60 % of the variance hides the other 40 %,
-in which two arrows that coincide may part. The caption counts how many do.
-"""
-        )
+        st.markdown(_MATHEMATICS)
 
 
-def _state(
-    show: str = "all layers", *, draw: str = "attention", layer: str = "1", align: bool = False
-) -> dict[str, str | bool | list[int]]:
+def _state(**changes: str | bool) -> dict[str, str | bool | list[int]]:
     return {
         "of": [],
-        "show": show,
-        "draw": draw,
-        "layer": layer,
+        "show": "all layers",
+        "draw": "attention",
+        "layer": "1",
         "head": "mean",
-        "align": align,
+        "align": False,
         "special": False,
         "norm": True,
         "space": False,
         "scale": False,
+        **changes,
     }

@@ -1,7 +1,7 @@
-"""What this visitor may use, decided before a model is asked for.
+"""What this visitor may use, decided before a model is loaded.
 
-Models are cached by name for all visitors, so the name that the cache is asked for says all: a
-catalogue name, an id of the hub, or the absolute path of a folder. Only :func:`resolve` makes one.
+Models are cached by name for all visitors, so the name given to the cache must say everything: a
+catalogue name, a hub id, or the absolute path of a folder. Only :func:`resolve` makes such a name.
 """
 
 from __future__ import annotations
@@ -12,17 +12,19 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from core.model import CATALOG, catalog
-from core.model.catalog import BUNDLED, find, offered
+from core.model.catalog import find
 from core.model.downloading import hub
 from core.model.errors import NotOfferedError
 from core.model.loading import as_folder
+from core.model.refusal import refusing
 from core.ui.site import visitor
 from core.ui.site.deployment import is_on, megabytes, setting
 
-DOWNLOAD_MB = 2_500.0  # the largest download for a visitor: Qwen2.5-0.5B takes 1,000
+DOWNLOAD_MB = 2_500.0  # the largest download for a visitor; Qwen2.5-0.5B takes 1,000
 _HUB_ID = re.compile(r"\w[\w.-]{0,95}(/\w[\w.-]{0,95})?", re.ASCII)
-_FOLDER_STARTS = ("/", ".", "~", "\\")  # of a folder in the operator's list
-_ELSEWHERE = "To use any other model, run the app on your own machine."
+_FOLDER_STARTS = ("/", ".", "~", "\\")  # of folders in the operator's list
+_ANY_OTHER_MODEL = "To use any other model, run the app on your own machine."
+_MAX_NAMES = 12  # models listed in a refusal
 
 
 @dataclass(frozen=True)
@@ -32,9 +34,9 @@ class Access:
     Attributes
     ----------
     names : the models in the box.
-    any_hub_id : whether any other model of the hub may be named.
-    any_folder : whether any folder of this machine may be.
-    folders : folders of this machine below which any may be.
+    any_hub_id : whether any other model on the hub may be named.
+    any_folder : whether any folder on this machine may be named.
+    folders : folders on this machine whose subfolders may be named.
     """
 
     names: tuple[str, ...]
@@ -44,29 +46,44 @@ class Access:
 
     @property
     def free_text(self) -> bool:
-        """Whether something may be typed that is not in the box."""
+        """Whether a visitor may type something that is not in the box."""
         return self.any_hub_id or self.any_folder or bool(self.folders)
 
 
 def access() -> Access:
     """What the visitor of this run may use.
 
-    What the operator says holds for all, and where nothing is said a visitor on this machine may
-    use everything, all others the models that come with the app. Folders are for a visitor on this
-    machine who may use everything or any id of the hub; for others, below those of the operator.
+    The operator's settings apply to everybody. Without any, a visitor at this machine may use
+    everything, others only the bundled models. Any folder is open to a visitor at this machine who
+    may use any hub id; for others, only those below the operator's folders.
     """
-    offer, here = offered(setting("MODELS")), visitor.is_on_this_machine()
-    folders = tuple(part for part in (setting("FOLDERS") or "").split(os.pathsep) if part.strip())
-    if offer is None and here:
+    is_here = visitor.is_on_this_machine()
+    names, any_hub_id = read_offer(setting("MODELS") or "")
+    if not names and is_here:
         return Access(tuple(spec.name for spec in CATALOG), any_hub_id=True, any_folder=True)
-    offer = offer or BUNDLED
-    return Access(offer.names, offer.any_hub_id, here and offer.any_hub_id, folders)
+    names = names or tuple(spec.name for spec in CATALOG if spec.bundled)
+    folders = tuple(part for part in (setting("FOLDERS") or "").split(os.pathsep) if part.strip())
+    return Access(names, any_hub_id, is_here and any_hub_id, folders)
+
+
+def read_offer(setting: str) -> tuple[tuple[str, ...], bool]:
+    """Read the operator's comma-separated list: names of models, and whether to allow any hub id.
+
+    ``catalogue`` stands for every model in the catalogue, ``any`` for those and any hub id; both
+    may stand among names, in upper or lower case. Everything else is a name.
+    """
+    words = [word.strip() for word in setting.split(",")]
+    names: list[str] = []
+    for word in filter(None, words):
+        is_catalog = word.lower() in {"any", "catalogue", "catalog"}
+        names += [spec.name for spec in CATALOG] if is_catalog else [word]
+    return tuple(dict.fromkeys(names)), "any" in map(str.lower, words)
 
 
 def default_model() -> str:
     """The model shown when a link names none."""
-    names, first = access().names, catalog.default_model()
-    return first if first in names else names[0]
+    names, default = access().names, catalog.default_model()
+    return default if default in names else names[0]
 
 
 def resolve(name: str) -> str:
@@ -75,42 +92,43 @@ def resolve(name: str) -> str:
     Raises
     ------
     NotOfferedError
-        The visitor may not; where a name reads like a folder, in the same words and without a look
-        at the disk whether there is one or not.
+        The visitor may not. For a name that reads like a folder the message is always the same, and
+        the disk is not searched for it.
     ModelError
-        There is no such folder here, for a visitor who may know; or the model lies in this
-        machine's cache, and the hub does not show it to everybody.
+        There is no such folder, for a visitor who may know; or the model is in this machine's
+        cache, and the hub does not show it to everybody.
     """
     granted = access()
     spec = find(name)
     if name in granted.names or (spec is not None and spec.name in granted.names):
-        listed_folder = spec is None and name.startswith(_FOLDER_STARTS)
-        return str(Path(name).expanduser().resolve()) if listed_folder else name
+        is_folder = spec is None and name.startswith(_FOLDER_STARTS)
+        return str(Path(name).expanduser().resolve()) if is_folder else name
     if granted.any_folder and spec is None and (folder := as_folder(name)) is not None:
         return str(folder.resolve())
-    if (below := _below(name, granted.folders)) is not None:
-        return below
+    if (path := _resolve_below(name, granted.folders)) is not None:
+        return path
     if not granted.any_hub_id or (not granted.any_folder and not _HUB_ID.fullmatch(name)):
         raise _not_offered(name, granted)
     if hub_token() is False and spec is None and hub.cached_folder(name) is not None:
-        hub.check_public(name)
+        with refusing(name, "load"):
+            hub.check_public(name)
     return name
 
 
 def hub_token() -> bool | None:
-    """Whether this visitor's requests to the hub carry the operator's token: None yes, False no."""
+    """The token for this visitor's requests to the hub: None for the operator's, False for none."""
     return None if is_on("HUB_TOKEN") or visitor.is_on_this_machine() else False
 
 
-def most_download_mb() -> float | None:
-    """The largest model that this visitor may have downloaded, in MB; None for any."""
+def max_download_mb() -> float | None:
+    """The largest model that this visitor may download, in MB; None for any."""
     return None if visitor.is_on_this_machine() else megabytes("DOWNLOAD_MB", DOWNLOAD_MB)
 
 
 def box_help(granted: Access) -> str:
-    """What may be chosen and typed, for the model box."""
+    """Help for the model box: what may be picked and typed."""
     if not granted.free_text:
-        return f"This site offers these models. {_ELSEWHERE}"
+        return f"This site offers these models. {_ANY_OTHER_MODEL}"
     typed = ["any Hugging Face id (owner/name)"] if granted.any_hub_id else []
     if granted.any_folder:
         typed.append("a local folder")
@@ -119,21 +137,21 @@ def box_help(granted: Access) -> str:
     return f"Pick one, or type {' or '.join(typed)}."
 
 
-def _below(name: str, roots: tuple[str, ...]) -> str | None:
-    """`name` with links followed, where it lies below one of the operator's folders.
+def _resolve_below(name: str, roots: tuple[str, ...]) -> str | None:
+    """`name` with links followed, if it lies below one of the operator's folders.
 
-    Nothing outside of them is looked at: first the words are compared, then what they lead to.
+    Nothing outside them is looked at: the paths are compared as text before links are followed.
     """
     if not roots or not Path(name).is_absolute() or "\0" in name:
         return None
-    plain = os.path.normpath(name)  # ".." is taken out without a look at the disk
+    path = Path(os.path.normpath(name))  # resolves ".." without looking at the disk
     for root in (Path(root.strip()).absolute() for root in roots):
         real_root = root.resolve()
-        if not any(Path(plain).is_relative_to(each) for each in (root, real_root)):
+        if not any(map(path.is_relative_to, (root, real_root))):
             continue
         try:
-            real = Path(plain).resolve(strict=True)
-        except (OSError, RuntimeError):  # not there, or links in a circle
+            real = path.resolve(strict=True)
+        except (OSError, RuntimeError):  # missing, or links in a circle
             continue
         if real.is_relative_to(real_root) and real.is_dir():
             return str(real)
@@ -143,13 +161,13 @@ def _below(name: str, roots: tuple[str, ...]) -> str | None:
 def _not_offered(name: str, granted: Access) -> NotOfferedError:
     if granted.any_hub_id:
         return NotOfferedError(
-            name,
             "{name} is not a model id (owner/name), and this site opens no folder of that name.",
             "Type an id, or pick a model from the list. To open folders, run the app on your own"
             " machine.",
+            name,
         )
-    few = 12
-    names = ", ".join(granted.names[:few]) + (" …" if len(granted.names) > few else "")
+    names = ", ".join(granted.names[:_MAX_NAMES])
+    names += " …" if len(granted.names) > _MAX_NAMES else ""
     return NotOfferedError(
-        name, "This site does not offer {name}.", f"It offers: {names}. {_ELSEWHERE}"
+        "This site does not offer {name}.", f"It offers: {names}. {_ANY_OTHER_MODEL}", name
     )

@@ -1,8 +1,8 @@
-"""What whoever deploys the app has decided, from the environment or the secrets.
+"""What the operator of a deployment has decided, in the environment or the secrets.
 
 ``MODELS``: what visitors may use; ``FOLDERS``: folders whose models they may open; ``HUB_TOKEN``:
-"1" lets their requests to the model hub carry the operator's token; ``DOWNLOAD_MB``: the largest
-model they may have downloaded; ``TOKENS``: the largest atlas.
+"1" sends the operator's token with their requests to the model hub; ``DOWNLOAD_MB``: the largest
+model they may download; ``TOKENS``: the largest atlas.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import logging
 import os
 
 import streamlit as st
+from streamlit import net_util
 
 _PREFIX, _OLD_PREFIX = "HEADSCOPE_", "ATTENTION_ATLAS_"
 _log = logging.getLogger(__name__)
@@ -19,20 +20,20 @@ _YES = frozenset({"1", "true", "yes", "on"})
 
 
 def setting(name: str) -> str | None:
-    """The value of a setting such as ``MODELS`` (``HEADSCOPE_MODELS``); None where it is not set.
+    """The value of a setting such as ``MODELS`` (``HEADSCOPE_MODELS``); None if it is not set.
 
-    The environment comes before the secrets; the project's first name, ``ATTENTION_ATLAS_MODELS``,
-    is read as well, and the log says what to call it now.
+    The environment comes before the secrets. The project's first name, ``ATTENTION_ATLAS_MODELS``,
+    still works, with a note in the log.
     """
     names = (_PREFIX + name, _OLD_PREFIX + name)
     for full in names:
         if (value := os.environ.get(full)) is not None:
-            _say_new_name(full)
+            _log_old_name(full)
             return value
     try:
         for full in names:
             if full in st.secrets:
-                _say_new_name(full)
+                _log_old_name(full)
                 return str(st.secrets[full])
     except FileNotFoundError:
         pass
@@ -40,8 +41,8 @@ def setting(name: str) -> str | None:
 
 
 @functools.cache
-def _say_new_name(full: str) -> None:
-    """Once for each old name, in the log."""
+def _log_old_name(full: str) -> None:
+    """Log the new name of a setting, once."""
     if full.startswith(_OLD_PREFIX):
         _log.warning("%s is now called %s.", full, full.replace(_OLD_PREFIX, _PREFIX, 1))
 
@@ -52,9 +53,19 @@ def is_on(name: str) -> bool:
 
 
 def megabytes(name: str, default: float) -> float:
-    """A size in MB such as ``DOWNLOAD_MB``; the default where it is not set or no number."""
+    """A size in MB such as ``DOWNLOAD_MB``; the default if it is missing or not a number."""
     try:
         size = float((setting(name) or "").replace(",", ""))
     except ValueError:
         return default
     return size if size >= 0 else default
+
+
+def stay_offline() -> None:
+    """Keep Streamlit from asking an outside address for the server's own.
+
+    It would ask when it starts without a browser, unless ``browser.serverAddress`` is set (which
+    ``.streamlit/config.toml`` does), and whenever another site's page connects, to compare the two;
+    such connections are refused unless ``server.corsAllowedOrigins`` lists them.
+    """
+    net_util.get_external_ip = lambda: None

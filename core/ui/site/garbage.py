@@ -1,21 +1,21 @@
-"""After every answer Streamlit searches all of memory for garbage; here it learns what to skip.
+"""Streamlit searches all memory for garbage after every answer; here it learns what to skip.
 
-torch, transformers and a model bring half a million objects that stay as long as the server does.
-To search them for reference cycles takes 0.3 s with the interpreter's lock held, while every other
-visitor waits, and finds the few hundred objects that one run of a page has left. So what a full
-search has found to be in use is frozen: the searches after it pass it over.
+torch, transformers and a model bring half a million objects that live as long as the server. To
+search them for reference cycles takes 0.3 s with the interpreter's lock held, while every other
+visitor waits, and finds the few hundred objects that one run of a page has left. So everything a
+full search finds in use is frozen, and later searches skip it.
 
-What is frozen may end all the same, such as a visitor's session. Most of it goes at once, by its
-count of references; what is part of a cycle stays until everything is searched again. That happens
-when a model has been dropped, when the searches since have come to as many objects as there are
-frozen (a page's first visit brings up to 40,000), and every so often anyway. Only such a search
-freezes: never is more kept by mistake than what was in use when the last one was made.
+Frozen objects can die too, such as a visitor's session. Most go at once, by reference count;
+those in a cycle stay until everything is searched again. That happens when a model is dropped, when
+the searches since then have found as many objects as are frozen (a page's first visit brings up to
+40,000), and every so often anyway. Only such a search freezes anything, so nothing dead stays that
+was not in use at the last one.
 
-Every few answers, what glibc keeps of freed memory goes back to the system too: with visitors who
-come and go it would be 40 MB by the 300th.
+Every few answers the memory that glibc keeps after it is freed goes back to the system too:
+visitors who come and go would leave 40 MB there by the 300th.
 
-The whole of it is one of ``gc.callbacks``, which Python calls before and after each search. No
-thread, lock or timer is needed: Python makes one search at a time.
+All of this is one of ``gc.callbacks``, which Python calls before and after each search, one search
+at a time, so no thread, lock or timer is needed.
 """
 
 from __future__ import annotations
@@ -26,24 +26,22 @@ import gc
 from dataclasses import dataclass
 from typing import Literal
 
-# Searches; there is one after every answer. One of everything takes 0.3 s: 3 ms an answer.
-EVERYTHING_AGAIN = 100
-# Searches. It takes 20 ms, without the interpreter's lock.
-RETURN_AGAIN = 25
-_FULL = 2  # the generation that stands for a search of all that is not frozen
+EVERYTHING_AFTER = 100  # searches, one per answer; searching everything takes 0.3 s: 3 ms an answer
+TRIM_AFTER = 25  # searches; trimming takes 20 ms without the interpreter's lock
+_FULL = 2  # the generation of a search of everything that is not frozen
 
 
 @dataclass
 class _State:
-    """What the next search is to be.
+    """What the next search will be.
 
     Attributes
     ----------
-    due : whether the next full search is one of everything.
-    everything : whether the search that runs now is.
-    searches, passed : how many full ones there were since the last one of everything, and how many
-        objects all of them together found to be in use.
-    frozen : objects frozen by the last one of everything.
+    due : whether the next full search must cover everything.
+    everything : whether the current search does.
+    searches, passed : full searches since the last one of everything, and the objects that they
+        found in use, added up.
+    frozen : objects frozen by the last search of everything.
     """
 
     due: bool = True
@@ -56,19 +54,19 @@ class _State:
 _state = _State()
 
 
-def skip_what_stays() -> None:
-    """From now on, pass over what has been found to stay. Any number of calls is one."""
+def freeze_long_lived() -> None:
+    """Skip long-lived objects from now on. Safe to repeat."""
     if _watch not in gc.callbacks:
         gc.callbacks.append(_watch)
 
 
-def search_everything_next(dropped: object = None) -> None:  # noqa: ARG001 - as caches call it
-    """Let the next search find what was frozen and has been dropped, as a model is."""
+def request_full_search(dropped: object = None) -> None:  # noqa: ARG001 - as caches call it
+    """Let the next search cover frozen objects too, because a model was dropped."""
     _state.due = True
 
 
 def _watch(phase: Literal["start", "stop"], info: dict[str, int]) -> None:
-    """Before and after each search of Python for garbage; runs alone, within that search."""
+    """Run before and after each search for garbage, within that search."""
     if info["generation"] != _FULL:
         return
     if phase == "start":
@@ -83,13 +81,13 @@ def _watch(phase: Literal["start", "stop"], info: dict[str, int]) -> None:
     else:
         _state.searches += 1
         _state.passed += len(gc.get_objects(_FULL))
-        if _state.searches % RETURN_AGAIN == 0:
+        if _state.searches % TRIM_AFTER == 0:
             _return_free_memory()
-        if _state.searches >= EVERYTHING_AGAIN or _state.passed > _state.frozen:
+        if _state.searches >= EVERYTHING_AFTER or _state.passed > _state.frozen:
             _state.due = True
 
 
 def _return_free_memory() -> None:
-    """Give back whole pages of memory between what is in use; glibc only."""
+    """Return free pages between used ones to the system; glibc only."""
     with contextlib.suppress(OSError, AttributeError):
         ctypes.CDLL(None).malloc_trim(0)

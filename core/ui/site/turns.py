@@ -1,10 +1,10 @@
-"""Short answers and long work take turns on one server; long work is done first come, first served.
+"""Short answers and long work share one server; each goes first come, first served.
 
-Threads of Python share one lock. A thread that runs a model lets go of it at every operation and
-gets it back behind all others that want it: among thirty busy visitors, one who builds an atlas
-takes ten to a hundred times as long as alone. So page runs go through a door that lets in a few at
-a time, in their order, and long work waits while there are any; but every other second it has the
-server for a moment, with the door closed.
+Python threads share one lock. A thread that runs a model releases it at every operation and gets it
+back behind everybody else who wants it: among thirty busy visitors, building an atlas takes ten to
+a hundred times longer than alone. So page runs pass through a door that admits a few at a time, in
+order, and long work waits while there are any; but every other second it gets the server for a
+moment, with the door closed.
 """
 
 from __future__ import annotations
@@ -18,41 +18,41 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-AT_ONCE = 4  # page runs inside; more would only wait for each other, and take memory meanwhile
-SHORT_SECONDS = 1.0  # after which a run is no short answer: it keeps nobody waiting any more
-MOST_AT_DOOR_SECONDS = 10.0  # a run goes in then, however many are inside
-EVERY_SECONDS = 1.0  # long work waits this long at most for a moment without short answers
-SLICE_SECONDS = 0.5  # that it gets then, with the door closed
-EMPTYING_SECONDS = 0.5  # before that, for those inside to finish
-_LOOK_SECONDS = 0.25  # between two looks at the door, for what only time changes
+MAX_INSIDE = 4  # page runs; more would only wait for each other, and take memory meanwhile
+SHORT_SECONDS = 1.0  # a run that takes longer is not a short answer and no longer holds up others
+MAX_WAIT_SECONDS = 10.0  # after this a run is admitted, however many are inside
+EVERY_SECONDS = 1.0  # long work waits at most this long for a moment without short answers
+SLICE_SECONDS = 0.5  # which lasts this long, with the door closed
+EMPTYING_SECONDS = 0.5  # before that, time for those inside to finish
+_POLL_SECONDS = 0.25  # how often to check the door for what only time changes
 
 
 class _Visit:
     """One page run at the door or inside."""
 
-    def __init__(self, came: float) -> None:
-        self.came = self.entered = came
-        self.let_in = threading.Event()
+    def __init__(self, arrived: float) -> None:
+        self.arrived = self.entered = arrived
+        self.admitted = threading.Event()
 
 
 class Turns:
-    """The door of one process; all threads may use it."""
+    """The door of one process; safe for use by any thread."""
 
     def __init__(self) -> None:
         self._lock = threading.Condition()
         self._inside: set[_Visit] = set()
         self._at_door: OrderedDict[_Visit, None] = OrderedDict()
-        self._closed_until = 0.0  # a slice of long work is on until then
+        self._closed_until = 0.0  # the end of the current slice of long work
         self._mine = threading.local()
 
     @contextmanager
     def short_answer(self) -> Iterator[None]:
-        """Around a page run: waits at the door while enough others are inside."""
+        """Enclose a page run: wait at the door while enough others are inside."""
         visit = _Visit(time.monotonic())
         with self._lock:
             self._at_door[visit] = None
             self._admit()
-        while not visit.let_in.wait(_LOOK_SECONDS):
+        while not visit.admitted.wait(_POLL_SECONDS):
             with self._lock:
                 self._admit()
         self._mine.visit = visit
@@ -64,7 +64,7 @@ class Turns:
 
     @contextmanager
     def long_work(self) -> Iterator[None]:
-        """Within a page run, around what is not short: nobody waits for this run meanwhile."""
+        """Enclose long work within a page run: it does not count as inside meanwhile."""
         visit: _Visit | None = getattr(self._mine, "visit", None)
         if visit is not None:
             self._leave(visit)
@@ -73,16 +73,16 @@ class Turns:
         finally:
             with self._lock:
                 self._closed_until = 0.0
-                if visit is not None:  # it has waited enough: not through the door again
+                if visit is not None:  # it has waited enough, so it does not queue again
                     visit.entered = time.monotonic()
                     self._inside.add(visit)
                 self._admit()
 
     def give_way(self) -> None:
-        """Between two steps of long work: short answers first, for `EVERY_SECONDS` at most.
+        """Call between two steps of long work: let short answers pass, for `EVERY_SECONDS` at most.
 
-        Returns at once where there are none, and within a slice of time; several threads that do
-        one work share it.
+        Returns at once if there are none, or within a slice; threads that share one piece of work
+        share the slice.
         """
         with self._lock:
             if time.monotonic() < self._closed_until:
@@ -91,30 +91,30 @@ class Turns:
             if self._lock.wait_for(lambda: not self.short_answers, EVERY_SECONDS):
                 return
             self._closed_until = time.monotonic() + EMPTYING_SECONDS + SLICE_SECONDS
-            self._lock.wait_for(lambda: not self._young(), EMPTYING_SECONDS)
+            self._lock.wait_for(lambda: not self._short_inside(), EMPTYING_SECONDS)
             self._closed_until = time.monotonic() + SLICE_SECONDS
 
     @property
     def short_answers(self) -> int:
-        """How many page runs are at the door, or inside and still short."""
-        return len(self._at_door) + self._young()
+        """Page runs at the door, or inside and still short."""
+        return len(self._at_door) + self._short_inside()
 
-    def _young(self) -> int:
-        since = time.monotonic() - SHORT_SECONDS
-        return sum(visit.entered > since for visit in self._inside)
+    def _short_inside(self) -> int:
+        earliest = time.monotonic() - SHORT_SECONDS
+        return sum(visit.entered > earliest for visit in self._inside)
 
     def _admit(self) -> None:
-        """Let in whoever is next and may; for the holder of the lock."""
+        """Admit whoever is next, while allowed; call with the lock held."""
         now = time.monotonic()
         while self._at_door:
             first = next(iter(self._at_door))
-            full = self._young() >= AT_ONCE or now < self._closed_until
-            if full and now - first.came < MOST_AT_DOOR_SECONDS:
+            full = self._short_inside() >= MAX_INSIDE or now < self._closed_until
+            if full and now - first.arrived < MAX_WAIT_SECONDS:
                 return
             del self._at_door[first]
             first.entered = now
             self._inside.add(first)
-            first.let_in.set()
+            first.admitted.set()
 
     def _leave(self, visit: _Visit) -> None:
         with self._lock:
@@ -124,33 +124,33 @@ class Turns:
 
 
 class Line:
-    """Those who wait to do one kind of long work; the first of them has the turn."""
+    """A queue for one kind of long work; the first in it has the turn."""
 
     def __init__(self) -> None:
         self._changed = threading.Condition()
         self._tickets: list[object] = []
 
     def join(self) -> object:
-        """A ticket, behind all others."""
+        """A ticket at the end of the queue."""
         ticket = object()
         with self._changed:
             self._tickets.append(ticket)
         return ticket
 
     def ahead(self, ticket: object) -> int:
-        """How many come before; 0 for whoever has the turn."""
+        """How many are ahead; 0 for whoever has the turn."""
         with self._changed:
             return self._tickets.index(ticket)
 
     def wait(self, ticket: object, seconds: float) -> bool:
-        """Until somebody has left, or so long; whether it is this ticket's turn."""
+        """Wait until somebody leaves, at most this long; whether it is this ticket's turn."""
         with self._changed:
             if self._tickets[0] is not ticket:
                 self._changed.wait(seconds)
             return self._tickets[0] is ticket
 
     def leave(self, ticket: object) -> None:
-        """Once done, or not waiting any more. A ticket that has left already is no error."""
+        """Leave when done, or to stop waiting. Leaving twice is fine."""
         with self._changed:
             if ticket in self._tickets:
                 self._tickets.remove(ticket)

@@ -1,8 +1,8 @@
-"""What visitors upload: kept in memory, never on disk, and no more of it than a server can hold.
+"""Keep uploads in memory, never on disk, and no more of them than the server can hold.
 
-Streamlit keeps every file that a session sends until the session ends, however many, and lets the
-parser of an upload write what is longer than a megabyte into a temporary file. Uploads are small
-beside models and atlases, and it must not be them that fill the memory.
+Streamlit keeps every file that a session uploads until the session ends, however many, and its
+parser writes uploads of more than a megabyte to a temporary file. Uploads are small beside models
+and atlases, and they must not be what fills the memory.
 """
 
 from __future__ import annotations
@@ -15,19 +15,19 @@ from streamlit import config, runtime
 from streamlit.logger import get_logger
 from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
 
-from core.model.machine.memory import available_bytes, return_freed_memory
+from core.model.memory import available_bytes, return_freed_memory
 from core.ui.site.deployment import setting
 
 if TYPE_CHECKING:
     from streamlit.runtime.uploaded_file_manager import UploadedFileRec
 
-MOST_FILES = 4  # of a session: there are two uploaders, of a file each, and a file may be changed
-_FREE_SHARE = 4  # all uploads together take at most a fourth of what is free when the server starts
-_LEFT_SHARE = 2  # one on its way, of which there is a copy at its end, half of what is free by then
-_LOOK_EVERY = 2**22  # bytes of an upload after which the free memory is looked at
-_OPTION = "server.maxUploadSize"  # in MB of 2^20
+MAX_FILES = 4  # per session: two uploaders of one file each, and a file may be replaced
+_FREE_SHARE = 4  # all uploads together get a quarter of the memory free when the server starts
+_UPLOAD_SHARE = 2  # one upload, copied at its end, gets half of what is free by then
+_CHECK_BYTES = 2**22  # how much of an upload arrives between two checks of free memory
+_OPTION = "server.maxUploadSize"  # in MB of 2^20 bytes
 _FRAMING_BYTES = 2**20  # of a request around its file
-_FULL = 507  # insufficient storage, as HTTP has it
+_INSUFFICIENT_STORAGE = 507  # HTTP status
 _LOGGER = get_logger(__name__)
 _turn = threading.Lock()
 _warned = False
@@ -35,101 +35,104 @@ _ledger: Ledger | None = None  # of this server, once it has run the app
 
 
 class Ledger:
-    """How many bytes each session has sent, oldest file first, and how many are on their way."""
+    """The bytes each session has uploaded, oldest file first, and the bytes still arriving."""
 
-    def __init__(self, manager: MemoryUploadedFileManager, most_bytes: int) -> None:
-        self.most_bytes = most_bytes
+    def __init__(self, manager: MemoryUploadedFileManager, max_bytes: int) -> None:
+        self.max_bytes = max_bytes
         self.files: dict[str, dict[str, int]] = {}
-        self.under_way = 0
+        self.arriving = 0
         self.lock = threading.RLock()
         self._add, self._remove = manager.add_file, manager.remove_file
         self._remove_all = manager.remove_session_files
+        for name in ("add_file", "remove_file", "remove_session_files"):
+            setattr(manager, name, getattr(self, name))
 
     @property
     def room_bytes(self) -> int:
-        """That are not taken yet."""
+        """Bytes not yet used."""
         with self.lock:
-            return self.most_bytes - sum(sum(sizes.values()) for sizes in self.files.values())
+            return self.max_bytes - sum(sum(sizes.values()) for sizes in self.files.values())
 
     def add_file(self, session_id: str, file: UploadedFileRec) -> None:
-        """Keep a file, in place of the session's oldest ones where it has too many.
+        """Keep a file, and drop the session's oldest ones if it has too many.
 
         Raises
         ------
         HTTPException
-            With status 507, when all sessions together would keep too much.
+            With status 507, if all sessions together would keep too much.
         """
+        size = len(file.data)
         with self.lock:
             sizes = self.files.get(session_id, {})
-            others = {each: size for each, size in sizes.items() if each != file.file_id}
-            going = _too_many(others, len(file.data))
-            leaving = sum(sizes.get(each, 0) for each in (*going, file.file_id))
-            if len(file.data) > self.room_bytes + leaving:
-                _refuse(f"This server keeps {self.most_bytes / 1e6:,.0f} MB of uploads.")
-            for each in going:
+            others = {each: sizes[each] for each in sizes if each != file.file_id}
+            dropped = _excess_files(others, size)
+            freed = sum(sizes.get(each, 0) for each in (*dropped, file.file_id))
+            if size > self.room_bytes + freed:
+                _refuse(f"This server keeps {self.max_bytes / 1e6:,.0f} MB of uploads.")
+            for each in dropped:
                 self.remove_file(session_id, each)
             self._add(session_id, file)
             sizes = self.files.setdefault(session_id, {})
             sizes.pop(file.file_id, None)
-            sizes[file.file_id] = len(file.data)
+            sizes[file.file_id] = size
 
     def remove_file(self, session_id: str, file_id: str) -> None:
-        """Let a file go."""
+        """Drop a file."""
         with self.lock:
             self.files.get(session_id, {}).pop(file_id, None)
             self._remove(session_id, file_id)
 
     def remove_session_files(self, session_id: str) -> None:
-        """Let all files of a session go."""
+        """Drop all files of a session."""
         with self.lock:
             self.files.pop(session_id, None)
             self._remove_all(session_id)
 
 
-class UploadUnderWay(SpooledTemporaryFile[bytes]):
-    """What has arrived of an upload, in memory; it ends where it takes too much of that."""
+class ArrivingUpload(SpooledTemporaryFile[bytes]):
+    """The part of an upload that has arrived, in memory; refused if it takes too much of that."""
 
-    taken = looked = 0  # bytes: counted, and counted when the free memory was looked at
+    counted = checked = 0  # bytes: so far, and at the last check of free memory
 
     def write(self, data: bytes) -> int:  # type: ignore[override]
-        """Take in the next bytes.
+        """Accept the next bytes.
 
         Raises
         ------
         HTTPException
-            With status 507, when there is no room for more.
+            With status 507, if there is no room for more.
         """
         if _ledger is not None:
             self._count(len(data), _ledger)
         return super().write(data)
 
     def close(self) -> None:
-        """Let it go."""
+        """Free the memory."""
         if _ledger is not None:
             with _ledger.lock:
-                _ledger.under_way -= self.taken
-        self.taken = 0
+                _ledger.arriving -= self.counted
+        self.counted = 0
         super().close()
 
     def _count(self, size: int, ledger: Ledger) -> None:
-        self.taken += size
+        self.counted += size
         with ledger.lock:
-            ledger.under_way += size
-            if ledger.under_way > ledger.most_bytes:
-                _refuse("Many uploads are on their way.")
-        if self.taken - self.looked >= _LOOK_EVERY:
-            self.looked = self.taken
+            ledger.arriving += size
+            if ledger.arriving > ledger.max_bytes:
+                _refuse("Many uploads are arriving.")
+        if self.counted - self.checked >= _CHECK_BYTES:
+            self.checked = self.counted
             free = available_bytes()
-            if free is not None and self.taken > free // _LEFT_SHARE:
+            if self.counted > free // _UPLOAD_SHARE:
                 _refuse(f"Only {free / 1e6:,.0f} MB of memory are free.")
 
 
-def bound() -> None:
-    """Keep uploads in memory and bounded, from the first run of the app on; more runs do nothing.
+def limit() -> None:
+    """Keep uploads in memory and limited, from the first run of the app on. Safe to repeat.
 
-    A Streamlit that is made otherwise goes on unbounded, with a warning in its log.
+    If Streamlit's internals have changed, uploads stay unlimited, with a warning in the log.
     """
-    global _ledger, _warned  # noqa: PLW0603 - once for the process
+    global _ledger, _warned  # noqa: PLW0603 - once per process
     if not runtime.exists():
         return
     with _turn:
@@ -139,74 +142,65 @@ def bound() -> None:
                 raise TypeError("files are kept in another way")
             if isinstance(getattr(manager.add_file, "__self__", None), Ledger):
                 return
-            most = _most_bytes()
-            config.set_option(_OPTION, max(1, min(limit_mb(), most // 2**20)))
-            _ledger = bound_manager(manager, most)
+            total = _total_bytes()
+            config.set_option(_OPTION, max(1, min(limit_mb(), total // 2**20)))
+            _ledger = Ledger(manager, total)
             _stay_in_memory()
             return_freed_memory()
         except (AttributeError, ImportError, TypeError) as error:
             if not _warned:
                 _warned = True
-                _LOGGER.warning("Uploads are not bounded: %s", error)
-
-
-def bound_manager(manager: MemoryUploadedFileManager, most_bytes: int) -> Ledger:
-    """Have a ledger watch what a manager keeps."""
-    ledger = Ledger(manager, most_bytes)
-    for name in ("add_file", "remove_file", "remove_session_files"):
-        setattr(manager, name, getattr(ledger, name))
-    return ledger
+                _LOGGER.warning("Uploads are not limited: %s", error)
 
 
 def limit_mb() -> int:
-    """The largest upload that this server accepts, in MB of 2^20."""
+    """The largest upload that this server accepts, in MB of 2^20 bytes."""
     return int(config.get_option(_OPTION))
 
 
 def limit_bytes() -> int:
-    """The same in bytes."""
+    """The largest upload that this server accepts, in bytes."""
     return limit_mb() * 2**20
 
 
 def room_mb() -> int:
-    """The largest upload that fits beside those that are kept now, in MB of 2^20."""
+    """The largest upload that fits now, in MB of 2^20 bytes."""
     if _ledger is None:
         return limit_mb()
     return max(0, min(limit_mb(), _ledger.room_bytes // 2**20))
 
 
-def _too_many(sizes: dict[str, int], size: int) -> list[str]:
-    """The oldest files, which leave when another of `size` bytes comes."""
-    going: list[str] = []
-    left = sum(sizes.values())
-    for each, of_file in sizes.items():
-        if len(sizes) - len(going) < MOST_FILES and left + size <= limit_bytes():
+def _excess_files(sizes: dict[str, int], size: int) -> list[str]:
+    """The session's oldest files, which must go when another of `size` bytes arrives."""
+    excess: list[str] = []
+    total = sum(sizes.values())
+    for each, file_size in sizes.items():
+        if len(sizes) - len(excess) < MAX_FILES and total + size <= limit_bytes():
             break
-        going.append(each)
-        left -= of_file
-    return going
+        excess.append(each)
+        total -= file_size
+    return excess
 
 
 def _refuse(reason: str) -> NoReturn:
     from starlette.exceptions import HTTPException
 
-    raise HTTPException(_FULL, f"{reason} There is no room for this one now: try again later.")
+    raise HTTPException(
+        _INSUFFICIENT_STORAGE, f"{reason} There is no room for this one: try again later."
+    )
 
 
 def _stay_in_memory() -> None:
-    """The parser of a request spools each file of it, to the disk from a megabyte on."""
+    """Replace the spool of Starlette's parser, which goes to disk beyond a megabyte."""
     from starlette import formparsers
 
     parsers: Any = formparsers
-    _ = parsers.SpooledTemporaryFile, parsers.MultiPartParser.spool_max_size  # are they there?
-    parsers.SpooledTemporaryFile = UploadUnderWay
+    _ = parsers.SpooledTemporaryFile, parsers.MultiPartParser.spool_max_size  # do they exist?
+    parsers.SpooledTemporaryFile = ArrivingUpload
     parsers.MultiPartParser.spool_max_size = limit_bytes() + _FRAMING_BYTES
 
 
-def _most_bytes() -> int:
-    """Of all sessions: HEADSCOPE_UPLOADS_MB, else a share of the memory that is free."""
+def _total_bytes() -> int:
+    """The limit for all sessions: HEADSCOPE_UPLOADS_MB, else a share of free memory."""
     given = setting("UPLOADS_MB") or ""
-    if given.isdecimal():
-        return int(given) * 2**20
-    free = available_bytes()
-    return limit_bytes() * MOST_FILES if free is None else free // _FREE_SHARE
+    return int(given) * 2**20 if given.isdecimal() else available_bytes() // _FREE_SHARE

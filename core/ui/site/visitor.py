@@ -1,4 +1,4 @@
-"""Whether a visitor sits at the machine that the app runs on, read from the connection."""
+"""Is the visitor sitting at the machine that runs the app? Read from the connection."""
 
 from __future__ import annotations
 
@@ -15,28 +15,13 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-# What proxies, tunnels and content networks add; a browser sends none of these.
+# What proxies, tunnels and content networks add; no browser sends these.
 _FORWARDED_NAMES = frozenset(
     {
-        "forwarded",
-        "forwarded-for",
-        "via",
-        "client-ip",
-        "true-client-ip",
-        "fastly-client-ip",
-        "fly-client-ip",
-        "wl-proxy-client-ip",
-        "proxy-client-ip",
-        "cdn-loop",
-        "x-real-ip",
-        "x-client-ip",
-        "x-cluster-client-ip",
-        "x-remote-ip",
-        "x-remote-addr",
-        "x-originating-ip",
-        "x-amzn-trace-id",
-        "x-appengine-user-ip",
-        "x-azure-clientip",
+        *("forwarded", "forwarded-for", "via", "cdn-loop", "client-ip", "true-client-ip"),
+        *("fastly-client-ip", "fly-client-ip", "proxy-client-ip", "wl-proxy-client-ip"),
+        *("x-real-ip", "x-client-ip", "x-cluster-client-ip", "x-remote-ip", "x-remote-addr"),
+        *("x-originating-ip", "x-amzn-trace-id", "x-appengine-user-ip", "x-azure-clientip"),
     }
 )
 _FORWARDED_STARTS = ("x-forwarded", "x-original-", "x-envoy-", "cf-")
@@ -49,8 +34,8 @@ class Connection:
 
     Attributes
     ----------
-    ip : the address at the other end; None where it is not known.
-    headers : name and value of every header of the request that opened it.
+    ip : the address at the other end, if known.
+    headers : name and value of every header in the request that opened it.
     """
 
     ip: str | None = None
@@ -58,34 +43,34 @@ class Connection:
 
 
 def is_on_this_machine() -> bool:
-    """Whether the visitor of this run sits at this machine; False where nothing is known."""
-    now = connection()
-    return comes_from_here(now.ip, now.headers)
+    """Whether the visitor of this run sits at this machine; False if nothing is known."""
+    current = connection()
+    return is_local(current.ip, current.headers)
 
 
-def comes_from_here(ip: str | None, headers: Iterable[tuple[str, str]]) -> bool:
-    """Whether nothing about a connection speaks against a visitor at this very machine.
+def is_local(ip: str | None, headers: Iterable[tuple[str, str]]) -> bool:
+    """Whether everything about a connection says that the visitor is at this machine.
 
-    The other end is a loopback address, the address bar says `localhost` or a loopback number
-    (``Host``, and ``Origin`` where there is one), and no proxy has left a mark. A browser never
-    leaves ``Origin`` out: it gives away a proxy that hands on a ``Host`` of its own, and a foreign
-    name that was pointed at this machine.
+    The other end must be a loopback address, the address bar must say `localhost` or a loopback
+    number (``Host``, and ``Origin`` if present), and no proxy may have left a trace. Browsers
+    always send ``Origin``, which gives away a proxy that sets its own ``Host``, and a foreign name
+    that was pointed at this machine.
 
-    A program that forges headers, behind a proxy on this machine that leaves no mark, passes: a
-    site behind a proxy says what it offers with HEADSCOPE_MODELS.
+    A program that forges headers behind a proxy on this machine that leaves no trace passes, so a
+    site behind a proxy must say what it offers with HEADSCOPE_MODELS.
     """
-    named: dict[str, list[str]] = {}
+    values: dict[str, list[str]] = {}
     for name, value in headers:
-        named.setdefault(name.lower(), []).append(value)
-    if any(name in _FORWARDED_NAMES or name.startswith(_FORWARDED_STARTS) for name in named):
+        values.setdefault(name.lower(), []).append(value)
+    if any(name in _FORWARDED_NAMES or name.startswith(_FORWARDED_STARTS) for name in values):
         return False
-    hosts = named.get("host", [])
+    hosts = values.get("host", [])
     return (
         ip is not None
         and _is_loopback_number(ip)
         and len(hosts) == 1
         and _is_loopback_host(hosts[0])
-        and all(_is_loopback_origin(origin) for origin in named.get("origin", []))
+        and all(map(_is_loopback_origin, values.get("origin", [])))
     )
 
 
@@ -95,7 +80,7 @@ def connection() -> Connection:
     if context is None or not runtime.exists():
         return Connection()
     client = runtime.get_instance().get_client(context.session_id)
-    # st.context.ip_address gives None both for 127.0.0.1 and for what is not known.
+    # st.context.ip_address is None both for 127.0.0.1 and for an unknown address.
     ip = getattr(getattr(client, "client_context", None), "remote_ip", None)
     if not isinstance(ip, str):
         return Connection()
@@ -117,9 +102,7 @@ def _is_loopback_number(text: str) -> bool:
 
 def _is_loopback_host(text: str) -> bool:
     match = _HOST.fullmatch(text)
-    if match is None:
-        return False
-    host = match[1].lower()
+    host = match[1].lower() if match else ""
     return host == "localhost" or _is_loopback_number(host.strip("[]"))
 
 

@@ -17,7 +17,7 @@ import numpy as np
 
 from core.analysis.atlas.saved.errors import AtlasFileError
 from core.analysis.atlas.saved.header import encode_header
-from core.analysis.atlas.saved.opening import MOST_ROWS, read_atlas
+from core.analysis.atlas.saved.opening import MAX_ROWS, read_atlas
 from core.analysis.atlas.saved.table import FLOATS, KEY, schema_of, token_columns_of
 from core.analysis.atlas.saved.texts import shortened
 from core.analysis.query_key.clouds import STAGES
@@ -32,10 +32,10 @@ if TYPE_CHECKING:
     from core.model.trace import Array
 
 __all__ = [
-    "MOST_ROWS",
+    "MAX_ROWS",
     "AtlasFileError",
     "AtlasWriter",
-    "most_file_bytes",
+    "max_file_bytes",
     "read_atlas",
     "whole_file",
     "write_atlas",
@@ -135,7 +135,7 @@ def write_atlas(atlas: Atlas, target: Target) -> None:
         _write(atlas, target)
 
 
-def most_file_bytes(atlas: Atlas) -> int:
+def max_file_bytes(atlas: Atlas) -> int:
     """The size of the atlas's file, or somewhat more.
 
     Every head's rows have the texts of the tokens, each different one once.

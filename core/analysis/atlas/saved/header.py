@@ -136,7 +136,7 @@ def encode_header(atlas: Atlas) -> bytes:
     return raw
 
 
-def decode_header(raw: bytes, most_rows: int, tokens: int) -> Header:
+def decode_header(raw: bytes, max_rows: int, tokens: int) -> Header:
     """The header that :func:`encode_header` wrote.
 
     `tokens` is how many the table has, which bounds how much its header may hold.
@@ -145,10 +145,10 @@ def decode_header(raw: bytes, most_rows: int, tokens: int) -> Header:
     ------
     AtlasFileError
         When it is damaged, of another format, does not agree with itself, or tells of more than
-        `most_rows` rows (heads times tokens).
+        `max_rows` rows (heads times tokens).
     """
     fields = _parsed(raw, tokens)
-    layers, heads, tokens = _shape(fields, most_rows)
+    layers, heads, tokens = _shape(fields, max_rows)
     sentences, labels = (_strings(fields, name) for name in ("sentences", "labels"))
     if not 1 <= len(sentences) <= tokens or len(labels) not in {0, len(sentences)}:
         raise AtlasFileError(
@@ -281,15 +281,15 @@ def _count(value: object, name: str) -> int:
     return value
 
 
-def _shape(fields: dict[str, Any], most_rows: int) -> tuple[int, int, int]:
+def _shape(fields: dict[str, Any], max_rows: int) -> tuple[int, int, int]:
     values = [_count(value, "shape") for value in _entry(fields, "shape", list)]
     if len(values) != 3 or min(values) < 1:
         raise AtlasFileError("The file does not say how many layers, heads and tokens it has.")
     layers, heads, tokens = values
-    if layers * heads > MOST_HEADS or layers * heads * tokens > most_rows:
+    if layers * heads > MOST_HEADS or layers * heads * tokens > max_rows:
         raise AtlasFileError(
             f"The atlas is too large to open: {layers * heads:,} heads of {tokens:,} tokens are"
-            f" {layers * heads * tokens:,} rows, and there is room for {most_rows:,} (of"
+            f" {layers * heads * tokens:,} rows, and there is room for {max_rows:,} (of"
             f" {MOST_HEADS:,} heads)."
         )
     return layers, heads, tokens

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from core.analysis.atlas.data import METRICS, Measured, Trust
+from core.analysis.atlas.data import METRICS, Measured, ModelFaithfulness
 from core.analysis.atlas.saved.errors import AtlasFileError
 from core.analysis.query_key.clouds import STAGES
 from core.analysis.query_key.scaling import ModelScaling
@@ -39,8 +39,8 @@ class Told(NamedTuple):
     """The fields of an atlas that this module reads."""
 
     scaling: ModelScaling
-    trust: dict[Stage, Trust]
-    full: dict[Metric, dict[Stage, Trust]]
+    faithfulness: dict[Stage, ModelFaithfulness]
+    full: dict[Metric, dict[Stage, ModelFaithfulness]]
     measured: Measured
 
 
@@ -48,7 +48,7 @@ def faithfulness_arrays(atlas: Atlas) -> dict[str, NDArray[np.generic]]:
     """The arrays of a header, by their names in the file."""
     return {
         **{f"scaling.{name}": getattr(atlas.scaling, name) for name in _CONSTANTS},
-        **{f"trust.{stage}": _stacked(atlas.trust[stage]) for stage in STAGES},
+        **{f"trust.{stage}": _stacked(atlas.faithfulness[stage]) for stage in STAGES},
         **{
             f"full.{metric}.{stage}": _stacked(atlas.full[metric][stage])
             for metric in METRICS
@@ -86,7 +86,7 @@ def read_faithfulness(arrays: Arrays, counted: tuple[int, int], version: int) ->
     """
     unknown = np.full(arrays["scaling.c"].shape, np.nan)
     if version < FORMAT:
-        nothing = {stage: Trust(*[unknown] * len(_FIGURES)) for stage in STAGES}
+        nothing = {stage: ModelFaithfulness(*[unknown] * len(_FIGURES)) for stage in STAGES}
         none = np.zeros(unknown.shape, dtype=np.int64)
         full = dict.fromkeys(METRICS, nothing)
         return _told(arrays, nothing, full, Measured(0, 0, none, unknown, unknown))
@@ -105,8 +105,8 @@ def read_faithfulness(arrays: Arrays, counted: tuple[int, int], version: int) ->
 
 def _told(
     arrays: Arrays,
-    trust: dict[Stage, Trust],
-    full: dict[Metric, dict[Stage, Trust]],
+    trust: dict[Stage, ModelFaithfulness],
+    full: dict[Metric, dict[Stage, ModelFaithfulness]],
     measured: Measured,
 ) -> Told:
     kept = full["euclidean"]
@@ -123,15 +123,15 @@ def _told(
     return Told(scaling, trust, full, measured)
 
 
-def _stacked(trust: Trust) -> NDArray[np.generic]:
+def _stacked(trust: ModelFaithfulness) -> NDArray[np.generic]:
     return np.stack([getattr(trust, name) for name in _FIGURES], axis=-1)
 
 
-def _trust(name: str, arrays: Arrays) -> Trust:
+def _trust(name: str, arrays: Arrays) -> ModelFaithfulness:
     figures = {each: np.ascontiguousarray(arrays[name][..., i]) for i, each in enumerate(_FIGURES)}
     for each, values in figures.items():
         _check(f"{name}.{each}", values, 0 if each in _SHARES else -1)
-    return Trust(**figures)
+    return ModelFaithfulness(**figures)
 
 
 def _check(name: str, values: NDArray[Any], low: int) -> None:

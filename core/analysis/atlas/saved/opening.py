@@ -25,12 +25,12 @@ if TYPE_CHECKING:
     from core.analysis.query_key.clouds import Stage
     from core.model.trace import Array
 
-MOST_ROWS = 20_000_000  # heads times tokens: 1.6 GB of points when opened
+MAX_ROWS = 20_000_000  # heads times tokens: 1.6 GB of points when opened
 _LONG_TEXTS = 2**20  # bytes of texts that were written before long ones were cut
 _TOKEN_BYTES = 4 * LONGEST_TEXT + 8  # of a column: a text, all of it of four bytes, and its number
 
 
-def read_atlas(source: str | os.PathLike[str] | BinaryIO, most_rows: int = MOST_ROWS) -> Atlas:
+def read_atlas(source: str | os.PathLike[str] | BinaryIO, max_rows: int = MAX_ROWS) -> Atlas:
     """The atlas in a file that :func:`write_atlas` wrote, without full vectors.
 
     The file is not trusted. What is said of tokens is read from the first head alone.
@@ -38,17 +38,17 @@ def read_atlas(source: str | os.PathLike[str] | BinaryIO, most_rows: int = MOST_
     Raises
     ------
     AtlasFileError
-        When it is no atlas, damaged, of another format, or has more rows than `most_rows`.
+        When it is no atlas, damaged, of another format, or has more rows than `max_rows`.
     OSError
         When there is no such file, or it must not be read.
     """
     if isinstance(source, str | os.PathLike):
         with Path(source).open("rb") as file:
-            return read_atlas(file, most_rows)
+            return read_atlas(file, max_rows)
     from pyarrow import ArrowException
 
     try:
-        return _read(source, most_rows)
+        return _read(source, max_rows)
     except AtlasFileError:
         raise
     except (ArrowException, OSError, ValueError, KeyError, IndexError) as error:
@@ -57,10 +57,10 @@ def read_atlas(source: str | os.PathLike[str] | BinaryIO, most_rows: int = MOST_
         ) from error
 
 
-def _read(source: BinaryIO, most_rows: int) -> Atlas:
+def _read(source: BinaryIO, max_rows: int) -> Atlas:
     from pyarrow.parquet import ParquetFile
 
-    header = _read_header(source, most_rows)
+    header = _read_header(source, max_rows)
     file = ParquetFile(
         source,
         thrift_string_size_limit=2 * MOST_BYTES,
@@ -88,13 +88,13 @@ def _read(source: BinaryIO, most_rows: int) -> Atlas:
     )
 
 
-def _read_header(source: BinaryIO, most_rows: int) -> Header:
+def _read_header(source: BinaryIO, max_rows: int) -> Header:
     footer = read_footer(source)
     if footer.header is None:
         raise AtlasFileError(
             "The file is a table, but no atlas: it does not describe itself as one."
         )
-    return decode_header(footer.header, most_rows, footer.rows)
+    return decode_header(footer.header, max_rows, footer.rows)
 
 
 def _check_table(file: ParquetFile, header: Header) -> None:

@@ -1,1 +1,1 @@
-"""How the bundled models were trained: data, network, training, measures, export and card."""
+"""How gpt2-novels was trained: data, network, training, measures, export and card."""

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from core.analysis.atlas.saved.file import MOST_ROWS
+from core.analysis.atlas.saved.file import MAX_ROWS
 from core.model import estimate_texts
-from core.model.machine.memory import available_bytes
+from core.model.memory import available_bytes
 from core.screens.atlas.shelf import atlas_shelves, known_rate
 from core.ui import cache
 
@@ -54,7 +54,7 @@ def too_large(cost: Cost) -> str:
     if free is None:
         return ""
     shelves = atlas_shelves()
-    if cost.size <= shelves.most_bytes:
+    if cost.size <= shelves.max_bytes:
         free += shelves.size  # others may have to go
     if cost.size <= _FREE_SHARE * free:
         return ""
@@ -69,7 +69,7 @@ def take_memory(cost: Cost) -> str:
     shelves = atlas_shelves()
     shelves.make_room(cost.size)
     while cost.size > _FREE_SHARE * (available_bytes() or float("inf")):
-        if cost.size > shelves.most_bytes or not shelves.drop_oldest():
+        if cost.size > shelves.max_bytes or not shelves.drop_oldest():
             break
     return ""
 
@@ -77,7 +77,7 @@ def take_memory(cost: Cost) -> str:
 def rows_that_fit() -> int:
     """Rows of a file that may be opened: a small file of zeros has as many as a large one."""
     free = available_bytes()
-    return MOST_ROWS if free is None else min(MOST_ROWS, int(_FREE_SHARE * free) // _BYTES_A_ROW)
+    return MAX_ROWS if free is None else min(MAX_ROWS, int(_FREE_SHARE * free) // _BYTES_A_ROW)
 
 
 def tell_estimate(about: Estimate, cost: Cost) -> str:
@@ -101,9 +101,9 @@ def tell_estimate(about: Estimate, cost: Cost) -> str:
 def tell_cost(chosen: Chosen, cost: Cost) -> str:
     """Once the texts are tokenized: Markdown."""
     part = (
-        f"all {chosen.of:,} texts"
-        if len(chosen.places) == chosen.of
-        else f"{len(chosen.places):,} of {chosen.of:,} texts, drawn at random"
+        f"all {chosen.corpus_size:,} texts"
+        if len(chosen.places) == chosen.corpus_size
+        else f"{len(chosen.places):,} of {chosen.corpus_size:,} texts, drawn at random"
     )
     return f"**{chosen.tokens:,} tokens** ({part}) take **{_megabytes(cost.size)}** of memory here."
 

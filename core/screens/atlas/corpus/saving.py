@@ -9,7 +9,7 @@ from weakref import ref
 
 import streamlit as st
 
-from core.analysis.atlas.saved.file import most_file_bytes, write_atlas
+from core.analysis.atlas.saved.file import max_file_bytes, write_atlas
 from core.ui.messages import quote
 from core.ui.site import uploads
 
@@ -36,7 +36,7 @@ def show_about(shelf: AtlasShelf) -> None:
             help="One file with the points of every head, the sentences and all measures. This"
             " page opens it again without the model; pandas and polars read it as a table.",
         )
-    if atlas.vectors is not None and (size := most_file_bytes(atlas)) > uploads.limit_bytes():
+    if atlas.vectors is not None and (size := max_file_bytes(atlas)) > uploads.limit_bytes():
         st.caption(
             f"Its texts are so long that the file may take {size / 2**20:,.0f} MB, more than the"
             f" {uploads.limit_mb():,} MB that this site opens: save fewer tokens, or open it where"
@@ -54,8 +54,8 @@ def _about(shelf: AtlasShelf, atlas: Atlas) -> str:
         chosen = shelf.plan
         if tokens < chosen.tokens:
             said += f" (the shortest of {len(chosen.places):,} that were chosen)"
-        elif len(chosen.places) < chosen.of:
-            said += f" (the corpus has {chosen.of:,}; a random sample within the budget)"
+        elif len(chosen.places) < chosen.corpus_size:
+            said += f" (the corpus has {chosen.corpus_size:,}; a random sample within the budget)"
     elif left := int(atlas.settings.get("sentences_left_out", 0)):
         said += f" ({left:,} more were left out, at random)"
     cut, unread = (_count(atlas, name) for name in ("tokens_cut", "characters_cut"))

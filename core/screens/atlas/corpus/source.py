@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from core.analysis.atlas.saved.file import MOST_ROWS
+from core.analysis.atlas.saved.file import MAX_ROWS
 from core.analysis.atlas.saved.table import ROW_BYTES
 from core.analysis.corpus import (
     MAX_BYTES,
@@ -72,7 +72,7 @@ def most_tokens(heads: int | None = None) -> int:
     most = max(LEAST_TOKENS, min(MOST_TOKENS, wanted // STEP * STEP))
     if heads is None:
         return most
-    rows = min(MOST_ROWS, int(_ROWS_SHARE * uploads.limit_bytes() / ROW_BYTES))
+    rows = min(MAX_ROWS, int(_ROWS_SHARE * uploads.limit_bytes() / ROW_BYTES))
     fitting = rows // heads
     return min(most, fitting // STEP * STEP if fitting >= LEAST_TOKENS else max(1, fitting))
 
@@ -173,7 +173,7 @@ def _pasted() -> Corpus | None:
         st.info("**Paste some sentences**, one a line. A few hundred make a good picture.")
         return None
     digest = hashlib.sha256(typed.encode("utf-8", "surrogatepass")).hexdigest()
-    place = corpus_places().at(("lines", digest), CorpusPlace)
+    place = corpus_places().get(("lines", digest), CorpusPlace)
     try:
         return _read_once(place, ("lines", None), lambda: read_lines(typed))
     except CorpusFileError as error:
@@ -191,7 +191,7 @@ def _uploaded() -> Corpus | None:
     if file is None:
         st.info("**Choose a file.** It is read on this server only, and kept in memory only.")
         return None
-    place = corpus_places().at((file.name, file_digest(file)), CorpusPlace)
+    place = corpus_places().get((file.name, file_digest(file)), CorpusPlace)
     try:
         table = _table(place, file)
         for note in table.notes:

@@ -18,7 +18,7 @@ from core.screens.atlas.head.sentence import show_sentence
 from core.screens.atlas.layouts import layout_alone
 from core.screens.atlas.options import LABELS, LINES, SIZES, dimensions, switches
 from core.screens.atlas.progress import tell_failed
-from core.screens.atlas.screen import Screen, drawn
+from core.screens.atlas.screen import Screen, token_data
 from core.screens.atlas.wording import NOT_MEASURED, STAGE_WORDS, number
 from core.ui import controls
 
@@ -117,7 +117,7 @@ def _points(screen: Screen, picked: int) -> tuple[NDArray[np.intp], Array, str]:
     both = np.concatenate([tokens, tokens + size])
     points = atlas.points[screen.stage][screen.layer, screen.head][both, :axes]
     share = float(atlas.shares[screen.stage][screen.layer, screen.head][:axes].sum())
-    trust = atlas.trust[screen.stage]
+    trust = atlas.faithfulness[screen.stage]
     said = (
         f"PCA of {_part(tokens.size, size)} tokens, {STAGE_WORDS[screen.stage]}; {axes}"
         f" components keep {number(share)} of the variance."
@@ -179,7 +179,7 @@ def _cloud(
         else None,
         lines=lines,
         labelled=bool(st.session_state[LABELS]),
-        **drawn(screen, tokens),
+        **token_data(screen, tokens),
     )
 
 

@@ -1,0 +1,101 @@
+"""From scores to the name of a pattern: thresholds, and the pattern that each head follows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from core.analysis.head_patterns.registry import PATTERNS
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from numpy.typing import NDArray
+
+    from core.analysis.head_patterns.registry import Pattern
+
+    Floats = NDArray[np.float64]
+
+# By name, from the most specific to the least: the first that a head clearly follows names it.
+NAMING: Mapping[str, Pattern] = {
+    pattern.name: pattern
+    for pattern in sorted(PATTERNS, key=lambda each: each.naming.rank if each.naming else 0)
+    if pattern.naming
+}
+NONE = "none"
+TOO_SHORT = "too_short"  # instead of a name, for texts under the minimum
+THRESHOLDS: Mapping[str, float] = {name: pattern.threshold for name, pattern in NAMING.items()}
+
+
+@dataclass(frozen=True, eq=False)
+class Assignment:
+    """The pattern of each head; both arrays have the shape of the scores.
+
+    Attributes
+    ----------
+    number : of the pattern in `NAMING`, -1 for none.
+    confidence : (score - limit) / (1 - limit), 0 at the limit and 1 for all attention; nan for
+        none.
+    """
+
+    number: NDArray[np.int_]
+    confidence: Floats
+
+    @property
+    def names(self) -> NDArray[np.str_]:
+        """The patterns by name, "none" where no pattern passes."""
+        return np.array([*NAMING, NONE])[self.number]
+
+
+def score_limits(
+    uniform: Mapping[str, Floats], thresholds: Mapping[str, float] | None = None
+) -> dict[str, Floats]:
+    """What a score must exceed, by pattern: its threshold, or the uniform baseline if that is more.
+
+    Parameters
+    ----------
+    uniform : the uniform baseline, by score.
+    thresholds : instead of some of `THRESHOLDS`.
+
+    Raises
+    ------
+    ValueError
+        For a threshold of an unknown pattern.
+    """
+    if unknown := set(thresholds or {}) - set(NAMING):
+        raise ValueError(f"no pattern is called {min(unknown)!r}: there are {', '.join(NAMING)}")
+    chosen = {**THRESHOLDS, **(thresholds or {})}
+    return {
+        name: np.maximum(uniform[pattern.score], chosen[name])
+        if pattern.baseline == "uniform"
+        else np.full_like(uniform[pattern.score], chosen[name])
+        for name, pattern in NAMING.items()
+    }
+
+
+def assign_patterns(
+    scores: Mapping[str, Floats],
+    uniform: Mapping[str, Floats],
+    query_tokens: Mapping[str, Floats],
+    thresholds: Mapping[str, float] | None = None,
+) -> Assignment:
+    """The first pattern of `NAMING` that has enough query tokens and exceeds its limit.
+
+    Parameters
+    ----------
+    scores, uniform, query_tokens : by score, all of one shape: the score, which never passes where
+        it is nan, its uniform baseline, and how many query tokens it is over.
+    """
+    limits = score_limits(uniform, thresholds)
+    shape = scores["previous"].shape
+    number = np.full(shape, -1)
+    confidence = np.full(shape, np.nan)
+    for index, (name, pattern) in enumerate(NAMING.items()):
+        score, limit = scores[pattern.score], limits[name]
+        enough = query_tokens[pattern.score] >= pattern.min_query_tokens
+        passes = (number < 0) & enough & (score > limit)
+        number[passes] = index
+        confidence[passes] = ((score - limit)[passes] / (1 - limit)[passes]).clip(0, 1)
+    return Assignment(number, confidence)

@@ -1,1 +1,0 @@
-"""The machine that models run on: how much memory is free."""

@@ -1,0 +1,176 @@
+"""Will it fit? Checked before the operating system answers by killing the process."""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+import psutil
+
+from core.model.errors import FREE_MEMORY, OutOfMemoryError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+BYTES_PER_WEIGHT = 4  # everything runs in float32
+_HEADROOM = 1.25  # for activations, and for the file and the network being in memory together
+_ARENA_MAX, _MMAP_THRESHOLD = -8, -3  # from glibc's malloc.h
+_NO_LIMIT_BYTES = 2**60  # version 1 writes "no limit" as the largest multiple of a page below 2^63
+
+
+class _Files(NamedTuple):
+    """Where a version keeps the limit, the usage, and the part of it that can be reclaimed."""
+
+    limit: str
+    used: str
+    reclaimable: str
+
+
+_VERSION_1 = _Files("memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file")
+_VERSION_2 = _Files("memory.max", "memory.current", "inactive_file")
+
+
+def return_freed_memory() -> None:
+    """Make glibc return freed memory to the system; does nothing with other C libraries.
+
+    A server runs each visitor's script in a thread, and each thread's arena keeps what was freed
+    in it. With two arenas, and arrays of a megabyte or more outside them, freed arrays are gone.
+    """
+    with contextlib.suppress(OSError, AttributeError):
+        library = ctypes.CDLL(None)
+        library.mallopt(_ARENA_MAX, 2)
+        library.mallopt(_MMAP_THRESHOLD, 2**20)
+
+
+def check_fits(weights: int) -> None:
+    """Refuse a model whose weights would not fit in free memory.
+
+    Parameters
+    ----------
+    weights : how many numbers it has.
+
+    Raises
+    ------
+    OutOfMemoryError
+        With the sizes in megabytes.
+    """
+    needed = int(weights * BYTES_PER_WEIGHT * _HEADROOM)
+    if needed > (free := available_bytes()):
+        raise OutOfMemoryError(
+            f"{{name}} needs about {needed / 1e6:,.0f} MB of memory,"
+            f" and {free / 1e6:,.0f} MB are free.",
+            FREE_MEMORY,
+        )
+
+
+def available_bytes() -> int:
+    """Memory that this process can still take, in bytes."""
+    limits = (
+        psutil.virtual_memory().available,
+        container_bytes(),  # psutil knows the machine, not the container
+        _address_space_available(),
+    )
+    return min(limit for limit in limits if limit is not None)
+
+
+def is_out_of_memory(error: BaseException) -> bool:
+    """Whether an error means that memory ran out, on the processor or on the graphics card."""
+    text = str(error).lower()
+    return isinstance(error, MemoryError) or (
+        isinstance(error, RuntimeError)
+        and ("out of memory" in text or "can't allocate memory" in text)
+    )
+
+
+def _address_space_available() -> int | None:
+    """What ``ulimit -v`` leaves, in bytes; None without such a limit, or such limits."""
+    process = psutil.Process()
+    if not hasattr(process, "rlimit"):  # Windows, macOS
+        return None
+    limit, _ = process.rlimit(psutil.RLIMIT_AS)
+    return None if limit == psutil.RLIM_INFINITY else max(0, limit - process.memory_info().vms)
+
+
+def container_bytes(
+    groups: Path = Path("/sys/fs/cgroup"), process: Path = Path("/proc/self/cgroup")
+) -> int | None:
+    """What the control groups around this process leave, in bytes; None without a limit.
+
+    Version 1: Documentation/admin-guide/cgroup-v1/memory.rst of the kernel, section 5.
+    Version 2: Documentation/admin-guide/cgroup-v2.rst, "Memory Interface Files".
+
+    Parameters
+    ----------
+    groups : where the control groups are mounted.
+    process : the file that names the groups of this process.
+    """
+    try:
+        lines = process.read_text("utf-8")
+    except OSError:
+        lines = ""
+    free = (_free_bytes(group, files) for files, group in _groups(groups, lines))
+    return min((each for each in free if each is not None), default=None)
+
+
+def own_groups(lines: str) -> tuple[str, str]:
+    r"""Paths of the memory groups (version 1, version 2) in the text of /proc/self/cgroup.
+
+    >>> own_groups("4:memory:/pod/app\n2:cpu:/x\n0::/unified")
+    ('/pod/app', '/unified')
+    """
+    first = second = ""
+    for line in lines.splitlines():
+        number, _, rest = line.partition(":")
+        controllers, _, path = rest.partition(":")
+        if "memory" in controllers.split(","):
+            first = path
+        elif number == "0" and not controllers:
+            second = path
+    return first, second
+
+
+def _free_bytes(group: Path, files: _Files) -> int | None:
+    """Limit minus usage of one group; None without a limit, or where it cannot be read.
+
+    File pages that nobody used lately count as free: the kernel drops them when memory is needed.
+    """
+    try:
+        text = (group / files.limit).read_text("utf-8").strip()
+        used = int((group / files.used).read_text("utf-8"))
+        limit = _NO_LIMIT_BYTES if text == "max" else int(text)
+    except (OSError, ValueError):
+        return None
+    if limit >= _NO_LIMIT_BYTES:
+        return None
+    return max(0, limit - max(0, used - _reclaimable_bytes(group, files)))
+
+
+def _reclaimable_bytes(group: Path, files: _Files) -> int:
+    try:
+        lines = (group / "memory.stat").read_text("utf-8").splitlines()
+    except OSError:
+        return 0
+    sizes = {name: size for name, _, size in (line.partition(" ") for line in lines)}
+    size = sizes.get(files.reclaimable, "0")
+    return int(size) if size.isdigit() else 0
+
+
+def _groups(mount: Path, lines: str) -> Iterator[tuple[_Files, Path]]:
+    """The process's group and those around it, up to the mount, for both versions.
+
+    A container often sees its own group as the mount itself while /proc names the path on the host,
+    so some of these folders do not exist.
+    """
+    first, second = own_groups(lines)
+    yield from ((_VERSION_1, folder) for folder in _upward(mount / "memory", first))
+    for root in (mount, mount / "unified"):
+        yield from ((_VERSION_2, folder) for folder in _upward(root, second))
+
+
+def _upward(mount: Path, path: str) -> list[Path]:
+    parts = [part for part in path.split("/") if part]
+    if ".." in parts:  # a group outside the mount, as in a foreign namespace
+        parts = []
+    return [mount.joinpath(*parts[:count]) for count in range(len(parts), -1, -1)]

@@ -1,0 +1,88 @@
+"""Where families keep W_Q, W_K, W_V and W_O, which the attention interface does not show.
+
+This is the only table of families in the project.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal
+
+if TYPE_CHECKING:
+    import torch
+    from transformers import PreTrainedConfig, PreTrainedModel
+
+    from core.model.loaded import LoadedModel
+
+    Weights = list[torch.Tensor]
+
+Role = Literal["q", "k", "v", "o"]
+ROLES: tuple[Role, ...] = ("q", "k", "v", "o")
+_SELF_ATTENTION = (".self_attn.q_proj", ".self_attn.k_proj", ".self_attn.v_proj")
+# Families, and how their module names for q, k, v and o end; one module may make q, k and v.
+_FAMILIES: tuple[tuple[tuple[str, ...], tuple[str, ...]], ...] = (
+    (
+        ("bert", "roberta", "electra", "xlm-roberta"),
+        (
+            *(".attention.self.query", ".attention.self.key", ".attention.self.value"),
+            ".attention.output.dense",
+        ),
+    ),
+    (
+        ("distilbert",),
+        (".attention.q_lin", ".attention.k_lin", ".attention.v_lin", ".attention.out_lin"),
+    ),
+    (
+        ("albert",),
+        (".attention.query", ".attention.key", ".attention.value", ".attention.dense"),
+    ),
+    (("opt",), (*_SELF_ATTENTION, ".self_attn.out_proj")),
+    (
+        ("llama", "qwen2", "qwen3", "mistral", "gemma2"),
+        (*_SELF_ATTENTION, ".self_attn.o_proj"),
+    ),
+    (("phi",), (*_SELF_ATTENTION, ".self_attn.dense")),
+    (("gpt2",), (*[".attn.c_attn"] * 3, ".attn.c_proj")),
+    (("modernbert",), (*[".attn.Wqkv"] * 3, ".attn.Wo")),
+    (("gpt_neox",), (*[".attention.query_key_value"] * 3, ".attention.dense")),
+    (("vit", "dinov2"), ("", "", "", ".attention.o_proj")),
+)
+_ENDINGS = {family: endings for families, endings in _FAMILIES for family in families}
+
+
+def named_weights(network: PreTrainedModel, role: Role) -> list[tuple[str, torch.Tensor]]:
+    """Name and weight, (outputs, inputs), of the modules that make `role`; empty if unknown."""
+    from transformers.pytorch_utils import Conv1D
+
+    endings = _ENDINGS.get(network.config.model_type)
+    if endings is None or not (ending := endings[ROLES.index(role)]):
+        return []
+    modules = [(n, each) for n, each in network.named_modules() if f".{n}".endswith(ending)]
+    return [
+        (name, module.weight.detach().T if isinstance(module, Conv1D) else module.weight.detach())
+        for name, module in modules
+    ]
+
+
+def layer_weights(model: LoadedModel, role: Role) -> Weights | None:
+    """The weight, (outputs, inputs), that makes `role` in each layer; None if unknown."""
+    weights = [weight for _, weight in named_weights(model.network, role)]
+    if weights and model.network.config.model_type == "albert":
+        weights = _repeat_groups(weights, model.network.config)
+    return weights if len(weights) == model.layers else None
+
+
+def is_fused(model: LoadedModel) -> bool:
+    """Whether one module makes queries, keys and values."""
+    endings = _ENDINGS.get(model.network.config.model_type, ("", "k"))
+    return endings[0] == endings[1]
+
+
+def _repeat_groups(weights: Weights, config: PreTrainedConfig) -> Weights:
+    """ALBERT's weights in the order of use: its layers share the weights of a few groups.
+
+    Groups are assigned to layers as in the model's own forward pass.
+    """
+    layers, groups = config.num_hidden_layers, config.num_hidden_groups
+    order = [int(layer / (layers / groups)) for layer in range(layers)]
+    inner = range(config.inner_group_num)
+    return [weights[group * len(inner) + each] for group in order for each in inner]

@@ -1,0 +1,68 @@
+"""Similar heads: the map of their distances, and those nearest to the chosen one."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pandas as pd
+import streamlit as st
+
+from core.analysis.head_patterns.similarity import nearest_heads
+from core.figures.patterns import pattern_colours
+from core.figures.similar_heads import similar_by_pattern
+from core.screens.patterns.overview import choose_head
+from core.screens.patterns.wording import head_name, number
+from core.ui import cache
+from core.ui.head_maps import show_heads
+from core.ui.words.pattern_words import PATTERN_NAMES
+
+if TYPE_CHECKING:
+    from core.figures.palette import Palette
+    from core.screens.patterns.view import View
+
+_NEAREST = 10  # heads in the list
+
+
+def show_similar(view: View, colours: Palette, theme: str | None) -> None:
+    """The map and the list."""
+    layers, heads = view.trace.shape[:2]
+    count = layers * heads
+    if count < 2:
+        st.info("This model has a single head: there is no other to compare it with.")
+        return
+    if view.corpus is None:
+        distances, drawn = cache.similarity(view.key)
+    else:
+        distances, drawn = view.corpus.distances, view.corpus.head_map()
+    labels = [head_name(*divmod(index, heads)) for index in range(count)]
+    patterns = view.table["class"].tolist()
+    left, right = st.columns([3, 2], gap="medium")
+    with left:
+        shades = pattern_colours(theme, colours)
+        figure = similar_by_pattern(
+            drawn.points, labels, patterns, view.number, PATTERN_NAMES, shades, colours
+        )
+        show_heads(figure, key="patterns_alike", on_open=choose_head, heads=heads)
+        compared = (
+            f"all {distances.tokens:,} tokens"
+            if distances.compared == distances.tokens
+            else f"{distances.compared:,} of {distances.tokens:,} tokens, evenly spaced"
+        )
+        st.caption(
+            f"Each point is a head; near points attend similarly on {view.where}. Compared on"
+            f" {compared}. A plane cannot keep all distances: stress {number(drawn.stress)} (0 is"
+            " exact; above 0.2, rely on the list instead). Click a point to choose it."
+        )
+    with right:
+        st.markdown(f"**Nearest to {view.name}**")
+        nearest = nearest_heads(distances.mean, view.number, _NEAREST)
+        rows = [
+            (labels[i], round(distance, 3), PATTERN_NAMES[patterns[i]]) for i, distance in nearest
+        ]
+        frame = pd.DataFrame(rows, columns=["head", "distance", "pattern"])
+        st.dataframe(frame, key="patterns_nearest", hide_index=True)
+        mean = float(distances.mean.sum() / (count * (count - 1)))
+        st.caption(
+            "Full distances, not those in the map: 0 is the same attention for every token, 1 no"
+            f" overlap. The mean over all pairs of heads is {number(mean)}."
+        )

@@ -1,0 +1,171 @@
+"""The controls of the query-key page beyond its first row."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import streamlit as st
+
+from core.analysis.query_key.clouds import HEAD_STAGES, default_chosen
+from core.analysis.query_key.layer_search import NOTEBOOK_RANGE, SearchRange
+from core.screens.query_key.wording import STAGE_NAMES
+from core.ui import address, controls
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from core.analysis.projections.joint_embedding import Projection
+    from core.analysis.query_key.clouds import HeadStage
+    from core.model import Trace
+
+ONE_HEAD, ALL_HEADS, BOTH = "one head", "all heads", "side by side"
+PROJECTIONS: list[Projection] = ["PCA", "biplot", "UMAP", "t-SNE"]
+COLOURINGS = ["type", "position", "position mod 5", "norm"]
+_CHOSEN_FOR = "_chosen_for"
+_POSITIONS = ("from", "to", "point", "dot")  # parameters whose positions are those of one text
+
+
+@dataclass(frozen=True)
+class PictureOptions:
+    """What the picture shows and how.
+
+    `stages` is empty for one head, which has all stages. `threshold` is the attention from which
+    lines are drawn; None draws each query's strongest. `point` is the pinned one, as in links.
+    """
+
+    span: str
+    stages: tuple[HeadStage, ...]
+    projection: Projection
+    in_space: bool
+    colouring: str
+    threshold: float | None
+    point: str
+    hide_special: bool
+    own_scale: bool
+    sized: bool
+    labelled: bool
+
+
+def pick_stage() -> HeadStage:
+    """A box with the four stages."""
+    return controls.choice(
+        "stage",
+        HEAD_STAGES,
+        "Stage",
+        subject="The stages are",
+        default="normalized",
+        names=STAGE_NAMES.__getitem__,
+        menu=True,
+        width=190,
+    )
+
+
+def picture_options(trace: Trace, labels: Sequence[str]) -> PictureOptions:
+    """Two rows of controls: what is drawn and how, then which tokens."""
+    stages: tuple[HeadStage, ...] = ()
+    dimensions = "2-D"
+    threshold: float | None = None
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        span = controls.choice(
+            "span",
+            [ONE_HEAD, ALL_HEADS, BOTH],
+            "Show",
+            subject="The spans are",
+            help="One head at every stage; all heads of the layer at one stage; or all heads raw"
+            " beside the same heads with the a and c of the search.",
+        )
+        if span == ALL_HEADS:
+            stages = (pick_stage(),)
+        elif span == BOTH:
+            stages = ("raw", "searched")
+        projection = controls.choice(
+            "projection",
+            PROJECTIONS,
+            "Projection",
+            subject="The projections are",
+            menu=True,
+            width=130,
+        )
+        if span == ONE_HEAD:
+            if st.session_state.get("dims") in {"2", "3"}:  # as on the atlas page
+                st.session_state["dims"] += "-D"
+            dimensions = controls.choice(
+                "dims", ["2-D", "3-D"], "Space", subject="The pictures are"
+            )
+        colouring = controls.choice(
+            "colour", COLOURINGS, "Colour by", subject="Colours can show", menu=True, width=160
+        )
+        join = controls.choice("join", ["strongest", "all above"], "Lines", subject="The lines are")
+        if join == "all above":
+            threshold = controls.number(
+                "above", 0.01, 1.0, 0.2, "Attention at least", slider=True, width=150, step=0.01
+            )
+    positions = [token.position + 1 for token in trace.tokens]
+    points = [f"{kind}{position}" for kind in "qk" for position in positions]
+    point = controls.choice("point", ["", *points], subject="Points are", optional=True)
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        for key, label in (("from", "Red lines from"), ("to", "to")):
+            controls.tokens(
+                key,
+                positions,
+                label,
+                names=lambda position: labels[position - 1],
+                placeholder="no token",
+                width=172,
+            )
+        return PictureOptions(
+            span,
+            stages,
+            projection,
+            dimensions == "3-D",
+            colouring,
+            threshold,
+            point,
+            hide_special=controls.flag("hide", "Hide special tokens"),
+            own_scale=controls.flag(
+                "scale",
+                "Own scales",
+                help="Each panel as large as its points, instead of one scale for all.",
+            ),
+            sized=controls.flag(
+                "sizes",
+                "Size by norm",
+                optional=True,
+                help="The longer a query or key at this stage, the larger its point.",
+            ),
+            labelled=controls.flag("labels", "Labels", default=True, optional=True),
+        )
+
+
+def search_range(*, drawn: bool = False) -> SearchRange:
+    """The range of the notebook's search, which its own part has fields for."""
+    labels = ("a from − to +", "c from − to +", "Steps of each") if drawn else ("", "", "")
+    a, c, steps = NOTEBOOK_RANGE
+    return SearchRange(
+        controls.number("a_range", 0.01, 100.0, a, labels[0], width=150, optional=True, step=0.5),
+        controls.number("c_range", 0.1, 100.0, c, labels[1], width=150, optional=True, step=0.5),
+        controls.number("steps", 2, 60, steps, labels[2], width=150, optional=True),
+    )
+
+
+def chosen_tokens(trace: Trace) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """Positions of the chosen sources and targets.
+
+    Positions mean nothing in another text: there the choice starts afresh.
+    """
+    state, positions = st.session_state, [token.position + 1 for token in trace.tokens]
+    text = (trace.model, *(token.text for token in trace.tokens))
+    before = state.get(_CHOSEN_FOR)
+    if before not in {None, text}:
+        for key in _POSITIONS:
+            state.pop(key, None)
+    use_default = before != text and not (address.asks_for("from") or address.asks_for("to"))
+    state[_CHOSEN_FOR] = text
+    chosen = []
+    for key, default in zip(("from", "to"), default_chosen(trace), strict=True):
+        picked = controls.tokens(key, positions)
+        if use_default:
+            state[key] = picked = [position + 1 for position in default]
+        chosen.append(tuple(position - 1 for position in picked))
+    return chosen[0], chosen[1]

@@ -1,0 +1,188 @@
+"""What the heads write adds up to the output of the model's attention block."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+import torch
+import transformers
+
+from core.analysis.anomalies.contribution import columns, contributions, value_norms
+from core.model import load, trace_text
+from core.model.capture import IMPLEMENTATION, layer_rules, recording, register, stack_call_arrays
+from core.model.loaded import LoadedModel
+from core.model.trace import Trace
+from core.model.weights.output_projection import (
+    output_projections,
+    transformed_norms,
+    transformed_values,
+)
+from core.model.weights.query_key import query_key_weights, weight_similarity
+from tests.model.families import HEADS, HIDDEN, SENTENCES, SPREAD
+
+if TYPE_CHECKING:
+    from tests.model.conftest import ModelOf
+
+# The attention block's module in each family, in layer 2; its output is that of W_O, before the
+# residual is added.
+_BERT, _LLAMA = "encoder.layer.1.attention.output.dense", "layers.1.self_attn"
+BLOCKS = {
+    **dict.fromkeys(("bert", "roberta", "xlm-roberta", "electra"), _BERT),
+    **dict.fromkeys(("llama", "qwen2", "qwen3", "mistral", "gemma2", "phi"), _LLAMA),
+    "distilbert": "transformer.layer.1.attention",
+    "albert": "encoder.albert_layer_groups.0.albert_layers.0.attention.dense",
+    "modernbert": "layers.1.attn",
+    "gpt2": "h.1.attn",
+    "gpt_neox": "layers.1.attention",
+    "opt": "decoder.layers.1.self_attn",
+}
+LAYER = 1
+
+
+def output_of(model: LoadedModel, name: str, text: str) -> np.ndarray:
+    """What the module gave in layer 2, (token, width)."""
+    given: list[torch.Tensor] = []
+
+    def keep(_module: Any, _inputs: Any, output: Any) -> None:
+        given.append((output[0] if isinstance(output, tuple) else output)[0].detach())
+
+    handle = model.network.get_submodule(name).register_forward_hook(keep)
+    trace_text(model, text)
+    handle.remove()
+    return given[LAYER if len(given) > 1 else 0].numpy()
+
+
+def bias_of(model: LoadedModel, name: str) -> Any:
+    module = model.network.get_submodule(name)
+    for ending in ("", "out_lin", "Wo", "c_proj", "dense", "out_proj", "o_proj"):
+        inner: Any = dict(module.named_modules()).get(ending)
+        if isinstance(getattr(inner, "weight", None), torch.Tensor):
+            return 0.0 if inner.bias is None else inner.bias.detach().numpy()
+    raise AssertionError(f"no output projection in {name}")
+
+
+@pytest.mark.parametrize("family", BLOCKS)
+def test_contributions_add_up_to_the_blocks_output_and_shares_are_their_norms(
+    model_of: ModelOf, family: str
+) -> None:
+    model, text = model_of(family), SENTENCES[0]
+    trace = trace_text(model, text)
+    norms = transformed_norms(model, trace)
+    assert norms is not None
+    shares = columns(trace, norms).contribution
+    total: Any = bias_of(model, BLOCKS[family])
+    for head in range(model.heads):
+        written = transformed_values(model, trace, LAYER, head)
+        assert written is not None
+        np.testing.assert_allclose(
+            norms[LAYER, head], np.linalg.norm(written, axis=1), rtol=1e-5, atol=1e-7
+        )
+        weights = trace.attention(LAYER, head)
+        vectors = weights[:, :, None] * written[None]  # a_ij f(v_j), (query, key, width)
+        total = total + vectors.sum(axis=1)
+        lengths = np.linalg.norm(vectors, axis=-1)
+        expected = lengths * len(lengths) / lengths.sum()
+        np.testing.assert_allclose(contributions(weights, norms[LAYER, head]), expected, atol=1e-5)
+        np.testing.assert_allclose(shares[LAYER, head], expected.mean(axis=0), atol=1e-5)
+    np.testing.assert_allclose(total, output_of(model, BLOCKS[family], text), atol=1e-5)
+
+
+@pytest.mark.parametrize("family", ["bert", "llama"])
+def test_without_w_o_values_count_by_their_own_norm(model_of: ModelOf, family: str) -> None:
+    trace = trace_text(model_of(family), SENTENCES[0])
+    norms = value_norms(trace)
+    assert norms.shape == trace.shape[:3]
+    for layer, head in np.ndindex(*trace.shape[:2]):
+        own = trace.kv_values[layer, head // trace.group]
+        np.testing.assert_allclose(norms[layer, head], np.linalg.norm(own, axis=1), rtol=1e-6)
+
+
+def test_the_bundled_model_hands_out_views_of_its_weights() -> None:
+    model = load("bundled/minilm")
+    projections = output_projections(model)
+    assert projections is not None
+    assert [tuple(each.shape) for each in projections] == [(12, 32, 384)] * 6
+    weight: Any = model.network.get_submodule("encoder.layer.0.attention.output.dense").weight
+    assert projections[0].untyped_storage().data_ptr() == weight.untyped_storage().data_ptr()
+
+
+def test_an_unknown_family_has_no_projections(
+    model_of: ModelOf, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model = model_of("bert")
+    monkeypatch.setattr(model.network.config, "model_type", "unheard of")
+    assert output_projections(model) is None
+    assert transformed_norms(model, trace_text(model, SENTENCES[0])) is None
+    assert query_key_weights(model) is None
+    assert weight_similarity(model) is None
+
+
+# ---- networks that `load` does not open: ALBERT with several groups, and models of images ------
+
+
+def drawn(config: Any) -> Any:
+    """A network with every weight drawn, and its biases at zero."""
+    register()
+    torch.manual_seed(1)
+    network = transformers.AutoModel.from_config(config, attn_implementation=IMPLEMENTATION)
+    with torch.no_grad():
+        for name, parameter in network.named_parameters():
+            value = torch.randn_like(parameter) * SPREAD
+            parameter.copy_(torch.zeros_like(parameter) if name.endswith(".bias") else value)
+    return network.eval().requires_grad_(requires_grad=False)
+
+
+def check_outputs(network: Any, layers: int, ending: str, **inputs: torch.Tensor) -> None:
+    """The blocks give the sum over heads and keys of a_ij v_j W_O, and the norms are theirs."""
+    outputs: list[np.ndarray] = []
+    for key, part in network.named_modules():
+        if key.endswith(ending):
+            part.register_forward_hook(lambda _m, _i, out: outputs.append(out[0].numpy()))
+    with torch.inference_mode(), recording() as calls:
+        network(**inputs)
+    keep = np.arange(calls[0].query.shape[2])
+    arrays = stack_call_arrays(calls, 0, keep)
+    trace = Trace("drawn", (), *arrays, layer_rules(calls, 0, keep), causal=False)
+    facts: Any = {"layers": layers, "heads": HEADS, "kv_heads": HEADS, "dim": HIDDEN // HEADS}
+    other: Any = {"tokenizer": None, "parameters": 0, "max_tokens": 64, "probe_error": 0.0}
+    model = LoadedModel("drawn", network=network, device="cpu", causal=False, **facts, **other)
+    weights, norms = output_projections(model), transformed_norms(model, trace)
+    assert weights is not None
+    assert norms is not None
+    assert len(weights) == len(outputs) == layers
+    for layer, (weight, output) in enumerate(zip(weights, outputs, strict=True)):
+        written = np.einsum("hjd,hdw->hjw", trace.values[layer], weight)
+        total = np.einsum("hij,hjw->iw", trace.attention(layer), written)
+        np.testing.assert_allclose(total, output, atol=1e-5)
+        expected = np.linalg.norm(written, axis=-1)
+        np.testing.assert_allclose(norms[layer], expected, rtol=1e-4, atol=1e-5)
+
+
+def test_alberts_groups_take_turns_as_in_its_forward_pass() -> None:
+    config = transformers.AlbertConfig(
+        vocab_size=50,
+        embedding_size=16,
+        hidden_size=HIDDEN,
+        num_hidden_layers=4,
+        num_hidden_groups=2,
+        inner_group_num=2,
+        num_attention_heads=HEADS,
+        intermediate_size=48,
+    )
+    check_outputs(drawn(config), 8, "attention.dense", input_ids=torch.arange(10)[None] + 3)
+
+
+@pytest.mark.parametrize("kind", ["ViTConfig", "Dinov2Config"])
+def test_image_models_join_their_heads_the_same_way(kind: str) -> None:
+    config = getattr(transformers, kind)(
+        hidden_size=HIDDEN,
+        num_hidden_layers=2,
+        num_attention_heads=HEADS,
+        intermediate_size=48,
+        image_size=16,
+        patch_size=4,
+    )
+    pixels = torch.randn(1, 3, 16, 16, generator=torch.Generator().manual_seed(2))
+    check_outputs(drawn(config), 2, "attention.o_proj", pixel_values=pixels)

@@ -1,0 +1,17 @@
+"""The one way to open the app in process: at app.py, on the page and with the state of a link."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from streamlit.testing.v1 import AppTest
+
+ROOT = Path(__file__).parents[1]
+
+
+def open_app(page: str = "home", **parameters: str) -> AppTest:
+    """Open a page as a visitor who follows a link with these parameters."""
+    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=300)
+    app.switch_page(f"pages/{page}.py")
+    app.query_params.update(parameters)
+    return app.run()
