@@ -47,10 +47,10 @@ def draw_clouds(atlas: Atlas) -> None:
             of_heads = tones.reshape(-1, 2 * size) if tones.ndim > 1 else tones
             points = tile_points(atlas, stage, tokens)
             shown = token_data(screen, tokens)
-            AtlasMatrix(layers, heads, points, of_heads, **shown).packed()
+            AtlasMatrix(layers=layers, heads=heads, points=points, tones=of_heads, **shown).packed()
             one = tones[0, 0] if tones.ndim > 1 else tones
             points = atlas.points[stage][0, 0]
-            cloud = AtlasCloud(points, one, picked=0, title=atlas.model, **shown)
+            cloud = AtlasCloud(points=points, tones=one, picked=0, title=atlas.model, **shown)
             cloud_page(cloud, f"{screen.name} of {atlas.model}", "").encode()
 
 

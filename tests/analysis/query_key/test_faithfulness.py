@@ -1,4 +1,4 @@
-"""What a picture keeps, and what chance would, against literal loops and enumeration."""
+"""How faithful a picture is, and what random points reach, against loops and enumeration."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ Floats = NDArray[np.float64]
 Pairs = NDArray[np.bool_]
 SEEDS = st.integers(0, 2**32 - 1)
 READINGS: tuple[Reading, ...] = get_args(Reading)
-steady = settings(deadline=None)
+some = settings(deadline=None, max_examples=25)
 pytestmark = pytest.mark.filterwarnings("error")
 
 
@@ -86,24 +86,7 @@ def share_by_hand(logits: Floats, near: Floats, allowed: Pairs, k: int) -> float
 # A picture -------------------------------------------------------------------------------------
 
 
-@steady
-@given(SEEDS, st.integers(1, 7), st.sampled_from((2, 3)))
-def test_distances_and_products_are_those_of_each_query_with_each_key(
-    seed: int, size: int, dimensions: int
-) -> None:
-    picture = picture_of(seed, size, dimensions)
-    apart, products = (
-        distances_between(picture.queries, picture.keys),
-        picture.queries @ picture.keys.T,
-    )
-    for i in range(size):
-        for j in range(size):
-            assert -apart[i, j] == pytest.approx(near_by_hand(picture, i, j, "distance"))
-            expected = near_by_hand(picture, i, j, "inner product")
-            assert products[i, j] == pytest.approx(expected, abs=1e-12)
-
-
-@steady
+@some
 @given(
     SEEDS,
     st.integers(2, 8),
@@ -132,7 +115,7 @@ def test_faithfulness_is_what_a_loop_over_queries_finds(
         assert np.isnan(found.correlation)
 
 
-@steady
+@some
 @given(SEEDS, st.integers(1, 7), st.sampled_from(("all", "causal", "some")))
 def test_shares_count_ties_by_the_earlier_key(seed: int, size: int, kind: str) -> None:
     """Small whole numbers: most values are tied."""
@@ -143,28 +126,21 @@ def test_shares_count_ties_by_the_earlier_key(seed: int, size: int, kind: str) -
         assert share == pytest.approx(share_by_hand(logits, near, allowed, k), nan_ok=True)
 
 
-@steady
+@some
 @given(SEEDS, st.integers(2, 8), st.sampled_from(("all", "causal", "some")))
-def test_what_is_hidden_does_not_count(seed: int, size: int, kind: str) -> None:
-    picture, allowed = picture_of(seed, size), mask_of(seed, size, kind)
-    logits = np.random.default_rng(seed + 1).normal(size=(size, size))
-    for reading in READINGS:
-        plain = faithfulness(logits, allowed, picture, reading)
-        for value in (-np.inf, np.inf, np.nan):
-            masked = np.where(allowed, logits, value)
-            np.testing.assert_array_equal(plain, faithfulness(masked, allowed, picture, reading))
-
-
-@steady
-@given(SEEDS, st.integers(2, 8), st.sampled_from(("all", "causal", "some")))
-def test_what_softmax_does_not_see_changes_nothing(seed: int, size: int, kind: str) -> None:
-    """A number added to each row of scores, as translated keys add it, and to each of distances."""
+def test_neither_hidden_scores_nor_constants_of_a_row_count(
+    seed: int, size: int, kind: str
+) -> None:
+    """Softmax ignores both: a number added to a row of scores, as translated keys add it."""
     rng = np.random.default_rng(seed)
     logits, near, allowed = *rng.normal(size=(2, size, size)), mask_of(seed, size, kind)
-    first = compare_matrix(matrix_target(logits, allowed), near)
-    moved = logits + 5 * rng.normal(size=(size, 1))
-    second = compare_matrix(matrix_target(moved, allowed), near + rng.normal(size=(size, 1)))
-    np.testing.assert_allclose(first, second, atol=1e-9)
+    plain = compare_matrix(matrix_target(logits, allowed), near)
+    for value in (-np.inf, np.inf, np.nan):
+        masked = matrix_target(np.where(allowed, logits, value), allowed)
+        np.testing.assert_array_equal(plain, compare_matrix(masked, near))
+    moved = matrix_target(logits + 5 * rng.normal(size=(size, 1)), allowed)
+    shifted = compare_matrix(moved, near + rng.normal(size=(size, 1)))
+    np.testing.assert_allclose(plain, shifted, atol=1e-9)
 
 
 @pytest.mark.parametrize("kind", ["all", "causal"])
@@ -205,57 +181,37 @@ def test_the_interval_leaves_out_one_query_at_a_time() -> None:
 def test_the_interval_holds_the_truth_about_as_often_as_it_says() -> None:
     """Scores and distances whose rows differ in strength, correlated by -0.5 within rows."""
     held = 0
-    for seed in range(300):
+    for seed in range(150):
         rng = np.random.default_rng(seed)
         strength = rng.uniform(0.5, 2, (20, 1))
         scores = strength * rng.normal(size=(20, 20))
         apart = -0.5 * scores + 0.75**0.5 * strength * rng.normal(size=(20, 20))
         found = compare_matrix(matrix_target(scores, np.ones((20, 20), bool)), apart)
         held += found.low < -0.5 < found.high
-    assert 0.9 < held / 300 < 0.985
-
-
-@steady
-@given(SEEDS, st.sampled_from(READINGS))
-def test_constants_added_to_rows_leave_the_shares(seed: int, reading: Reading) -> None:
-    rng = np.random.default_rng(seed)
-    logits, picture, allowed = rng.normal(size=(6, 6)), picture_of(seed), mask_of(seed, 6, "some")
-    first = faithfulness(logits, allowed, picture, reading)
-    second = faithfulness(logits + rng.normal(size=(6, 1)), allowed, picture, reading)
-    assert (first.top1, first.top3) == pytest.approx((second.top1, second.top3), nan_ok=True)
+    assert 0.9 < held / 150 < 0.985
 
 
 # Exact and reversed pictures -------------------------------------------------------------------
 
 
-@steady
-@given(SEEDS, st.integers(2, 8), st.sampled_from(("all", "causal")))
-def test_an_exact_picture_keeps_everything(seed: int, size: int, kind: str) -> None:
-    allowed = mask_of(seed, size, kind)
-    truth = picture_of(seed, size)
+@pytest.mark.parametrize("kind", ["all", "causal"])
+def test_an_exact_picture_keeps_everything_and_a_reversed_one_nothing(kind: str) -> None:
+    allowed, truth = mask_of(1, 6, kind), picture_of(1)
     logits = truth.queries @ truth.keys.T * 0.7
     drawn = biplot(truth.queries, truth.keys)  # exact in two dimensions, but for a row's constant
-    found = faithfulness(logits, allowed, drawn, "inner product")
-    assert (found.top1, found.top3) == (1, 1) or not counted(allowed).any()
     centred = logits - logits.mean(axis=1, keepdims=True)
-    exactly = faithfulness(centred, allowed, drawn, "inner product")
-    assert exactly[:3] == pytest.approx((1, 1, 1))
-    near = faithfulness(
-        -0.7 * distances_between(truth.queries, truth.keys), allowed, truth, "distance"
-    )
-    assert near[:3] == pytest.approx((-1, 1, 1))
+    for scores in (logits, centred):
+        exact = faithfulness(scores, allowed, drawn, "inner product")
+        assert exact[1:3] == (1, 1)
+    assert exact.correlation == pytest.approx(1)
+    scores = -0.7 * distances_between(truth.queries, truth.keys)
+    assert faithfulness(scores, allowed, truth)[:3] == pytest.approx((-1, 1, 1))
+    reversed_picture = Embedding(-truth.queries, truth.keys)
+    measured = faithfulness(logits, np.ones((6, 6), bool), reversed_picture, "inner product")
+    assert measured[:3] == pytest.approx((-1, 0, 0))
 
 
-def test_a_reversed_picture_keeps_nothing() -> None:
-    truth = picture_of(1)
-    far = Embedding(-truth.queries, truth.keys)
-    everything = np.ones((6, 6), bool)
-    logits = truth.queries @ truth.keys.T
-    kept = faithfulness(logits, everything, far, "inner product")
-    assert kept[:3] == pytest.approx((-1, 0, 0))
-
-
-# Chance ----------------------------------------------------------------------------------------
+# Random points --------------------------------------------------------------------------------
 
 
 def expected_share(keys: int, k: int) -> float:
@@ -265,7 +221,7 @@ def expected_share(keys: int, k: int) -> float:
     return sum(len(set(range(k)).intersection(each)) / k for each in choices) / len(choices)
 
 
-@steady
+@some
 @given(SEEDS, st.integers(1, 7), st.sampled_from(("all", "causal", "some")))
 def test_the_uniform_baseline_is_the_mean_over_all_choices_of_keys(
     seed: int, size: int, kind: str
@@ -284,7 +240,7 @@ def test_random_points_reach_the_uniform_baseline_on_average(kind: str) -> None:
     allowed = mask_of(0, 8, kind)
     logits = np.random.default_rng(2).normal(size=(8, 8))
     draws = np.array(
-        [faithfulness(logits, allowed, picture_of(seed, 8))[:3] for seed in range(600)]
+        [faithfulness(logits, allowed, picture_of(seed, 8))[:3] for seed in range(200)]
     )
     errors = draws.std(axis=0) / len(draws) ** 0.5
     expected = (0, *uniform_baseline(rows_of(allowed)))
@@ -301,7 +257,7 @@ def test_two_tokens(reading: Reading) -> None:
         found = faithfulness(logits, allowed, picture, reading)
         assert np.isfinite(found[:3]).all()
         assert found.top3 == 1  # both keys are among the first three
-    # the first query has one key, always finds it, and tells nothing
+    # the first query has one key, always finds it, and does not count
     assert uniform_baseline(rows_of(np.tri(2, dtype=bool))) == pytest.approx((0.5, 1))
 
 
@@ -323,18 +279,10 @@ def test_identical_tokens_have_no_correlation_but_shares(reading: Reading, const
 
 
 @pytest.mark.parametrize("reading", READINGS)
-def test_a_head_whose_tokens_see_nothing_has_no_figures(reading: Reading) -> None:
-    nothing = np.zeros((4, 4), bool)
-    found = faithfulness(np.zeros((4, 4)), nothing, picture_of(5, 4), reading)
-    assert np.isnan(found[:-1]).all()
-    assert found.pairs == 0
-
-
-def test_the_uniform_baseline_where_nothing_is_permitted_is_no_share() -> None:
-    assert np.isnan(uniform_baseline(rows_of(np.zeros((4, 4), bool)))).all()
-
-
-@pytest.mark.parametrize("reading", READINGS)
-def test_one_token_sees_itself_which_tells_nothing(reading: Reading) -> None:
-    found = faithfulness(np.zeros((1, 1)), np.ones((1, 1), bool), picture_of(6, 1), reading)
-    assert np.isnan(found[:-1]).all()
+@pytest.mark.parametrize("allowed", [np.zeros((4, 4), bool), np.ones((1, 1), bool)])
+def test_where_no_query_has_a_choice_there_are_no_figures(reading: Reading, allowed: Pairs) -> None:
+    size = len(allowed)
+    measured = faithfulness(np.zeros((size, size)), allowed, picture_of(5, size), reading)
+    assert np.isnan(measured[:-1]).all()
+    assert measured.pairs == 0
+    assert np.isnan(uniform_baseline(rows_of(allowed))).all()

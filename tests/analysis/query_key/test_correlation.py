@@ -16,7 +16,7 @@ from scipy.spatial.distance import cdist
 from core.analysis.query_key.correlation import (
     MAX_PAIRS,
     MAX_RANKED_PAIRS,
-    MIN_WEIGHTED,
+    Distance,
     Measure,
     PairTable,
     choose_pairs,
@@ -26,15 +26,14 @@ from core.analysis.query_key.correlation import (
     pair_table,
     weighted_correlation,
 )
-from core.analysis.query_key.distance import Distance
-from core.analysis.query_key.target import Rows, Target, TargetKind, matrix_target, rows_of
+from core.analysis.query_key.target import Target, TargetKind, matrix_target, rows_of
 
 Floats = NDArray[np.float64]
 SEEDS = st.integers(0, 2**32 - 1)
 DISTANCES: tuple[Distance, ...] = get_args(Distance)
 MEASURES: tuple[Measure, ...] = get_args(Measure)
 C = np.array([0.05, 0.2, 0.7, 1.0, 2.5, 20.0])
-steady = settings(deadline=None)
+some = settings(deadline=None, max_examples=20)
 pytestmark = pytest.mark.filterwarnings("error")
 
 
@@ -78,50 +77,42 @@ def distances_by_hand(queries: Floats, keys: Floats, c: float, distance: Distanc
 def weighted_by_hand(x: Floats, d: Floats) -> tuple[float, int]:
     """Weights (d* - d)^2 below the 0.5th percentile d*, sums one pair after another."""
     limit = np.percentile(d, 0.5)
-    carrying = [(x[i], d[i], (limit - d[i]) ** 2) for i in range(len(d)) if d[i] < limit]
-    if len(carrying) < MIN_WEIGHTED:
-        return np.nan, len(carrying)
-    total = sum(w for _, _, w in carrying)
-    mean_x = sum(w * a for a, _, w in carrying) / total
-    mean_y = sum(w * b for _, b, w in carrying) / total
-    xy = sum(w * (a - mean_x) * (b - mean_y) for a, b, w in carrying)
-    xx = sum(w * (a - mean_x) ** 2 for a, _, w in carrying)
-    yy = sum(w * (b - mean_y) ** 2 for _, b, w in carrying)
-    return xy / (xx * yy) ** 0.5, len(carrying)
+    near = [(x[i], d[i], (limit - d[i]) ** 2) for i in range(len(d)) if d[i] < limit]
+    if len(near) < 3:
+        return np.nan, len(near)
+    total = sum(w for _, _, w in near)
+    mean_x = sum(w * a for a, _, w in near) / total
+    mean_y = sum(w * b for _, b, w in near) / total
+    xy = sum(w * (a - mean_x) * (b - mean_y) for a, b, w in near)
+    xx = sum(w * (a - mean_x) ** 2 for a, _, w in near)
+    yy = sum(w * (b - mean_y) ** 2 for _, b, w in near)
+    return xy / (xx * yy) ** 0.5, len(near)
 
 
 def correlation_by_hand(x: Floats, d: Floats, measure: Measure) -> tuple[float, int]:
     if measure == "weighted":
         return weighted_by_hand(x, d)
-    found = stats.pearsonr(x, d) if measure == "pearson" else stats.spearmanr(x, d)
-    return float(found.statistic), len(x)
+    result = stats.pearsonr(x, d) if measure == "pearson" else stats.spearmanr(x, d)
+    return float(result.statistic), len(x)
 
 
 # Pairs -----------------------------------------------------------------------------------------
 
 
-def by_number(rows: Rows, size: int) -> list[int]:
-    """The pairs of these rows as query * size + key."""
-    return (np.repeat(rows.queries, rows.counts) * size + rows.keys).tolist()
-
-
-@pytest.mark.parametrize("measure", MEASURES)
-@pytest.mark.parametrize("kind", ["all", "causal", "none"])
+@pytest.mark.parametrize(
+    "allowed", [np.ones((9, 9), bool), np.tri(9, dtype=bool), np.zeros((9, 9), bool)]
+)
 def test_few_pairs_are_all_taken_but_those_of_a_query_with_one_key(
-    measure: Measure, kind: str
+    allowed: NDArray[np.bool_],
 ) -> None:
-    allowed = {"all": np.ones((9, 9), bool), "causal": np.tri(9, dtype=bool)}.get(
-        kind, np.zeros((9, 9), bool)
-    )
     rows = rows_of(allowed)
-    expected = [
-        i * 9 + j for i in range(9) for j in range(9) if allowed[i, j] and allowed[i].sum() > 1
-    ]
-    assert by_number(rows, 9) == expected
-    assert choose_pairs(rows, measure).tolist() == list(range(len(expected)))
+    pairs = np.column_stack([np.repeat(rows.queries, rows.counts), rows.keys]).tolist()
+    expected = [[i, j] for i, j in np.argwhere(allowed).tolist() if allowed[i].sum() > 1]
+    assert pairs == expected
+    assert choose_pairs(rows, "pearson").tolist() == list(range(len(expected)))
 
 
-@pytest.mark.parametrize("measure", MEASURES)
+@pytest.mark.parametrize("measure", ["pearson", "spearman"])
 def test_of_many_pairs_a_fixed_random_sample_is_taken(measure: Measure) -> None:
     rows = rows_of(np.tri(400, dtype=bool))
     pairs = choose_pairs(rows, measure)
@@ -133,22 +124,18 @@ def test_of_many_pairs_a_fixed_random_sample_is_taken(measure: Measure) -> None:
     assert abs(every[pairs].mean() - every.mean()) < 5 * every.std() / len(pairs) ** 0.5
 
 
-def test_the_table_holds_the_product_and_both_squared_norms_of_each_pair() -> None:
+@pytest.mark.parametrize("pairs", [[0, 35, 2], [0, 7, 35, 12, 5, 3, 9]])
+def test_the_table_holds_the_product_and_both_squared_norms_of_each_pair(pairs: list[int]) -> None:
     queries, keys = clouds(0)
-    pairs = np.array([0, 7, 35, 12, 5])
-    table = table_of(queries, keys, pairs)
-    scores = 0.5 * queries @ keys.T
-    for at, pair in enumerate(pairs):
-        i, j = divmod(int(pair), 6)
-        query, key = queries[i].tolist(), keys[j].tolist()
-        expected = [np.dot(query, key), sum(v * v for v in query), sum(v * v for v in key)]
-        expected.append(scores[i, j] - sum(scores[i]) / 6)
-        found = [table.products[at], table.query_squares[at], table.key_squares[at]]
-        found.append(table.target[at])
-        np.testing.assert_allclose(found, expected, rtol=1e-12)
+    table = table_of(queries, keys, np.array(pairs))
+    i, j = np.divmod(pairs, 6)
+    np.testing.assert_allclose(table.products, (queries[i] * keys[j]).sum(axis=1))
+    np.testing.assert_allclose(table.query_squares, (queries[i] ** 2).sum(axis=1))
+    np.testing.assert_allclose(table.key_squares, (keys[j] ** 2).sum(axis=1))
+    np.testing.assert_allclose(table.target, centred(queries, keys)[pairs])
 
 
-@steady
+@some
 @given(SEEDS, st.sampled_from(DISTANCES), st.integers(2, 6), st.integers(1, 5))
 def test_distances_are_those_of_vectors_really_scaled(
     seed: int, distance: Distance, size: int, dim: int
@@ -157,13 +144,6 @@ def test_distances_are_those_of_vectors_really_scaled(
     found = distances(table_of(queries, keys), C, distance)
     expected = [distances_by_hand(queries, keys, c, distance) for c in C]
     np.testing.assert_allclose(found, expected, rtol=1e-7, atol=1e-6)
-
-
-@pytest.mark.parametrize("distance", DISTANCES)
-def test_a_query_on_its_key_is_at_no_distance(distance: Distance) -> None:
-    same = clouds(1)[0]
-    table = table_of(same, same, np.arange(6, dtype=np.intp) * 7)
-    np.testing.assert_allclose(distances(table, np.array([1.0]), distance), 0, atol=1e-6)
 
 
 def test_a_vector_of_no_length_has_cosine_distance_one() -> None:
@@ -183,24 +163,14 @@ def test_a_weighted_correlation_worked_by_hand() -> None:
     assert weighted_correlation(x, y, weights) == pytest.approx(2 / 22**0.5, abs=1e-12)
 
 
-@steady
-@given(SEEDS, st.integers(3, 40), st.sampled_from([1e-6, 1, 1e6]))
-def test_a_weighted_correlation_is_that_of_numpy_s_covariance(
-    seed: int, size: int, scale: float
-) -> None:
-    rng = np.random.default_rng(seed)
-    x, y = rng.normal(size=(2, size))
-    weights = rng.uniform(0.01, 1, size)
-    cov = np.cov(x, y + x, aweights=weights)
+@pytest.mark.parametrize("scale", [1e-6, 1, 1e6])
+def test_a_weighted_correlation_is_that_of_numpys_covariance(scale: float) -> None:
+    rng = np.random.default_rng(1)
+    x, y = rng.normal(size=(2, 12))
+    weights = np.array([*rng.uniform(0.1, 1, 8), 0, 0, 0, 0])
+    cov = np.cov(x[:8], (x + y)[:8], aweights=weights[:8])
     expected = cov[0, 1] / (cov[0, 0] * cov[1, 1]) ** 0.5
-    assert weighted_correlation(x, y + x, scale * weights) == pytest.approx(expected, abs=1e-9)
-
-
-def test_pairs_without_weight_do_not_count() -> None:
-    x, y = np.random.default_rng(3).normal(size=(2, 10))
-    weights = np.array([1.0] * 6 + [0.0] * 4)
-    expected = stats.pearsonr(x[:6], y[:6]).statistic
-    assert weighted_correlation(x, y, weights) == pytest.approx(expected, abs=1e-12)
+    assert weighted_correlation(x, x + y, scale * weights) == pytest.approx(expected, abs=1e-9)
 
 
 @pytest.mark.parametrize("weights", [[0, 0, 0], [1, 0, 0], [1, 1, 0]])
@@ -212,7 +182,7 @@ def test_a_weighted_correlation_of_what_does_not_vary_is_not_a_number(weights: A
 
 @pytest.mark.parametrize("distance", DISTANCES)
 @pytest.mark.parametrize("measure", MEASURES)
-@pytest.mark.parametrize(("seed", "size"), [(0, 26), (1, 30), (2, 41), (3, 10)])
+@pytest.mark.parametrize(("seed", "size"), [(0, 26), (2, 41), (3, 10)])
 def test_correlations_are_those_of_a_literal_computation(
     distance: Distance, measure: Measure, seed: int, size: int
 ) -> None:
@@ -253,9 +223,9 @@ NOTHING = {
 def test_where_products_do_not_vary_no_correlation_is_defined(
     name: str, distance: Distance, measure: Measure
 ) -> None:
-    queries, keys = NOTHING[name]
-    table = table_of(queries, keys)
+    table = table_of(*NOTHING[name])
     assert np.isnan(correlations(table, C, distance, measure).values).all()
+    assert closed_form_c(table) is None
 
 
 # The closed form -------------------------------------------------------------------------------
@@ -295,7 +265,7 @@ def assert_best(table: PairTable, expected: float | None) -> None:
     assert found == pytest.approx(expected, rel=1e-3)
 
 
-@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("seed", range(8))
 @pytest.mark.parametrize("size", [3, 13])
 def test_the_closed_form_is_what_a_fine_search_finds(seed: int, size: int) -> None:
     table = table_of(*clouds(seed, size, 1 + seed % 5))
@@ -309,7 +279,7 @@ def made(products: Any, query_squares: Any, key_squares: Any) -> PairTable:
     )
 
 
-@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize("kind", ["centred", "raw"])
 def test_translation_moves_the_products_but_not_the_target_of_the_closed_form(
     seed: int, kind: TargetKind
@@ -324,30 +294,19 @@ def test_translation_moves_the_products_but_not_the_target_of_the_closed_form(
     assert_best(table, numeric_c(table))
 
 
-def test_where_only_the_query_s_norm_tells_the_product_c_runs_to_infinity() -> None:
+@pytest.mark.parametrize("end", [20, -20])
+def test_where_one_norm_alone_follows_the_product_there_is_no_best_c(end: int) -> None:
+    """Only the query's norm: c runs to infinity; only the key's: to zero."""
     x, other = np.random.default_rng(7).normal(size=(2, 50))
-    table = made(x, 9 - x, 9 + other)
-    assert squared_r(table, 20) == pytest.approx(-1, abs=1e-12)
+    table = made(x, 9 - x, 9 + other) if end > 0 else made(x, 9 + other, 9 - x)
+    assert squared_r(table, end) == pytest.approx(-1, abs=1e-12)
     assert closed_form_c(table) is None
-
-
-def test_where_only_the_key_s_norm_tells_the_product_c_runs_to_zero() -> None:
-    x, other = np.random.default_rng(8).normal(size=(2, 50))
-    table = made(x, 9 + other, 9 - x)
-    assert squared_r(table, -20) == pytest.approx(-1, abs=1e-12)
-    assert closed_form_c(table) is None
-
-
-@pytest.mark.parametrize("name", NOTHING)
-def test_where_products_do_not_vary_there_is_no_best_c(name: str) -> None:
-    queries, keys = NOTHING[name]
-    assert closed_form_c(table_of(queries, keys)) is None
 
 
 # Ties ------------------------------------------------------------------------------------------
 
 
-def test_ranks_know_ties_that_rounding_tells_apart() -> None:
+def test_values_that_differ_by_rounding_alone_share_a_rank() -> None:
     """Cosine distances in one dimension are 0 or 2; distances of mirrored pairs are equal."""
     rng = np.random.default_rng(5)
     queries, keys = rng.normal(size=(2, 7, 1))
@@ -358,7 +317,7 @@ def test_ranks_know_ties_that_rounding_tells_apart() -> None:
     assert found == pytest.approx(expected, abs=1e-12)
 
 
-def test_where_all_cosine_distances_are_alike_there_is_no_correlation() -> None:
+def test_where_all_cosine_distances_are_equal_there_is_no_correlation() -> None:
     rng = np.random.default_rng(6)
     queries, keys = np.abs(rng.normal(size=(2, 7, 1)))
     table = table_of(queries, keys)

@@ -53,14 +53,8 @@ def test_the_capybara_sentence_has_the_notebooks_mean_distances(capybara: Trace)
     assert (round(before, 2), round(after, 2)) == (1.55, 5.55)
     search = search_layer(capybara, 0)
     assert (search.a, search.c) == (-0.5, -2.0)
-    found = head_clouds(
-        capybara,
-        0,
-        0,
-        scale_head(capybara, 0, 0),
-        search=search,
-        stages=("raw", "searched"),
-    )
+    scaling = scale_head(capybara, 0, 0)
+    found = head_clouds(capybara, 0, 0, scaling, search=search, stages=("raw", "searched"))
     assert [each.apart_in_picture for each in found] == pytest.approx([before, after])
 
 
@@ -92,10 +86,9 @@ def test_without_an_a_and_a_c_there_is_no_fourth_stage() -> None:
 
 
 def test_a_wider_range_is_searched(capybara: Trace) -> None:
-    ranges = SearchRange(50.0, 1.0, 41)
-    assert np.linspace(-50, 50, 41)[[0, 20, 40]].tolist() == [-50, 0, 50]
-    assert np.linspace(-1, 1, 41)[[0, 20, 40]].tolist() == [-1, 0, 1]
-    search = search_layer(capybara, 0, ranges)
+    search = search_layer(capybara, 0, SearchRange(50.0, 1.0, 41))
+    assert search.a_values[[0, 20, 40]].tolist() == [-50, 0, 50]
+    assert search.c_values[[0, 20, 40]].tolist() == [-1, 0, 1]
     assert not search.a_on_edge
     assert abs(search.correlation) > abs(search_layer(capybara, 0).correlation)
 

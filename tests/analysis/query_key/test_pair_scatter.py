@@ -1,4 +1,4 @@
-"""Distance against dot product of one head, against plain NumPy and by hand."""
+"""Metric against dot product of one head, against plain NumPy and by hand."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tests.analysis.traces import plain_tokens
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from core.analysis.query_key.distance import Distance
+    from core.analysis.projections.joint_embedding import Metric
     from core.analysis.query_key.pair_scatter import PairScatter
     from core.analysis.query_key.target import TargetKind
 
@@ -35,7 +35,7 @@ def trace_of(queries: NDArray[np.float64], keys: NDArray[np.float64], *, causal:
 
 
 def scattered(
-    trace: Trace, distance: Distance = "euclidean", target: TargetKind = "centred"
+    trace: Trace, distance: Metric = "euclidean", target: TargetKind = "centred"
 ) -> PairScatter:
     vectors = stage_vectors(trace, 0, 0, scale_head(trace, 0, 0))["raw"]
     return pair_scatter(trace, 0, 0, vectors, distance, target)
@@ -71,7 +71,7 @@ def test_raw_scores_and_distances_are_drawn_as_they_are() -> None:
 @pytest.mark.parametrize("distance", ["euclidean", "cosine"])
 @pytest.mark.parametrize("target", ["centred", "raw"])
 def test_the_r_of_the_points_is_the_r_of_the_page(
-    target: TargetKind, distance: Distance, causal: bool
+    target: TargetKind, distance: Metric, causal: bool
 ) -> None:
     trace = random_trace(3, 9, causal=causal)
     pairs = scattered(trace, distance, target)
