@@ -21,11 +21,9 @@ def test_norms_are_compared_by_mean_and_by_median() -> None:
     queries = np.array([[[[3, 4], [0, 5], [0, 20]]]], dtype=np.float32)  # 5, 5, 20
     keys = np.array([[[[1, 0], [0, 2.5], [0, 4]]]], dtype=np.float32)  # 1, 2.5, 4
     norms = norm_disparity(replace(trace, queries=queries, kv_keys=keys))
-    measured = (norms.query, norms.key, norms.difference, norms.log_ratio)
-    assert [each.item() for each in measured] == pytest.approx([10, 2.5, 7.5, 1])
-    # Centroids (1, 29 / 3) and (1 / 3, 6.5 / 3).
-    assert norms.apart.item() == pytest.approx(math.hypot(2 / 3, 7.5), rel=1e-6)
-    assert norms.apart_after.item() == pytest.approx(0, abs=1e-5)
+    distance = math.hypot(2 / 3, 7.5)  # of the centroids (1, 29 / 3) and (1 / 3, 6.5 / 3)
+    expected = [10, 2.5, 7.5, 1, distance, 0]
+    assert [each.item() for each in norms.values()] == pytest.approx(expected, abs=1e-5)
 
 
 def test_equal_clouds_cannot_be_told_apart_and_a_shift_does_not_help() -> None:
