@@ -16,7 +16,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from core.components.registry import read_script, read_style
+from core.components.scripts import read_script, read_style
 
 _CONFIG = Path(__file__).parents[2] / ".streamlit" / "config.toml"
 _FONT = '"Source Sans 3", "Source Sans Pro", system-ui, sans-serif'
@@ -52,7 +52,7 @@ sheet.textContent = style
 const root = document.createElement("div")
 host.append(sheet, root)
 const still = () => {{}}
-atlasView({{ data: bytes, parentElement: root, setStateValue: still, setTriggerValue: still,
+drawView({{ data: bytes, parentElement: root, setStateValue: still, setTriggerValue: still,
   key: "view", standalone: true }})
 </script>
 </body>
@@ -65,14 +65,14 @@ def standalone_page(name: str, data: bytes, title: str, note: str, body: str = "
 
     Parameters
     ----------
-    name : as :func:`core.components.registry.register` takes it. The component's script
+    name : as :func:`core.components.scripts.register` takes it. The component's script
         begins its entry with ``export default function (component)``; in the file the component
         has ``standalone: true``, and its calls to the server do nothing.
     data : what the component gets, from :func:`core.components.packing.pack`.
     title, note : plain text above the view.
     body : HTML between the note and the view; the caller escapes what people typed.
     """
-    script = read_script(name).replace("export default function", "const atlasView = function", 1)
+    script = read_script(name).replace("export default function", "const drawView = function", 1)
     return _SHELL.format(
         title=html.escape(title),
         note=html.escape(note),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from core.components.registry import register
+from core.components.scripts import register
 
 _copy_link = register("copy_link")
 

@@ -13,7 +13,7 @@ from core.analysis.attention_table import unique_labels
 from core.analysis.view_weights import ExactWeights, LayerWeights
 from core.components.export import standalone_page
 from core.components.packing import pack
-from core.components.registry import register
+from core.components.scripts import register
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

@@ -10,7 +10,7 @@ import streamlit as st
 
 from core.components.export import standalone_page
 from core.components.packing import pack
-from core.components.registry import register
+from core.components.scripts import register
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -1,6 +1,8 @@
 // One head as a small picture, worked out pixel by pixel: a tile is a run of bytes, a picture a run
 // of levels from 0 to 1. Thousands of thin lines are faster so than as strokes of a canvas.
 
+import { along } from "../shared/scales.js"
+
 /** @import { Rgb } from "../shared/scales.js" */
 /**
  * @typedef {{levels: Float32Array, width: number, height: number}} Picture
@@ -97,20 +99,11 @@ export function fillImage(image, { levels }, ramp) {
   for (let at = 0; at < pixels.length; at++) pixels[at] = ramp[(levels[at] * 255 + 0.5) | 0]
 }
 
-// 256 opaque pixels along a palette of [r, g, b]; `share` below 1 fades them into the first colour.
-/** @param {Rgb[]} palette @param {number} [share] @returns {Uint32Array} */
+/** 256 opaque pixels along a palette; a share below 1 fades them into the first colour. @param {Rgb[]} palette @param {number} [share] */
 export function rampOf(palette, share = 1) {
-  const last = palette.length - 1
-  const bytes = new Uint8ClampedArray(4 * 256)
+  const bytes = new Uint8ClampedArray(4 * 256).fill(255)
   for (let step = 0; step < 256; step++) {
-    const place = (step / 255) * last
-    const low = Math.min(Math.floor(place), last - 1)
-    for (let channel = 0; channel < 3; channel++) {
-      const [from, to] = [palette[low][channel], palette[low + 1][channel]]
-      const full = from + (place - low) * (to - from)
-      bytes[4 * step + channel] = palette[0][channel] + share * (full - palette[0][channel])
-    }
-    bytes[4 * step + 3] = 255
+    bytes.set(along(palette, step / 255).map((value, i) => palette[0][i] + share * (value - palette[0][i])), 4 * step)
   }
   return new Uint32Array(bytes.buffer)
 }

@@ -11,7 +11,7 @@ import streamlit as st
 from core.analysis.model_map import PAIR_FILTERS, PairFilter
 from core.components.export import standalone_page
 from core.components.packing import pack
-from core.components.registry import register
+from core.components.scripts import register
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -64,7 +64,7 @@ def show_neuron_view(
     """
 
     def changed() -> None:
-        chosen = _read_state(st.session_state[key]["choice"], len(labels))
+        chosen = read_state(st.session_state[key]["choice"], len(labels))
         if chosen is not None:
             on_change(chosen)
 
@@ -118,7 +118,7 @@ def _mask_arrays(head: NeuronHead) -> dict[str, NDArray[Any]]:
     return {"allowed": permitted.astype(np.uint8)}
 
 
-def _read_state(choice: dict[str, Any] | None, tokens: int) -> NeuronState | None:
+def read_state(choice: dict[str, Any] | None, tokens: int) -> NeuronState | None:
     """What the browser reports, or None where that cannot be."""
     if not choice:
         return None

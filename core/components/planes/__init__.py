@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from core.components.packing import pack
-from core.components.registry import register
+from core.components.scripts import register
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from core.components.packing import pack
-from core.components.registry import register
+from core.components.scripts import register
 
 if TYPE_CHECKING:
     from core.analysis.attention_table import AttentionTable
