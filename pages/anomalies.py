@@ -10,12 +10,11 @@ from core.figures.palette import palette
 from core.ui import cache
 from core.screens.anomalies.first import show_first
 from core.screens.anomalies.flags import show_flags
+from core.screens.anomalies.help import show_mathematics, show_presets
 from core.screens.anomalies.moved import show_moved
 from core.screens.anomalies.norms import show_norms
-from core.screens.anomalies.presets import show_presets
 from core.screens.anomalies.source import measured_table, pick_source
 from core.screens.anomalies.states import show_states
-from core.screens.anomalies.wording import show_mathematics
 from core.ui.current import current_key, current_trace
 from core.ui.selectors import pick_part
 
@@ -26,7 +25,7 @@ PARTS = {
     "moved": "What one head moves",
     "states": "Massive activations",
 }
-OVER_ALL_HEADS = ("flags", "norms", "first")  # the others show the typed text, token by token
+OVER_ALL_HEADS = ("flags", "norms", "first")  # the others show the tokens of the typed text
 
 trace = current_trace()
 key = current_key(trace.model)

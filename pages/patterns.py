@@ -1,4 +1,4 @@
-"""Which pattern each head follows: a map, a table, the evidence, and heads alike."""
+"""Which pattern each head follows: a map, a table, the evidence, and similar heads."""
 
 import streamlit as st
 
@@ -10,20 +10,20 @@ from core.figures.palette import palette
 from core.analysis.head_patterns.naming import THRESHOLDS
 from core.ui import controls
 from core.ui.current import current_key, current_trace
-from core.screens.patterns.similar import show_alike
-from core.screens.patterns.found import find, pick_thresholds
+from core.screens.patterns.corpus import show_cancelled
 from core.screens.patterns.help import show_mathematics, show_presets
 from core.screens.patterns.one_head import pick_view, show_one
 from core.screens.patterns.overview import pick_colouring, show_overview
 from core.screens.patterns.pronouns import pick_marked, show_pronouns
+from core.screens.patterns.similar import show_similar
+from core.screens.patterns.view import measure_view, pick_thresholds
 from core.ui.corpus_walk import SOURCES
-from core.screens.patterns.source import show_cancelled
 from core.ui.selectors import pick_part, step_through_heads
 
 PARTS = {
     "heads": "All heads",
     "one": "One head",
-    "alike": "Heads alike",
+    "alike": "Similar heads",
     "pronouns": "Coreference",
 }
 
@@ -33,7 +33,7 @@ colours = palette(theme)
 
 part = pick_part(PARTS)
 with st.container(horizontal=True, vertical_alignment="bottom"):
-    if part == "pronouns":  # marked in built-in sentences, and in no visitor's text
+    if part == "pronouns":  # marked in built-in sentences only
         source, marked = "text", pick_marked()
     else:
         source = controls.choice(
@@ -52,14 +52,14 @@ with st.container(horizontal=True, vertical_alignment="bottom"):
 
 if source == "text" and part != "pronouns":
     show_cancelled(trace.model)
-found = find(trace, current_key(trace.model), source, layer, head, thresholds)
+view = measure_view(trace, current_key(trace.model), source, layer, head, thresholds)
 if part == "heads":
-    show_overview(found, score, colours, theme)
+    show_overview(view, score, colours, theme)
 elif part == "one":
-    show_one(found, whole, beside, colours)
+    show_one(view, whole, beside, colours)
 elif part == "alike":
-    show_alike(found, colours, theme)
+    show_similar(view, colours, theme)
 else:
-    show_pronouns(found, marked, colours)
-show_presets(found)
+    show_pronouns(view, marked, colours)
+show_presets(view)
 show_mathematics()

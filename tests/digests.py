@@ -1,10 +1,10 @@
-"""What every page shows, as digests: taken before the code is moved, and compared after.
+"""What every page shows, as digests: taken before code is moved, and compared after.
 
     python -m tests.digests take before.json
-    python -m tests.digests compare before.json
+    python -m tests.digests compare before.json heatmap head_view
 
-A digest is of all numbers that a chart, a component, a table or a CSV file receives, in their
-order, and another of its words; a move may change neither, an edit of the words only those.
+A digest covers all numbers that a chart, a component, a table or a CSV file receives, in order, and
+another one its words. Moving code may change neither, editing words only those.
 """
 
 from __future__ import annotations
@@ -14,17 +14,20 @@ import hashlib
 import json
 import struct
 import sys
+from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from unittest import mock
 
 import streamlit as st
-from streamlit.testing.v1 import AppTest
+
+from tests.opening import open_app
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
-APP = Path(__file__).parents[1] / "app.py"
+    Digests = dict[str, dict[str, list[str]]]  # by page, part, model and text
+
 MODELS = ("bundled/minilm", "bundled/gpt2-novels")
 TEXTS = (
     "Oh, this book? I've enjoyed it.",
@@ -54,14 +57,11 @@ PARTS: dict[str, tuple[dict[str, str], ...]] = {
     "atlas": ({},),
 }
 _PICTURES = ("plotly_chart", "bidi_component", "arrow_data_frame", "arrow_table")
+_NAMES = {"id", "js_content", "css_content", "html_content", "form_id", "component_name"}
 
 
 def digests(page: str, link: dict[str, str]) -> dict[str, list[str]]:
     """The digests of all that a page shows for a link: of numbers, and of words."""
-    app = AppTest.from_file(str(APP), default_timeout=300)
-    app.switch_page(f"pages/{page}.py")
-    for key, value in link.items():
-        app.query_params[key] = value
     files: list[str] = []
     offer = st.download_button
 
@@ -71,33 +71,27 @@ def digests(page: str, link: dict[str, str]) -> dict[str, list[str]]:
         return offer(label, data, **options)
 
     with mock.patch.object(st, "download_button", keep):
-        app.run()
+        app = open_app(page, **link)
     if app.exception:
         raise RuntimeError(f"{page} {link}: {app.exception[0].value}")
-    shown = [_content(element.proto) for kind in _PICTURES for element in app.get(kind)]
+    shown = [_content(element.proto) for kind in _PICTURES for element in app.get(kind)] + files
     return {
-        "numbers": [_digest(_numbers(each)) for each in [*shown, *files]],
-        "words": [_digest(_words(each)) for each in [*shown, *files]],
+        "numbers": [_digest(_numbers(each)) for each in shown],
+        "words": [_digest(_words(each)) for each in shown],
     }
 
 
-def _content(proto: Any) -> object:
+def _content(proto: Any) -> Any:
     """What a message holds, without names that differ from run to run."""
-    if "figure" in {field.name for field, _ in proto.ListFields()}:
+    fields = {field.name: value for field, value in proto.ListFields()}
+    if "figure" in fields:
         return json.loads(proto.figure.spec)
     if spec := getattr(proto, "spec", ""):
         return json.loads(spec)
-    skipped = {"id", "js_content", "css_content", "html_content", "form_id", "component_name"}
-    return {
-        field.name: _plain(value)
-        for field, value in proto.ListFields()
-        if field.name not in skipped
-    }
+    return {name: _plain(value) for name, value in fields.items() if name not in _NAMES}
 
 
 def _plain(value: Any) -> object:
-    if isinstance(value, bytes):
-        return value
     if isinstance(value, str):
         try:
             return json.loads(value)
@@ -108,10 +102,9 @@ def _plain(value: Any) -> object:
 
 def _leaves(value: object) -> Iterator[object]:
     if isinstance(value, dict):
-        for key in sorted(value):
-            if key not in {"uid", "id", "layoutKey"}:
-                yield key
-                yield from _leaves(value[key])
+        for key in sorted(value.keys() - {"uid", "id", "layoutKey"}):
+            yield key
+            yield from _leaves(value[key])
     elif isinstance(value, list | tuple):
         for each in value:
             yield from _leaves(each)
@@ -140,31 +133,28 @@ def _digest(parts: Iterator[bytes]) -> str:
     return digest.hexdigest()[:16]
 
 
-def take() -> dict[str, dict[str, list[str]]]:
-    """The digests of every page and part, for every model and text."""
-    found = {}
-    for page, parts in PARTS.items():
-        for part in parts:
-            for model in MODELS:
-                for number, text in enumerate(TEXTS):
-                    name = f"{page} {json.dumps(part)} {model} text {number + 1}"
-                    found[name] = digests(page, {"model": model, "text": text, **part})
-                    print(name, len(found[name]["numbers"]), file=sys.stderr)
-    return found
+def take(pages: Iterable[str]) -> Digests:
+    """The digests of every part of these pages, for every model and text."""
+    taken = {}
+    for page in pages:
+        for part, model, (number, text) in product(PARTS[page], MODELS, enumerate(TEXTS, 1)):
+            name = f"{page} {json.dumps(part)} {model} text {number}"
+            taken[name] = digests(page, {"model": model, "text": text, **part})
+            print(name, len(taken[name]["numbers"]), file=sys.stderr)
+    return taken
 
 
-def compare(before: dict[str, dict[str, list[str]]], after: dict[str, dict[str, list[str]]]) -> int:
-    """Print what differs; 0 when nothing does."""
-    names = sorted(before.keys() | after.keys())
-    different = [name for name in names if before.get(name) != after.get(name)]
-    for name in different:
-        old, new = before.get(name), after.get(name)
-        kinds = [
-            kind for kind in ("numbers", "words") if (old or {}).get(kind) != (new or {}).get(kind)
-        ]
-        print(f"{name}: {', '.join(kinds)} differ")
-    print(f"{len(names) - len(different)} of {len(names)} are the same")
-    return int(bool(different))
+def compare(before: Digests, after: Digests) -> int:
+    """Print what differs of the digests taken after; 0 when nothing does."""
+    different = 0
+    for name, new in after.items():
+        old = before.get(name, {})
+        kinds = [kind for kind in ("numbers", "words") if old.get(kind) != new[kind]]
+        if kinds:
+            different += 1
+            print(f"{name}: {', '.join(kinds)} differ")
+    print(f"{len(after) - different} of {len(after)} are the same")
+    return int(different > 0)
 
 
 def main() -> int:
@@ -172,12 +162,13 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("what", choices=["take", "compare"])
     parser.add_argument("file", type=Path)
+    parser.add_argument("pages", nargs="*", help=f"all, or some of {', '.join(PARTS)}")
     options = parser.parse_args()
-    found = take()
-    if options.what == "take":
-        options.file.write_text(json.dumps(found, indent=1))
-        return 0
-    return compare(json.loads(options.file.read_text()), found)
+    taken = take(options.pages or PARTS)
+    if options.what == "compare":
+        return compare(json.loads(options.file.read_text()), taken)
+    options.file.write_text(json.dumps(taken, indent=1))
+    return 0
 
 
 if __name__ == "__main__":

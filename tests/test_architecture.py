@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 import graphlib
 from pathlib import Path
 
@@ -39,6 +40,11 @@ def floor_of(path: Path) -> str:
     return "app" if parts[0] == "app.py" else parts[0]
 
 
+@functools.cache
+def tree_of(path: Path) -> ast.Module:
+    return ast.parse(path.read_text("utf-8"))
+
+
 def imported(tree: ast.AST) -> list[str]:
     names: list[str] = []
     for node in ast.walk(tree):
@@ -50,91 +56,78 @@ def imported(tree: ast.AST) -> list[str]:
     return names
 
 
-@pytest.mark.parametrize("path", SOURCES, ids=lambda path: path.relative_to(ROOT).as_posix())
-def test_a_floor_imports_only_floors_below_it(path: Path) -> None:
-    here = floor_of(path)
-    for name in imported(ast.parse(path.read_text("utf-8"))):
-        root, *rest = name.split(".")
-        assert here in LIBRARIES.get(root, {here}), f"{here} imports {root}"
-        if root == "core":
-            there = "trace" if name.startswith("core.model.trace.") else rest[0]
-            there = "model" if there == "trace" and here == "model" else there
-            assert there in MAY_IMPORT[here], f"{here} imports {name}"
+IMPORTS = [(path, name) for path in SOURCES for name in imported(tree_of(path))]
 
 
-@pytest.mark.parametrize(
-    "path", sorted(ROOT.glob("core/screens/**/*.py")), ids=lambda path: path.name
-)
-def test_a_screen_imports_no_other_screen(path: Path) -> None:
-    own = path.relative_to(ROOT / "core" / "screens").parts[0]
-    for name in imported(ast.parse(path.read_text("utf-8"))):
-        if name.startswith("core.screens."):
-            assert name.split(".")[2] == own, f"{path.name} imports {name}"
+def is_permitted(path: Path, name: str) -> bool:
+    floor, (root, *rest) = floor_of(path), name.split(".")
+    if root != "core":
+        return floor in LIBRARIES.get(root, {floor})
+    is_trace = name.startswith("core.model.trace.") and floor != "model"
+    return ("trace" if is_trace else rest[0]) in MAY_IMPORT[floor]
 
 
-def modules() -> dict[str, Path]:
-    """Every module of core by its dotted name."""
-    return {
-        ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__"): path
-        for path in sorted(ROOT.glob("core/**/*.py"))
-    }
+def test_a_floor_imports_only_floors_below_it() -> None:
+    assert [(path, name) for path, name in IMPORTS if not is_permitted(path, name)] == []
+
+
+def test_a_screen_imports_no_other_screen() -> None:
+    screens = ROOT / "core" / "screens"
+    assert [
+        (path, name)
+        for path, name in IMPORTS
+        if path.is_relative_to(screens)
+        and name.startswith("core.screens.")
+        and name.split(".")[2] != path.relative_to(screens).parts[0]
+    ] == []
 
 
 def test_no_module_imports_itself_by_way_of_others() -> None:
     """Imports for types count: who needs the other's types cannot be read without it."""
-    known = modules()
+    modules = {
+        ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__"): path
+        for path in ROOT.glob("core/**/*.py")
+    }
     arrows = {
         name: {
             target
-            for full in imported(ast.parse(path.read_text("utf-8")))
+            for full in imported(tree_of(path))
             for target in (full, full.rpartition(".")[0])
-            if target in known and target != name and not name.startswith(f"{target}.")
+            if target in modules and target != name and not name.startswith(f"{target}.")
         }
-        for name, path in known.items()
+        for name, path in modules.items()
     }
-    sorter = graphlib.TopologicalSorter(arrows)
     try:
-        sorter.prepare()
+        graphlib.TopologicalSorter(arrows).prepare()
     except graphlib.CycleError as error:
         pytest.fail(" -> ".join(error.args[1]))
 
 
-def test_a_folder_has_at_most_fifteen_modules() -> None:
+def test_folders_and_modules_can_be_read_in_a_sitting() -> None:
     folders = {path.parent for path in SOURCES}
-    crowded = {
-        folder.relative_to(ROOT).as_posix(): len(modules)
-        for folder in folders
-        if len(modules := list(folder.glob("*.py"))) > 15
+    assert [folder for folder in folders if len(list(folder.glob("*.py"))) > 15] == []
+    assert [path for path in SOURCES if path.read_text("utf-8").count("\n") > 400] == []
+
+
+def test_torch_and_transformers_are_imported_late() -> None:
+    at_import = {
+        (path, name.split(".")[0])
+        for path in ROOT.glob("core/model/**/*.py")
+        for node in tree_of(path).body
+        if isinstance(node, ast.Import | ast.ImportFrom)
+        for name in imported(ast.Module([node], []))
     }
-    assert crowded == {}
-
-
-@pytest.mark.parametrize("path", sorted(ROOT.glob("core/model/**/*.py")), ids=lambda p: p.name)
-def test_torch_and_transformers_are_imported_late(path: Path) -> None:
-    tree = ast.parse(path.read_text("utf-8"))
-    at_import = [node for node in tree.body if isinstance(node, ast.Import | ast.ImportFrom)]
-    for node in at_import:
-        names = imported(ast.Module([node], []))
-        assert not any(name.split(".")[0] in {"torch", "transformers"} for name in names)
+    assert [each for each in at_import if each[1] in {"torch", "transformers"}] == []
 
 
 @pytest.mark.parametrize("path", sorted(ROOT.glob("pages/*.py")), ids=lambda path: path.name)
 def test_a_page_is_a_flat_script_that_opens_itself_first(path: Path) -> None:
-    text = path.read_text("utf-8")
-    assert text.count("\n") < 150
-    tree = ast.parse(text)
-    assert not any(
-        isinstance(node, ast.FunctionDef | ast.ClassDef | ast.AsyncFunctionDef)
-        for node in ast.walk(tree)
-    )
-    first_call = next(
+    tree = tree_of(path)
+    assert path.read_text("utf-8").count("\n") < 150
+    assert not any(isinstance(node, ast.FunctionDef | ast.ClassDef) for node in ast.walk(tree))
+    calls = (
         node
         for node in tree.body
         if isinstance(node, ast.Expr | ast.Assign) and isinstance(node.value, ast.Call)
     )
-    assert ast.unparse(first_call) == f"open_page('{path.stem}')"
-
-
-def test_modules_can_be_read_in_a_sitting() -> None:
-    long = [path.name for path in SOURCES if path.read_text("utf-8").count("\n") > 400]
-    assert long == []
+    assert ast.unparse(next(calls)) == f"open_page('{path.stem}')"

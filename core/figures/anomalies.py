@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import plotly.graph_objects as go
 
+from core.figures.head_map import steady
 from core.figures.heatmap import MAX_TICKS, heatmap_figure
 from core.figures.labels import literal
 from core.figures.palette import scale
@@ -30,14 +31,13 @@ _LEGEND = {"orientation": "h", "yanchor": "bottom", "y": 1.0, "x": 0, "title": {
 
 
 def norm_plane(query: Floats, key: Floats, odd: NDArray[np.bool_], colours: Palette) -> go.Figure:
-    """Mean |q| against mean |k|, a dot a head, both axes with one scale and their diagonal.
+    """Mean |q| against mean |k|, a dot per head, both axes on one scale, with their diagonal.
 
     `query`, `key` and `odd` (which have a ring) are (layer, head). A clicked point's customdata are
     layer and head from 1.
     """
-    layer, head = (axis.ravel() + 1 for axis in np.indices(query.shape))
     top = float(max(query.max(), key.max())) * 1.06 or 1.0
-    dtick = -(-query.shape[0] // 8)  # eight numbers fit beside the colours
+    bar = {"title": {"text": "layer"}, "thickness": 12, "tickformat": "d"}
     figure = go.Figure()
     figure.add_scatter(
         x=[0, top],
@@ -49,34 +49,29 @@ def norm_plane(query: Floats, key: Floats, odd: NDArray[np.bool_], colours: Pale
     figure.add_scatter(
         x=key.ravel(),
         y=query.ravel(),
-        customdata=np.column_stack([layer, head]).tolist(),  # as lists, clicks give them back
+        customdata=_layer_and_head(query).tolist(),
         mode="markers",
         marker={
             "size": 10,
             "opacity": 0.85,
-            "color": layer,
+            "color": _layer_and_head(query)[:, 0],
             "colorscale": scale(colours.sequential[3:]),
             "cmin": 1,
-            "cmax": max(2, query.shape[0]),
-            "colorbar": {
-                "title": {"text": "layer"},
-                "thickness": 12,
-                "tickformat": "d",
-                "dtick": dtick,
-            },
+            "cmax": max(2, len(query)),
+            "colorbar": bar | {"dtick": -(-len(query) // 8)},  # eight numbers fit beside the bar
             "line": {
                 "width": np.where(odd.ravel(), 2.5, 0.5),
                 "color": np.where(odd.ravel(), colours.alert, colours.paper),
             },
         },
-        selected={"marker": {"opacity": 0.85}},
-        unselected={"marker": {"opacity": 0.85}},
+        **steady(opacity=0.85),
         hovertemplate="L%{customdata[0]} H%{customdata[1]}: |q| %{y:.2f}, |k| %{x:.2f}"
         "<extra></extra>",
     )
     figure.update_xaxes(title_text="mean |k|", range=[0, top], nticks=8, zeroline=False)
     figure.update_yaxes(title_text="mean |q|", range=[0, top], nticks=8, zeroline=False)
-    _clickable(figure)
+    _make_clickable(figure)
+    figure.update_layout(height=_HEIGHT, showlegend=False)
     return figure
 
 
@@ -85,13 +80,14 @@ def norms_by_position(
 ) -> go.Figure:
     """|q| and |k| of one head, token by token; `query` and `key` are (token,)."""
     names = [literal(label) for label in labels]
+    positions = np.arange(len(names))
     figure = go.Figure()
     for name, values, colour, symbol in (
         ("|q| queries", query, colours.query, "circle"),
         ("|k| keys", key, colours.key, "diamond"),
     ):
         figure.add_scatter(
-            x=np.arange(len(names)),
+            x=positions,
             y=values,
             text=names,
             name=name,
@@ -102,7 +98,7 @@ def norms_by_position(
         )
     step = -(-len(names) // MAX_TICKS)
     figure.update_xaxes(
-        tickvals=np.arange(len(names))[::step],
+        tickvals=positions[::step],
         ticktext=names[::step],
         tickangle=-60 if len(names) > 8 else 0,
         showgrid=False,
@@ -115,36 +111,34 @@ def norms_by_position(
 
 
 def first_by_layer(
-    values: Floats, uniform: Floats, threshold: float | None, what: str, colours: Palette
+    values: Floats, uniform: Floats, threshold: float | None, title: str, colours: Palette
 ) -> go.Figure:
-    """What the first token gets, a dot a head, with each layer's mean and what is even.
+    """What the first token gets, a dot per head, with each layer's mean and uniform baseline.
 
     `values` is (layer, head), `uniform` (layer,). A clicked dot's customdata are layer and head
     from 1.
     """
     layers, heads = values.shape
-    numbers = np.arange(1, layers + 1)
-    layer, head = (axis.ravel() + 1 for axis in np.indices(values.shape))
+    layer, head = _layer_and_head(values).T
     spread = (head - (heads + 1) / 2) / max(heads, 2) * _SPREAD
     figure = go.Figure()
     figure.add_scatter(
         x=layer + spread,
         y=values.ravel(),
-        customdata=np.column_stack([layer, head]).tolist(),  # as lists, clicks give them back
+        customdata=_layer_and_head(values).tolist(),
         name="a head",
         mode="markers",
         marker={"size": 9, "color": colours.accent, "opacity": 0.75},
-        selected={"marker": {"opacity": 0.75}},
-        unselected={"marker": {"opacity": 0.75}},
+        **steady(opacity=0.75),
         hovertemplate="L%{customdata[0]} H%{customdata[1]}: %{y:.3f}"
         "<br>click to see what it moves<extra></extra>",
     )
     for name, line, dash, colour in (
         ("mean of the layer", values.mean(axis=1), "solid", colours.ink),
-        ("an even head", uniform, "dash", colours.categories[1]),
+        ("uniform baseline", uniform, "dash", colours.categories[1]),
     ):
         figure.add_scatter(
-            x=numbers,
+            x=np.arange(1, layers + 1),
             y=line,
             name=name,
             mode="lines+markers" if layers == 1 else "lines",
@@ -156,11 +150,21 @@ def first_by_layer(
     figure.update_xaxes(
         title_text="layer", dtick=1, range=[0.5, layers + 0.5], showgrid=False, zeroline=False
     )
-    figure.update_yaxes(title_text=what, range=[-0.02, 1.02])
-    figure.update_layout(showlegend=True, legend=_LEGEND)
-    _clickable(figure)
-    figure.update_layout(height=_HEIGHT + 70, showlegend=True)
+    figure.update_yaxes(title_text=title, range=[-0.02, 1.02])
+    _make_clickable(figure)
+    figure.update_layout(height=_HEIGHT + 70, showlegend=True, legend=_LEGEND)
     return figure
+
+
+def _layer_and_head(values: Floats) -> NDArray[np.intp]:
+    """Layer and head of every value, from 1, (head of all layers, 2); as lists for clicks."""
+    return np.indices(values.shape).reshape(2, -1).T + 1
+
+
+def _make_clickable(figure: go.Figure) -> None:
+    figure.update_layout(margin=_MARGIN, clickmode="event+select", dragmode=False)
+    figure.update_xaxes(fixedrange=True)
+    figure.update_yaxes(fixedrange=True)
 
 
 def matrix_pair(
@@ -171,13 +175,11 @@ def matrix_pair(
     `names` are the titles of their colour bars; `c` the colours.
     """
     top = float(max(left.max(initial=0), right.max(initial=0))) or 1.0
-    figures = []
-    for values, name in zip((left, right), names, strict=True):
-        figure = heatmap_figure(values, labels, where, c)
+    figures = heatmap_figure(left, labels, where, c), heatmap_figure(right, labels, where, c)
+    for figure, name in zip(figures, names, strict=True):
         figure.update_traces(zmax=top, colorbar_title_text=name, colorbar_thickness=10)
         figure.update_layout(height=max(380, min(640, 150 + _PER_ROW * len(labels))))
-        figures.append(figure)
-    return figures[0], figures[1]
+    return figures
 
 
 def states_figure(
@@ -191,19 +193,17 @@ def states_figure(
     largest : largest magnitude in each state, for the hover.
     title : of the colour bar.
     """
-    names = [literal(label) for label in labels]
     rows = ["input", *(f"after {number}" for number in range(1, len(values)))]
     shade = np.log10(values, where=values > 0, out=np.full(values.shape, np.nan))
-    known = shade[np.isfinite(shade)]
-    low, high = (float(known.min()), float(known.max())) if known.size else (0.0, 0.0)
-    if high - low < 0.3:  # less than a factor of two is no difference worth a colour
+    finite = shade[np.isfinite(shade)]
+    low, high = (float(finite.min()), float(finite.max())) if finite.size else (0.0, 0.0)
+    if high - low < 0.3:  # less than a factor of two is not worth a colour
         low, high = (low + high) / 2 - 0.15, (low + high) / 2 + 0.15
     ticks = np.linspace(low, high, 5)
-    few = len(names) <= MAX_TICKS
     figure = go.Figure(
         go.Heatmap(
             z=shade,
-            x=names,
+            x=[literal(label) for label in labels],
             y=rows,
             zmin=low,
             zmax=high,
@@ -215,27 +215,19 @@ def states_figure(
                 "tickvals": ticks,
                 "ticktext": [f"{10**tick:.3g}" for tick in ticks],
             },
-            xgap=1 if few else 0,
+            xgap=1 if len(labels) <= MAX_TICKS else 0,
             ygap=1,
             hovertemplate=f"%{{x}}, %{{y}}: {title} %{{customdata[0]:.2f}}"
             "<br>largest number %{customdata[1]:.2f}<extra></extra>",
         )
     )
-    axis = {"showgrid": False, "zeroline": False, "ticks": "", "type": "category"}
+    axis: dict[str, Any] = {"showgrid": False, "zeroline": False, "ticks": "", "type": "category"}
     figure.update_xaxes(
         tickmode="linear",
-        dtick=-(-len(names) // MAX_TICKS),
-        tickangle=-60 if len(names) > 8 else 0,
+        dtick=-(-len(labels) // MAX_TICKS),
+        tickangle=-60 if len(labels) > 8 else 0,
         **axis,
     )
     figure.update_yaxes(autorange="reversed", **axis)
     figure.update_layout(height=max(300, 130 + _PER_LAYER * len(rows)), margin=_MARGIN)
     return figure
-
-
-def _clickable(figure: go.Figure) -> None:
-    figure.update_layout(
-        height=_HEIGHT, margin=_MARGIN, showlegend=False, clickmode="event+select", dragmode=False
-    )
-    figure.update_xaxes(fixedrange=True)
-    figure.update_yaxes(fixedrange=True)

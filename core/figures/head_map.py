@@ -1,4 +1,4 @@
-"""One number of every head: layers down, heads across, a square each that can be clicked."""
+"""One number per head: layers down, heads across, a square each that can be clicked."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ def head_map(
 
     Parameters
     ----------
-    values : (layer, head); what is not a number is left grey.
-    name : what the value is of, for the hover.
+    values : (layer, head); nan is marked with a cross.
+    name : of the values, for the hover.
     bounds : values of the first and the last colour.
     title : of the colour bar.
     signed : two-sided colours, for values on both sides of the middle of `bounds`.
@@ -41,30 +41,38 @@ def head_map(
     """
     layers, heads = values.shape
     layer, head = np.meshgrid(np.arange(1, layers + 1), np.arange(1, heads + 1), indexing="ij")
-    known = np.isfinite(values)
-    shade = (
-        np.log2(values, where=known, out=np.full(values.shape, np.nan)) if logarithmic else values
-    )
-    size = square_size(heads)
-    low, high = np.log2(bounds) if logarithmic else bounds
+    defined = np.isfinite(values)
+    shade, (low, high) = values[defined], bounds
+    bar: dict[str, Any] = {"title": {"text": title}, "thickness": 12}
+    if logarithmic:
+        shade, (low, high) = np.log2(shade), np.log2(bounds)
+        ticks = np.arange(np.ceil(low), np.floor(high) + 1)
+        bar |= {"tickvals": ticks, "ticktext": [f"{2.0**tick:g}" for tick in ticks]}
     figure = go.Figure()
-    if not known.all():
-        _add_unknown(figure, head[~known], layer[~known], name, colours)
+    if not defined.all():
+        figure.add_scatter(
+            x=head[~defined],
+            y=layer[~defined],
+            mode="markers",
+            marker={"symbol": "x-thin", "size": 8, "line": {"width": 1, "color": colours.ink}},
+            hovertemplate=f"L%{{y}} H%{{x}}: {literal(name)} is not defined<extra></extra>",
+        )
+    size = square_size(heads)
     figure.add_scatter(
-        x=head[known],
-        y=layer[known],
-        customdata=values[known],
+        x=head[defined],
+        y=layer[defined],
+        customdata=values[defined],
         mode="markers",
         marker={
             "symbol": "square",
             "size": size,
-            "color": shade[known],
+            "color": shade,
             "colorscale": scale(colours.diverging if signed else colours.sequential),
             "reversescale": reverse,
             "cmin": low,
             "cmax": high,
             "line": {"width": 1, "color": colours.line},
-            "colorbar": _colour_bar(title, *((low, high) if logarithmic else ())),
+            "colorbar": bar,
         },
         **steady(),
         hovertemplate=(
@@ -77,54 +85,42 @@ def head_map(
     return figure
 
 
-def _colour_bar(title: str, *powers: float) -> dict[str, Any]:
-    """The bar beside the map; between two `powers` of 2, with a tick for each whole one."""
-    bar: dict[str, Any] = {"title": {"text": title}, "thickness": 12}
-    if powers:
-        low, high = powers
-        ticks = np.arange(np.ceil(low), np.floor(high) + 1)
-        bar |= {"tickvals": ticks, "ticktext": [f"{2.0**tick:g}" for tick in ticks]}
-    return bar
-
-
 def lay_out_heads(figure: go.Figure, layers: int, heads: int) -> None:
-    """Axes of a map of heads, numbered from 1, of which a point can be clicked."""
+    """Axes of a map of heads, numbered from 1, whose points can be clicked."""
     axis = {"showgrid": False, "zeroline": False, "dtick": 1, "fixedrange": True}
     figure.update_xaxes(title_text="head", range=[0.4, heads + 0.6], **axis)
     figure.update_yaxes(title_text="layer", range=[layers + 0.6, 0.4], **axis)
     figure.update_layout(
-        margin={"l": 8, "r": 8, "t": 8, "b": 8},
-        clickmode="event+select",
-        dragmode=False,
+        margin={"l": 8, "r": 8, "t": 8, "b": 8}, clickmode="event+select", dragmode=False
     )
 
 
-def steady(text: str | None = None) -> dict[str, Any]:
+def ring(figure: go.Figure, layer: int, head: int, heads: int, colours: Palette) -> None:
+    """Mark the chosen head, given from 0, on a map of heads."""
+    add_ring(figure, head + 1, layer + 1, "square-open", square_size(heads) + 6, colours)
+
+
+def add_ring(
+    figure: go.Figure, x: float, y: float, symbol: str, size: int, colours: Palette
+) -> None:
+    """An open mark around one point, which takes no clicks of its own."""
+    figure.add_scatter(
+        x=[x],
+        y=[y],
+        mode="markers",
+        marker={"symbol": symbol, "size": size, "color": colours.alert, "line": {"width": 3}},
+        **steady(),
+        hoverinfo="skip",
+        showlegend=False,
+    )
+
+
+def steady(text: str | None = None, opacity: float = 1) -> dict[str, Any]:
     """Arguments of a trace whose points do not fade when one is clicked; `text`: their colour."""
-    same: dict[str, Any] = {"marker": {"opacity": 1}}
+    same: dict[str, Any] = {"marker": {"opacity": opacity}}
     if text is not None:
         same["textfont"] = {"color": text}
     return {"selected": same, "unselected": same}
-
-
-def _add_unknown(
-    figure: go.Figure,
-    heads: NDArray[np.intp],
-    layers: NDArray[np.intp],
-    name: str,
-    colours: Palette,
-) -> None:
-    figure.add_scatter(
-        x=heads,
-        y=layers,
-        mode="markers",
-        marker={
-            "symbol": "x-thin",
-            "size": 8,
-            "line": {"width": 1, "color": colours.ink},
-        },
-        hovertemplate=f"L%{{y}} H%{{x}}: {literal(name)} is not defined<extra></extra>",
-    )
 
 
 def square_size(heads: int) -> int:

@@ -1,4 +1,4 @@
-"""Patterns of heads in pictures: a map of them, and a head's scores beside their baseline."""
+"""Head patterns in pictures: a map of heads, and a head's scores beside their baseline."""
 
 from __future__ import annotations
 
@@ -22,31 +22,30 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-_GAP = 10  # pixels between squares, one above another
+_GAP = 10  # pixels between the rows of squares
 _UNDER_MAP = 58  # pixels from the map to its legend, past the axis
-_BAR = 27  # pixels a bar
+_BAR = 27  # pixels per bar
+_CHROMA = 48.0  # of colours outside the palette; green and pink stay queries and keys
+_NAMINGS: dict[str, Naming] = {name: each.naming for name, each in NAMING.items() if each.naming}
 # Each pattern has a letter too, so that colour is not all there is to read.
-LETTERS = {NONE: "", TOO_SHORT: "?"} | {
-    name: pattern.naming.letter for name, pattern in NAMING.items() if pattern.naming
-}
-_CHROMA = 48.0  # of colours that are not the palette's; green and pink stay queries and keys
+LETTERS = {NONE: "", TOO_SHORT: "?"} | {name: naming.letter for name, naming in _NAMINGS.items()}
 
 
 def pattern_colours(theme: str | None, colours: Palette) -> dict[str, str]:
-    """A colour a pattern, ``#rrggbb``; no pattern is the colour of lines."""
-
-    def shade(naming: Naming) -> str:
-        if naming.category is not None:
-            return colours.categories[naming.category]
+    """A colour per pattern, ``#rrggbb``; no pattern has the colour of lines."""
+    shades = {NONE: colours.line, TOO_SHORT: colours.line}
+    for name, naming in _NAMINGS.items():
         lightness = naming.dark if theme == "dark" else naming.light
-        return lch_to_hex(lightness, _CHROMA, naming.hue)
-
-    shades = {name: shade(each.naming) for name, each in NAMING.items() if each.naming}
-    return shades | {NONE: colours.line, TOO_SHORT: colours.line}
+        shades[name] = (
+            lch_to_hex(lightness, _CHROMA, naming.hue)
+            if naming.category is None
+            else colours.categories[naming.category]
+        )
+    return shades
 
 
 def pattern_map(
-    classes: NDArray[np.str_],
+    patterns: NDArray[np.str_],
     confidence: Floats,
     names: Mapping[str, str],
     shades: Mapping[str, str],
@@ -56,71 +55,42 @@ def pattern_map(
 
     Parameters
     ----------
-    classes, confidence : (layer, head).
+    patterns, confidence : (layer, head).
     names : of the patterns as people read them; the legend keeps their order.
     shades : from :func:`pattern_colours`.
     """
-    layers, heads = classes.shape
+    layers, heads = patterns.shape
+    size = square_size(heads)
     figure = go.Figure()
-    for kind, name in names.items():
-        layer, head = np.nonzero(classes == kind)
+    for pattern, name in names.items():
+        layer, head = np.nonzero(patterns == pattern)
         if not layer.size:
             continue
-        unnamed = kind in (NONE, TOO_SHORT)
-        surely = "" if unnamed else "<br>%{customdata:.2f} of the way from the threshold to 1"
+        unnamed = pattern in (NONE, TOO_SHORT)
+        clarity = "" if unnamed else "<br>%{customdata:.2f} of the way from the threshold to 1"
         figure.add_scatter(
             x=head + 1,
             y=layer + 1,
             name=f"{name} ({layer.size})",
             customdata=confidence[layer, head],
             mode="markers+text",
-            text=[LETTERS[kind]] * layer.size,
-            textfont={
-                "size": 12,
-                "color": colours.ink if unnamed else colours.paper,
-                "weight": 700,
-            },
-            marker={
-                "symbol": "square",
-                "size": square_size(heads),
-                "color": shades[kind],
-                "line": {"width": 1, "color": colours.line},
-            },
+            text=[LETTERS[pattern]] * layer.size,
+            textfont={"size": 12, "color": colours.ink if unnamed else colours.paper}
+            | {"weight": 700},
+            marker={"symbol": "square", "size": size, "color": shades[pattern]}
+            | {"line": {"width": 1, "color": colours.line}},
             **steady(colours.paper),
-            hovertemplate=f"L%{{y}} H%{{x}}: {name}{surely}<extra></extra>",
+            hovertemplate=f"L%{{y}} H%{{x}}: {name}{clarity}<extra></extra>",
         )
     lay_out_heads(figure, layers, heads)
-    drawn = (square_size(heads) + _GAP) * layers  # pixels
+    drawn = (size + _GAP) * layers  # pixels
     figure.update_layout(
         height=max(270, 160 + drawn),
         showlegend=True,
-        legend={
-            "orientation": "h",
-            "y": -_UNDER_MAP / drawn,
-            "yanchor": "top",
-            "itemclick": False,
-            "itemdoubleclick": False,
-        },
+        legend={"orientation": "h", "y": -_UNDER_MAP / drawn, "yanchor": "top"}
+        | {"itemclick": False, "itemdoubleclick": False},
     )
     return figure
-
-
-def ring(figure: go.Figure, layer: int, head: int, heads: int, colours: Palette) -> None:
-    """Mark the chosen head, given from 0, on a map of heads."""
-    figure.add_scatter(
-        x=[head + 1],
-        y=[layer + 1],
-        mode="markers",
-        marker={
-            "symbol": "square-open",
-            "size": square_size(heads) + 6,
-            "color": colours.alert,
-            "line": {"width": 3},
-        },
-        **steady(),
-        hoverinfo="skip",
-        showlegend=False,
-    )
 
 
 @dataclass(frozen=True)
@@ -139,9 +109,18 @@ class Bar:
 def score_bars(bars: Sequence[Bar], colours: Palette) -> go.Figure:
     """A head's scores as bars from 0 to 1, a tick at the baseline, a diamond at the threshold.
 
-    Scores that are not defined stay empty and say so.
+    Undefined scores have no bar, and a dash for a number.
     """
     names = [literal(each.name) for each in bars]
+    intervals = {
+        "type": "data",
+        "symmetric": False,
+        "array": [np.nan_to_num(each.high - each.value) for each in bars],
+        "arrayminus": [np.nan_to_num(each.value - each.low) for each in bars],
+        "color": colours.ink,
+        "thickness": 1.2,
+        "width": 3,
+    }
     figure = go.Figure()
     figure.add_bar(
         y=names,
@@ -150,7 +129,7 @@ def score_bars(bars: Sequence[Bar], colours: Palette) -> go.Figure:
         marker={"color": [colours.accent if each.passes else colours.line for each in bars]},
         name="score",
         hovertemplate="%{y}: %{x:.3f}<extra></extra>",
-        error_x=_whiskers(bars, colours),
+        error_x=intervals if any(np.isfinite(each.low) for each in bars) else None,
         showlegend=False,
     )
     figure.add_scatter(
@@ -163,17 +142,16 @@ def score_bars(bars: Sequence[Bar], colours: Palette) -> go.Figure:
         hoverinfo="skip",
         showlegend=False,
     )
-    for part, symbol, colour, name in (
-        ("uniform", "line-ns-open", colours.ink, "uniform baseline"),
-        ("threshold", "diamond", colours.alert, "threshold"),
+    for part, symbol, size, colour, name in (
+        ("uniform", "line-ns-open", 13, colours.ink, "uniform baseline"),
+        ("threshold", "diamond", 8, colours.alert, "threshold"),
     ):
-        values = [getattr(each, part) for each in bars]
         figure.add_scatter(
             y=names,
-            x=values,
+            x=[getattr(each, part) for each in bars],
             mode="markers",
             name=name,
-            marker={"symbol": symbol, "size": 13 if part == "uniform" else 8, "color": colour}
+            marker={"symbol": symbol, "size": size, "color": colour}
             | {"line": {"width": 2, "color": colour}},
             hovertemplate=f"%{{y}}, {name}: %{{x:.3f}}<extra></extra>",
         )
@@ -186,17 +164,3 @@ def score_bars(bars: Sequence[Bar], colours: Palette) -> go.Figure:
         legend={"orientation": "h", "y": -0.08, "yanchor": "top"},
     )
     return figure
-
-
-def _whiskers(bars: Sequence[Bar], colours: Palette) -> dict[str, object] | None:
-    if not any(np.isfinite(each.low) for each in bars):
-        return None
-    return {
-        "type": "data",
-        "symmetric": False,
-        "array": [np.nan_to_num(each.high - each.value) for each in bars],
-        "arrayminus": [np.nan_to_num(each.value - each.low) for each in bars],
-        "color": colours.ink,
-        "thickness": 1.2,
-        "width": 3,
-    }

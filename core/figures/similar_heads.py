@@ -1,4 +1,4 @@
-"""Heads as points of a plane, near where they attend alike; a click gives the number of one."""
+"""Heads as points of a plane, near each other if they attend similarly; each can be clicked."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from core.analysis.head_patterns.naming import NONE, TOO_SHORT
-from core.figures.head_map import steady
+from core.figures.head_map import add_ring, steady
 from core.figures.labels import literal
 from core.figures.palette import scale
 from core.figures.patterns import LETTERS
@@ -22,56 +22,55 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-# Room of a name, in pixels, on a picture whose points span at least this many: those of a phone.
-_NAME = 40.0, 13.0
+# Pixels, on a picture whose points span at least _SIDE: that of a phone.
+_NAME = 40.0, 13.0  # room for a name
 _ABOVE = 0.0, 14.0  # from the middle of a point to that of its name
-_NEAR = 25.0, 12.0  # a name whose middle is as near to another point as this covers it
+_NEAR = 25.0, 12.0  # a name covers another point that is this near to its middle
 _SIDE = 250.0
 
 
 def similar_by_pattern(
     points: Floats,
     labels: Sequence[str],
-    classes: Sequence[str],
+    patterns: Sequence[str],
     chosen: int,
     names: Mapping[str, str],
     shades: Mapping[str, str],
     colours: Palette,
 ) -> go.Figure:
-    """Heads coloured by class, with its letter; a clicked point's customdata is (number, label).
+    """Heads coloured by pattern, with its letter; a clicked point's customdata is (number, label).
 
     Parameters
     ----------
     points : (head of all layers, 2).
-    labels, classes : one a head.
+    labels, patterns : one per head.
     chosen : the head that is ringed and named.
-    names : of the classes as people read them; the legend keeps their order.
-    shades : a colour a class.
+    names : of the patterns as people read them; the legend keeps their order.
+    shades : a colour per pattern.
     """
     figure = go.Figure()
-    kinds = np.asarray(classes)
-    for kind, name in names.items():
-        (found,) = np.nonzero(kinds == kind)
-        if not found.size:
+    for pattern, name in names.items():
+        (members,) = np.nonzero(np.asarray(patterns) == pattern)
+        if not members.size:
             continue
-        plain = kind in (NONE, TOO_SHORT)
+        unnamed = pattern in (NONE, TOO_SHORT)
         figure.add_scatter(
-            x=points[found, 0],
-            y=points[found, 1],
-            customdata=[[index, labels[index]] for index in found.tolist()],
-            name=f"{name} ({found.size})",
+            x=points[members, 0],
+            y=points[members, 1],
+            customdata=[[index, labels[index]] for index in members.tolist()],
+            name=f"{name} ({members.size})",
             mode="markers+text",
-            text=["" if plain else LETTERS[kind]] * found.size,
+            text=["" if unnamed else LETTERS[pattern]] * members.size,
             textfont={"size": 10, "color": colours.paper, "weight": 700},
             marker={
-                "size": 11 if plain else 17,
-                "color": shades[kind],
-                "line": {"width": 1, "color": colours.ink if plain else colours.paper},
+                "size": 11 if unnamed else 17,
+                "color": shades[pattern],
+                "line": {"width": 1, "color": colours.ink if unnamed else colours.paper},
             },
             **steady(colours.paper),
             hovertemplate=f"%{{customdata[1]}}: {name}<extra></extra>",
         )
-    _ring(figure, points[chosen], labels[chosen], colours)
+    _name_chosen(figure, points[chosen], labels[chosen], colours)
     _lay_out(figure)
     figure.update_layout(legend={"orientation": "h", "y": -0.02, "yanchor": "top"})
     return figure
@@ -83,22 +82,21 @@ def similar_by_layer(points: Floats, heads: int, chosen: int, colours: Palette) 
     Parameters
     ----------
     points : (head of all layers, 2).
-    heads : in a layer.
+    heads : per layer.
     chosen : the head that is ringed.
     """
-    index = np.arange(len(points))
-    layers, numbers = np.divmod(index, heads)
+    layers, numbers = np.divmod(np.arange(len(points)), heads)
     names = [f"L{layer + 1} H{head + 1}" for layer, head in zip(layers, numbers, strict=True)]
     named = _with_room(points, chosen)
     last = int(layers.max())
     figure = go.Figure()
-    _ring(figure, points[chosen], names[chosen], colours)
+    _name_chosen(figure, points[chosen], names[chosen], colours)
     figure.add_scatter(
         x=points[:, 0],
         y=points[:, 1],
-        customdata=[[i, name] for i, name in zip(index.tolist(), names, strict=True)],
+        customdata=[[index, name] for index, name in enumerate(names)],
         mode="markers+text",
-        text=[name if i in named else "" for i, name in enumerate(names)],
+        text=[name if index in named else "" for index, name in enumerate(names)],
         textposition="top center",
         textfont={"size": 10, "color": colours.ink},
         marker={
@@ -119,29 +117,20 @@ def similar_by_layer(points: Floats, heads: int, chosen: int, colours: Palette) 
 
 
 def _with_room(points: Floats, chosen: int) -> set[int]:
-    """Points whose names cover neither another name, the chosen one's first, nor a point."""
+    """Points whose names cover neither a point nor another name, the chosen one's first."""
     longest = float(np.ptp(points, axis=0).max())
     pixels = points * (_SIDE / longest if longest > 0 else 0.0)
     named = [chosen]
-    for i, point in enumerate(pixels):
-        names = (np.abs(pixels[named] - point) < _NAME).all(axis=1)
-        points_there = (np.abs(pixels - point - _ABOVE) < _NEAR).all(axis=1)
-        if not names.any() and not points_there.any():
-            named.append(i)
+    for index, point in enumerate(pixels):
+        covers_name = (np.abs(pixels[named] - point) < _NAME).all(axis=1).any()
+        covers_point = (np.abs(pixels - point - _ABOVE) < _NEAR).all(axis=1).any()
+        if not covers_name and not covers_point:
+            named.append(index)
     return set(named[1:])
 
 
-def _ring(figure: go.Figure, point: Floats, name: str, colours: Palette) -> None:
-    """Around the chosen head, with its name."""
-    figure.add_scatter(
-        x=point[[0]],
-        y=point[[1]],
-        mode="markers",
-        marker={"symbol": "circle-open", "size": 25, "color": colours.alert, "line": {"width": 3}},
-        **steady(),
-        hoverinfo="skip",
-        showlegend=False,
-    )
+def _name_chosen(figure: go.Figure, point: Floats, name: str, colours: Palette) -> None:
+    add_ring(figure, point[0], point[1], "circle-open", 25, colours)
     figure.add_annotation(
         x=point[0],
         y=point[1],

@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import streamlit as st
 
-from core.figures.head_map import head_map
-from core.figures.patterns import ring
+from core.figures.head_map import head_map, ring
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -32,8 +31,8 @@ def show_head_map(
 
     Parameters
     ----------
-    name : what the values are of, for the hover.
-    on_open : called with layer and head, from 0, of a square that is clicked, before the next run.
+    name : of the values, for the hover.
+    on_open : called with layer and head, from 0, of a clicked square, before the next run.
     chosen : layer and head, from 0, of the square with a ring.
     """
     figure = head_map(values, name, colours, **look)
@@ -49,10 +48,10 @@ def show_heads(
     on_open: Callable[[int, int], None],
     heads: int | None = None,
 ) -> None:
-    """Any chart with a point a head; a click calls `on_open` with layer and head, from 0.
+    """Any chart with a point per head; a click calls `on_open` with layer and head, from 0.
 
-    A point's data are layer and head from 1, or, where there are none, its y and x are; with
-    `heads` a layer, they begin with the head's number among all heads, from 0.
+    A point's customdata, or else its y and x, are layer and head from 1; if `heads` (per layer) is
+    given, its customdata begin with the number of the head among all heads, from 0.
     """
     st.plotly_chart(
         figure,
@@ -65,16 +64,14 @@ def show_heads(
 
 def _open(key: str, on_open: Callable[[int, int], None], heads: int | None) -> None:
     points = st.session_state[key].selection.points
-    if points:
-        on_open(*_head_of(points[0], heads))
-
-
-def _head_of(point: dict[str, Any], heads: int | None) -> tuple[int, int]:
-    data = point.get("customdata")
+    if not points:
+        return
+    data = points[0].get("customdata")
     if isinstance(data, dict):  # Streamlit gives a point's own data as a list or a mapping
         data = list(data.values())
-    if heads is not None and isinstance(data, list | tuple):
-        return divmod(int(data[0]), heads)
-    pair = data if isinstance(data, list | tuple) else (point["y"], point["x"])
-    layer, head = (int(each) - 1 for each in pair)
-    return layer, head
+    if not isinstance(data, list | tuple):
+        data = [points[0]["y"], points[0]["x"]]
+    elif heads is not None:
+        on_open(*divmod(int(data[0]), heads))
+        return
+    on_open(int(data[0]) - 1, int(data[1]) - 1)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from core.model.trace import Array, Layer, Token, Trace
@@ -12,7 +14,7 @@ def token(text: str, position: int, word: int, *, special: bool = False, segment
 
 
 def plain_tokens(*texts: str) -> tuple[Token, ...]:
-    """One word a token."""
+    """One word per token."""
     return tuple(token(text, i, i) for i, text in enumerate(texts))
 
 
@@ -35,3 +37,28 @@ def random_weights(seed: int, layers: int, heads: int, size: int) -> Array:
     """Rows drawn from a Dirichlet distribution, float32 (layer, head, size, size)."""
     draw = np.random.default_rng(seed).dirichlet(np.full(size, 0.5), (layers, heads, size))
     return draw.astype(np.float32)
+
+
+def causal(trace: Trace) -> Trace:
+    """The same queries and keys in a model that reads left to right."""
+    size = trace.shape[2]
+    mask = np.where(np.tri(size, dtype=bool), 0, -np.inf).astype(np.float32)
+    return replace(trace, layers=(Layer(1.0, mask),) * trace.shape[0], causal=True)
+
+
+def random_trace(
+    seed: int, layers: int = 3, heads: int = 4, size: int = 12, dim: int = 16
+) -> Trace:
+    """Queries, keys and values from one distribution for every head."""
+    q, k, v = (
+        np.random.default_rng(seed).normal(size=(3, layers, heads, size, dim)).astype(np.float32)
+    )
+    names = plain_tokens(*(f"t{i}" for i in range(size)))
+    return Trace("by hand", names, q, k, v, (Layer(dim**-0.5, None),) * layers, causal=False)
+
+
+def with_values(trace: Trace, lengths: list[float]) -> Trace:
+    """The same attention, with values of these lengths along one direction, in every head."""
+    values = np.zeros((*trace.shape[:3], 4), dtype=np.float32)
+    values[..., 0] = lengths
+    return replace(trace, kv_values=values)

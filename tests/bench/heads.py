@@ -11,7 +11,6 @@ from core.analysis.head_patterns import pattern_table
 from core.analysis.head_patterns.induction import induction_scores
 from core.analysis.head_patterns.measure import measure_text
 from core.analysis.head_patterns.similarity import MAX_LOGARITHMS, add_distances, compare_heads
-from core.analysis.head_patterns.table import make_table
 from core.model import DEFAULT_MODEL, load, trace_by_length, trace_repeated, trace_text
 from core.model.weights.output_projection import transformed_norms, value_grams
 from core.model.weights.query_key import weight_similarity
@@ -54,7 +53,7 @@ def _show_corpus() -> None:
         distances = one if distances is None else add_distances([distances, one])
         if sentence := marked.get(sentences[place]):
             resolved.append(resolve(trace, sentence))
-    make_table(measured, intervals=True)
+    pattern_table(measured)
     coreference_table(resolved)
     patterns = time.perf_counter() - start
     start = time.perf_counter()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 from typing import TYPE_CHECKING
+from urllib.parse import quote
 
 import pytest
 from playwright.sync_api import (
@@ -30,6 +31,8 @@ _PROBED = re.compile(r"/[a-z_]+/_stcore/(health|host-config)$")
 
 # A cold import takes 8 s on a quiet machine and half a minute beside the other half of the tests.
 PATIENCE_MS = 90_000
+TEXT = "Oh, this book? I've enjoyed it."
+HOSTILE = quote("</script><img src=x onerror=alert(1)> $x$ :red[x] مرحبا")
 
 expect.set_options(timeout=PATIENCE_MS)
 

@@ -4,28 +4,27 @@ from __future__ import annotations
 
 import re
 from typing import TYPE_CHECKING
-from urllib.parse import quote
+from urllib.parse import quote, unquote
 
 import numpy as np
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from core.analysis.head_patterns import head_scores
 from core.model import load, trace_text
-from tests.browser.conftest import settle
+from tests.browser.conftest import HOSTILE, PATIENCE_MS, TEXT, count_messages, settle
 from tests.model.families import FAMILIES, build
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from playwright.sync_api import Browser
+    from playwright.sync_api import Browser, FloatRect
 
     from core.model.trace import Trace
 
-TEXT = "Oh, this book? I've enjoyed it."
 VIEW = f"/model_view?text={quote(TEXT)}"
-HOSTILE = quote("</script><img src=x onerror=alert(1)> $x$ :red[x] مرحبا")
+IT, BOOK, TOKENS = 10, 4, 13
+SIDE = 236  # pixels of the enlargement's picture
 
 
 @pytest.fixture(scope="module")
@@ -38,13 +37,23 @@ def cell(page: Page, layer: int, head: int) -> Locator:
     return page.locator(f'.cell[data-row="{layer - 1}"][data-column="{head - 1}"]')
 
 
+def set_by(page: Page, radio: str, parameter: str) -> None:
+    """Press a radio button and wait until the page has followed."""
+    page.get_by_role("radio", name=radio).click()
+    page.wait_for_url(re.compile(parameter))
+    settle(page)
+
+
+def box_of(locator: Locator) -> FloatRect:
+    box = locator.bounding_box()
+    assert box is not None
+    return box
+
+
 def tile_ink(page: Page, layer: int, head: int) -> str:
     """The pixels of a tile, to compare."""
-    box = cell(page, layer, head).bounding_box()
-    sheet = page.locator("canvas.sheet")
-    origin = sheet.bounding_box()
-    assert box is not None
-    assert origin is not None
+    box, sheet = box_of(cell(page, layer, head)), page.locator("canvas.sheet")
+    origin = box_of(sheet)
     pixels: str = sheet.evaluate(
         """(sheet, [x, y, w, h]) => {
           const data = sheet.getContext("2d").getImageData(x, y, w, h).data
@@ -57,7 +66,50 @@ def tile_ink(page: Page, layer: int, head: int) -> str:
     return pixels
 
 
-def test_every_head_has_a_tile_that_names_its_strongest_pair(
+def enter(page: Page, layer: int, head: int) -> None:
+    """Rest on a tile until its enlargement stays."""
+    cell(page, layer, head).hover()
+    expect(page.locator(".panel.settled .title")).to_have_text(f"L{layer} H{head}")
+
+
+def name_of(page: Page, position: int, side: str, count: int = TOKENS) -> tuple[float, float]:
+    """Where the name of a token stands beside the enlargement's lines."""
+    box = box_of(page.locator(".panel canvas"))
+    x = box["x"] + (12 if side == "rows" else box["width"] - 12)
+    return x, box["y"] + 7 + (position + 0.5) / count * SIDE
+
+
+def alone(page: Page) -> str:
+    """The one token whose attention the enlargement shows, if any."""
+    return str(page.locator(".panel canvas").get_attribute("data-alone"))
+
+
+def strongest(page: Page) -> list[tuple[str, str, float]]:
+    """The pairs that the enlargement lists."""
+    return [
+        (
+            line.locator(".from").inner_text(),
+            line.locator(".to").inner_text(),
+            float(line.locator(".weight").inner_text().split()[-1]),
+        )
+        for line in page.locator(".panel .pairs li").all()
+    ]
+
+
+def panel_ink(page: Page) -> int:
+    """Pixels of the enlargement that are not paper."""
+    count: int = page.locator(".panel canvas").evaluate(
+        """(canvas) => {
+          const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height)
+          let count = 0
+          for (let i = 0; i < data.length; i += 4) count += data[i + 3] > 0 && data[i] < 250
+          return count
+        }"""
+    )
+    return count
+
+
+def test_a_tile_names_its_strongest_pair_is_enlarged_on_hover_and_opens_on_a_click(
     goto: Callable[..., Page], trace: Trace
 ) -> None:
     page = goto(VIEW)
@@ -70,35 +122,55 @@ def test_every_head_has_a_tile_that_names_its_strongest_pair(
         f"Layer 4, head 2. Strongest pair: {labels[row]} to {labels[column]},"
         f" {weights[row, column]:.3f}",
     )
-
-
-def test_pointing_at_a_tile_enlarges_it_with_its_three_strongest_pairs(
-    goto: Callable[..., Page], trace: Trace
-) -> None:
-    page = goto(VIEW)
-    cell(page, 4, 2).hover()
     panel = page.locator(".panel")
+    cell(page, 4, 2).hover()
     expect(panel.locator(".title")).to_have_text("L4 H2")
-    strongest = np.sort(trace.attention(3, 1), axis=None)[:-4:-1]
-    expect(panel.locator(".pairs li .weight")).to_have_text([f"{w:.3f}" for w in strongest])
+    largest = np.sort(weights, axis=None)[:-4:-1]
+    expect(panel.locator(".pairs li .weight")).to_have_text([f"{w:.3f}" for w in largest])
     cell(page, 6, 12).hover()
     expect(panel.locator(".title")).to_have_text("L6 H12")
-    box = panel.bounding_box()
-    assert box is not None
-    assert box["x"] >= 0
-    assert box["x"] + box["width"] <= 1400
+    box = box_of(panel)
+    assert 0 <= box["x"] < box["x"] + box["width"] <= 1400
     page.mouse.move(5, 5)
     expect(panel).to_be_hidden()
-
-
-def test_a_click_opens_the_head_view_with_that_head_alone(goto: Callable[..., Page]) -> None:
-    page = goto(VIEW)
     cell(page, 4, 2).click()
     expect(page.get_by_role("heading", name="Head view", level=1)).to_be_visible()
     page.wait_for_url(re.compile(r"/head_view\?.*layer=4.*heads=2(&|$)"))
     settle(page)
     expect(page.locator('.swatch[aria-pressed="true"]')).to_have_text(["2"])
     expect(page.locator("canvas.sheet")).to_have_attribute("data-drawn", "4")
+
+
+def test_keys_walk_the_tiles_and_controls_change_them(
+    goto: Callable[..., Page], trace: Trace
+) -> None:
+    page = goto(VIEW)
+    cell(page, 1, 1).focus()
+    for key in ("ArrowDown", "ArrowDown", "ArrowDown", "ArrowRight"):
+        page.keyboard.press(key)
+    expect(cell(page, 4, 2)).to_be_focused()
+    expect(page.locator(".panel .title")).to_have_text("L4 H2")
+    page.keyboard.press("Escape")
+    expect(page.locator(".panel")).to_be_hidden()
+
+    lines = tile_ink(page, 1, 3)
+    assert lines != tile_ink(page, 4, 2)
+    set_by(page, "tiles", "style=tiles")
+    assert tile_ink(page, 1, 3) != lines
+
+    set_by(page, "previous token", "pattern=previous")
+    previous = np.diagonal(trace.attention(), -1, 2, 3).mean(axis=-1)  # (layer, head)
+    expect(page.locator(".cell.lit")).to_have_count(int((previous > 0.5).sum()))
+    expect(cell(page, 1, 3)).to_have_class(re.compile("lit"))
+    expect(cell(page, 1, 3).locator(".score")).to_have_text(f"{previous[0, 2]:.2f}")
+
+    set_by(page, "entropy", "sort=entropy")
+    numbers = page.locator('.cell[data-row="0"] .number').all_inner_texts()
+    assert sorted(map(int, numbers)) == list(range(1, 13))
+    assert numbers[0] == "3"  # the head that puts all on the token before
+    cell(page, 1, 1).focus()
+    page.keyboard.press("Enter")
+    page.wait_for_url(re.compile(r"/head_view\?.*heads=3(&|$)"))
 
 
 def test_layers_and_heads_are_hidden_and_the_link_keeps_it(goto: Callable[..., Page]) -> None:
@@ -118,61 +190,11 @@ def test_layers_and_heads_are_hidden_and_the_link_keeps_it(goto: Callable[..., P
     expect(page.locator(".cell")).to_have_count(72)
 
 
-def test_lines_and_tiles_are_different_pictures_of_the_same_head(
-    goto: Callable[..., Page],
-) -> None:
-    page = goto(VIEW)
-    lines = tile_ink(page, 1, 3)
-    assert lines != tile_ink(page, 4, 2)
-    page.get_by_role("radio", name="tiles").click()
-    page.wait_for_url(re.compile("style=tiles"))
-    settle(page)
-    assert tile_ink(page, 1, 3) != lines
-
-
-def test_heads_of_a_pattern_are_marked_with_their_measured_score(
-    goto: Callable[..., Page], trace: Trace
-) -> None:
-    page = goto(VIEW)
-    page.get_by_role("radio", name="previous token").click()
-    page.wait_for_url(re.compile("pattern=previous"))
-    settle(page)
-    measured = head_scores(trace)["previous"]
-    expect(page.locator(".cell.lit")).to_have_count(int((measured > 0.5).sum()))
-    expect(cell(page, 1, 3)).to_have_class(re.compile("lit"))
-    expect(cell(page, 1, 3).locator(".score")).to_have_text(f"{measured[0, 2]:.2f}")
-
-
-def test_sorted_heads_keep_their_numbers(goto: Callable[..., Page]) -> None:
-    page = goto(VIEW)
-    page.get_by_role("radio", name="entropy").click()
-    page.wait_for_url(re.compile("sort=entropy"))
-    settle(page)
-    numbers = page.locator('.cell[data-row="0"] .number').all_inner_texts()
-    assert sorted(map(int, numbers)) == list(range(1, 13))
-    assert numbers[0] == "3"  # the head that puts all on the token before
-
-
-def test_the_keyboard_walks_the_tiles_and_opens_one(goto: Callable[..., Page]) -> None:
-    page = goto(VIEW)
-    cell(page, 1, 1).focus()
-    for key in ("ArrowDown", "ArrowDown", "ArrowDown", "ArrowRight"):
-        page.keyboard.press(key)
-    expect(cell(page, 4, 2)).to_be_focused()
-    expect(page.locator(".panel .title")).to_have_text("L4 H2")
-    page.keyboard.press("Escape")
-    expect(page.locator(".panel")).to_be_hidden()
-    page.keyboard.press("Enter")
-    page.wait_for_url(re.compile(r"/head_view\?.*heads=2(&|$)"))
-
-
 def test_two_sentences_have_pairs_to_choose(goto: Callable[..., Page]) -> None:
     pair = f"text={quote('leaves fall in autumn')}&pair={quote('autumn is colorful')}&two=1"
     page = goto(f"/model_view?{pair}")
     before = tile_ink(page, 1, 1)
-    page.get_by_role("radio", name="A → B").click()
-    page.wait_for_url(re.compile("filter=ab"))
-    settle(page)
+    set_by(page, "A → B", "filter=ab")
     assert tile_ink(page, 1, 1) != before
     cell(page, 1, 1).hover()
     expect(page.locator(".panel .pairs li").first).to_be_visible()
@@ -185,39 +207,107 @@ def test_a_causal_model_of_grouped_heads_is_drawn(
     page = goto(f"/model_view?model={folder}&text={quote(TEXT)}")
     cells = page.locator(".cell")
     expect(cells.first).to_be_visible()
-    layers = page.get_by_role("rowheader").count()
-    assert cells.count() == layers * page.get_by_role("columnheader").count()
+    layers, heads = (page.get_by_role(role).count() for role in ("rowheader", "columnheader"))
+    assert cells.count() == layers * heads
     cells.first.hover()
     expect(page.locator(".panel .pairs li")).to_have_count(3)
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_a_phone_scrolls_the_grid_in_its_own_box(goto: Callable[..., Page], scheme: str) -> None:
-    page = goto(VIEW, width=390, height=844, scheme=scheme)
+def test_a_phone_scrolls_the_grid_in_its_own_box(goto: Callable[..., Page]) -> None:
+    page = goto(VIEW, width=390, height=844, scheme="dark")
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
     cell(page, 6, 12).scroll_into_view_if_needed()
     expect(cell(page, 6, 12)).to_be_in_viewport()
 
 
-def test_the_picture_is_sharp_on_dense_screens(browser: Browser, app: str) -> None:
-    context = browser.new_context(device_scale_factor=2)
+def test_pointing_at_a_token_leaves_only_its_attention_without_asking_the_server(
+    goto: Callable[..., Page], trace: Trace
+) -> None:
+    page = goto(VIEW)
+    sent = count_messages(page)
+    for head in (1, 2, 3):  # a pointer that does not rest goes on from tile to tile
+        box = box_of(cell(page, 3, head))
+        page.mouse.move(box["x"] + 20, box["y"] + 20)
+        expect(page.locator(".panel .title")).to_have_text(f"L3 H{head}")
+    enter(page, 3, 3)
+    cell(page, 6, 1).hover()  # away from one that stayed: the next tile's comes in its place
+    expect(page.locator(".panel .title")).to_have_text("L6 H1")
+
+    enter(page, 4, 2)
+    weights = trace.attention(3, 1)
+    whole = panel_ink(page)
+    for side, position, row in (("rows", IT, weights[IT]), ("columns", BOOK, weights[:, BOOK])):
+        page.mouse.move(*name_of(page, position, side), steps=4)
+        assert alone(page) == f"{side} {position}"
+        assert panel_ink(page) < whole
+        pairs = strongest(page)
+        assert [weight for *_, weight in pairs] == pytest.approx(np.sort(row)[:-4:-1], abs=0.011)
+        own = {pair[0 if side == "rows" else 1] for pair in pairs}
+        assert own == {trace.tokens[position].display}
+    queries = np.argsort(-weights[:, BOOK])[:3]
+    assert [pair[0] for pair in pairs] == [trace.tokens[i].display for i in queries]
+    box = box_of(page.locator(".panel canvas"))
+    page.mouse.move(box["x"] + box["width"] / 2, box["y"] + 100)  # over the lines: all of them
+    assert alone(page) == ""
+    assert panel_ink(page) == whole
+    page.mouse.move(5, 5)
+    expect(page.locator(".panel")).to_be_hidden()
+    assert sent() == 0
+
+
+def test_in_tiles_only_the_tokens_row_is_left(goto: Callable[..., Page]) -> None:
+    page = goto(f"{VIEW}&style=tiles")
+    enter(page, 4, 2)
+    box = box_of(page.locator(".panel canvas"))
+    top = box["height"] - 7 - SIDE
+    page.mouse.move(box["x"] + 8, box["y"] + top + (IT + 0.5) / TOKENS * SIDE, steps=3)
+    assert alone(page) == f"rows {IT}"
+    assert strongest(page)[0][:2] == ("it", "book")
+    left = box["x"] + box["width"] - 6 - SIDE
+    page.mouse.move(left + (BOOK + 0.5) / TOKENS * SIDE, box["y"] + 8, steps=3)
+    assert alone(page) == f"columns {BOOK}"
+
+
+def test_cells_of_several_tokens_are_named_by_their_first_and_last(
+    goto: Callable[..., Page],
+) -> None:
+    page = goto(f"/model_view?text={quote('the cat sat on a mat and ' * 30)}")
+    enter(page, 1, 3)
+    page.mouse.move(*name_of(page, 100, "rows", 212), steps=3)
+    first = page.locator(".panel .pairs .from").first
+    expect(first).to_have_text(re.compile(r"^\S+.* … \S+"))
+
+
+def test_a_finger_enlarges_then_points_then_opens(browser: Browser, app: str) -> None:
+    context = browser.new_context(viewport={"width": 1000, "height": 900}, has_touch=True)
+    context.set_default_timeout(PATIENCE_MS)
     page = context.new_page()
     page.goto(app + VIEW)
-    sheet = page.locator("canvas.sheet")
-    box = sheet.bounding_box()
-    assert box is not None
-    assert sheet.evaluate("sheet => sheet.width") == pytest.approx(2 * box["width"], abs=2)
+    settle(page)
+    cell(page, 4, 2).scroll_into_view_if_needed()
+    cell(page, 4, 2).tap()
+    expect(page.locator(".panel.settled .title")).to_have_text("L4 H2")
+    page.touchscreen.tap(*name_of(page, IT, "rows"))
+    assert alone(page) == f"rows {IT}"
+    expect(page.locator(".panel")).to_be_visible()
+    box = box_of(cell(page, 4, 2))
+    page.touchscreen.tap(box["x"] + 4, box["y"] + 4)
+    page.wait_for_url(re.compile(r"/head_view\?"))
     context.close()
 
 
-def test_the_file_opens_from_disk_without_a_network_and_still_hovers(
+def test_the_file_works_without_a_network_and_hostile_tokens_stay_text_in_it(
     goto: Callable[..., Page], open_saved: Callable[..., Page]
 ) -> None:
     page = goto(f"/model_view?text={HOSTILE}")
     assert page.locator("img[src=x]").count() == 0
     saved = open_saved(page)
     expect(saved.locator(".cell")).to_have_count(72)
-    cell(saved, 2, 3).hover()
-    expect(saved.locator(".panel .title")).to_have_text("L2 H3")
+    enter(saved, 2, 3)
+    count = len(trace_text(load("bundled/minilm"), unquote(HOSTILE)).tokens)
+    for position in range(count // 2, count):
+        saved.mouse.move(*name_of(saved, position, "rows", count))
+        assert alone(saved).startswith("rows ")
+    saved.mouse.move(5, 5)
     saved.get_by_role("rowheader", name=re.compile("layer 2:")).click()
     expect(saved.locator(".cell")).to_have_count(60)

@@ -1,33 +1,30 @@
-"""The neuron view in the browser: its numbers, hover, keyboard, links, the file, what it leaves."""
+"""The neuron view in the browser: its numbers, hover, keyboard, links, sizes, the file."""
 
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 import numpy as np
 import pytest
-from numpy.testing import assert_allclose
 from playwright.sync_api import Page, expect
 
 from core.model import load, trace_text
-from tests.browser.conftest import settle
-from tests.browser.scripts import as_globals
+from tests.browser.conftest import HOSTILE, TEXT, settle
 from tests.model.families import FAMILIES, build
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from playwright.sync_api import Browser, Locator
+    from playwright.sync_api import Locator
 
     from core.model.trace import Trace
 
-TEXT = "Oh, this book? I've enjoyed it."
 BOOK = f"/neuron_view?text={quote(TEXT)}&layer=4&head=2"
-HOSTILE = quote("</script><img src=x onerror=alert(1)> $x$ :red[x] مرحبا")
 IT, BOOK_AT = 10, 4  # positions from 0
+CANVAS = ".body canvas:not(.lines)"
 
 
 @pytest.fixture(scope="module")
@@ -41,7 +38,7 @@ def row(page: Page, position: int) -> Locator:
 
 
 def asking(page: Page, position: int) -> Locator:
-    """The token that asks in the row with that number, from 0."""
+    """The query token in the row with that number, from 0."""
     return row(page, position).locator(".asking")
 
 
@@ -52,8 +49,8 @@ def numbers(page: Page, position: int) -> list[str]:
 
 def cell_at(page: Page, position: int, dimension: int, block: str) -> tuple[float, float]:
     """Where a cell of the 32 dimensions must lie: two blocks of equal cells, 12 pixels apart."""
-    expect(page.locator(".body canvas:not(.lines)")).to_be_visible()
-    canvas = page.locator(".body canvas:not(.lines)").bounding_box()
+    expect(page.locator(CANVAS)).to_be_visible()
+    canvas = page.locator(CANVAS).bounding_box()
     line = row(page, position).bounding_box()
     assert canvas is not None
     assert line is not None
@@ -66,79 +63,23 @@ def true_minus(text: str) -> float:
     return float(text.replace("−", "-"))
 
 
-# ---- the numbers it computes --------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("kind", ["plain", "causal", "capped", "window", "added"])
-def test_scores_and_softmax_are_those_of_the_definition(browser: Browser, kind: str) -> None:
-    n, d = 6, 8
-    draw = np.random.default_rng(3)
-    q, k = draw.normal(size=(2, n, d)).astype(np.float32)
-    later = np.triu(np.ones((n, n), dtype=bool), 1)
-    allowed = ~later & ~np.tril(np.ones((n, n), dtype=bool), -3)
-    added = np.where(later, -1e9, draw.normal(size=(n, n))).astype(np.float32)
-    head: dict[str, Any] = {"q": q.ravel().tolist(), "k": k.ravel().tolist(), "tokens": n}
-    head |= {"dim": d, "scaling": 0.3, "softcap": 0.8 if kind == "capped" else None}
-    head["causal"] = kind == "causal"
-    if kind == "window":
-        head["allowed"] = allowed.astype(int).ravel().tolist()
-    if kind == "added":
-        head["mask"] = added.ravel().tolist()
-    found = run_script(
-        browser,
-        head,
-        "head.q.length && [...Array(6).keys()].map(i => [...scoreRow(head, i).weights])",
-    )
-    logits = 0.3 * (q.astype(float) @ k.astype(float).T)
-    logits = 0.8 * np.tanh(logits / 0.8) if kind == "capped" else logits
-    masks = {"causal": np.where(later, -np.inf, 0), "window": np.where(allowed, 0, -np.inf)}
-    logits = logits + masks.get(kind, added if kind == "added" else 0)
-    powers = np.exp(logits)
-    assert_allclose(found, powers / powers.sum(axis=1, keepdims=True), atol=1e-12)
-
-
-@pytest.mark.parametrize(
-    ("products", "enough"),
-    [([1, 6, 3], 2), ([-1, -6, -3], 2), ([10, -4, 1], 3), ([7], 1), ([3, -3], None), ([0], None)],
-)
-def test_dimensions_that_make_a_score_are_counted_as_the_page_says(
-    browser: Browser, products: list[float], enough: int | None
+def test_rows_show_the_models_numbers_and_hovering_the_exact_ones(
+    goto: Callable[..., Page], trace: Trace
 ) -> None:
-    head = {"q": products, "k": [1] * len(products), "tokens": 1, "dim": len(products)}
-    found = run_script(browser, head, "contributionsOf(head, 0, 0)")
-    assert found["enough"] == enough
-    assert found["total"] == sum(products)
-
-
-def run_script(browser: Browser, head: dict[str, Any], expression: str) -> Any:
-    page = browser.new_page()
-    try:
-        setup = "for (const name of ['q', 'k']) head[name] = Float32Array.from(head[name]);"
-        script = as_globals("neuron_view/numbers")
-        return page.evaluate(f"(head) => {{ {script}\n{setup}\nreturn {expression} }}", head)
-    finally:
-        page.close()
-
-
-def test_rows_show_the_models_scores_and_attention(goto: Callable[..., Page], trace: Trace) -> None:
     page = goto(f"{BOOK}&query=11")
     expect(page.locator(".row")).to_have_count(13)
+    expect(page.get_by_role("button", name="A→B")).to_be_hidden()
     scores, weights = trace.scores(3, 1)[IT], trace.attention(3, 1)[IT]
     for position, token in enumerate(trace.tokens):
-        cells = numbers(page, position)
         assert row(page, position).get_by_role("rowheader").inner_text() == token.display
-        dot, score, weight = map(true_minus, cells)
+        dot, score, weight = map(true_minus, numbers(page, position))
         assert dot == pytest.approx(scores[position] * np.sqrt(32), abs=0.0051)
         assert score == pytest.approx(scores[position], abs=0.0051)
         assert weight == pytest.approx(weights[position], abs=0.00051)
-
-
-def test_hovering_tells_dimension_and_exact_value(goto: Callable[..., Page], trace: Trace) -> None:
-    page = goto(f"{BOOK}&query=11")
     queries, keys = trace.queries[3, 1], trace.keys[3, 1]
+    tip = page.locator(".tip")
     for dimension in (0, 12, 31):
         page.mouse.move(*cell_at(page, BOOK_AT, dimension, "keys"))
-        tip = page.locator(".tip")
         expect(tip).to_contain_text(f"k of bookdimension {dimension + 1}: ")
         value = true_minus(tip.inner_text().split(": ")[1])
         assert np.float32(value) == keys[BOOK_AT, dimension]
@@ -162,30 +103,24 @@ def test_later_tokens_are_dashes_in_a_causal_model(
     expect(page.locator(".sentence")).to_contain_text("not permitted, so this pair has no score")
 
 
-# ---- choosing -----------------------------------------------------------------------------------
-
-
-def test_a_clicked_token_becomes_the_query_and_a_clicked_row_the_pair(
+def test_a_clicked_token_becomes_the_query_a_clicked_row_the_pair_and_the_last_choice_stays(
     goto: Callable[..., Page],
 ) -> None:
     page = goto(f"{BOOK}&query=11")
-    expect(page.locator(".sentence")).to_contain_text("it → book (its strongest): q·k = 35.62")
-    expect(page.locator(".sentence")).to_contain_text("The 9 largest of 32 products")
+    sentence = page.locator(".sentence")
+    expect(sentence).to_contain_text("it → book (its strongest): q·k = 35.62")
+    expect(sentence).to_contain_text("The 9 largest of 32 products")
     asking(page, 9).click()
     expect(page.locator(".asked .q")).to_have_text("enjoyed")
     page.wait_for_url(re.compile("query=10&"))
     settle(page)
     expect(page.get_by_role("combobox", name="Query token")).to_have_value("enjoyed")
     row(page, 3).locator(".dot").click()
-    expect(page.locator(".sentence")).to_contain_text("enjoyed → this:")
+    expect(sentence).to_contain_text("enjoyed → this:")
     page.wait_for_url(re.compile("key_token=4&"))
     settle(page)
     expect(page.locator(".row.pair")).to_have_attribute("aria-rowindex", "6")
-
-
-def test_the_last_of_many_quick_choices_stays(goto: Callable[..., Page]) -> None:
-    page = goto(f"{BOOK}&query=11")
-    for position in (0, 1, 2, 3, 5, 6, 8):
+    for position in (0, 1, 2, 3, 5, 6, 8):  # faster than the server answers
         asking(page, position).click()
     page.wait_for_url(re.compile("query=9&"))
     settle(page)
@@ -206,7 +141,7 @@ def test_dimensions_are_sorted_and_folded_from_the_view_and_kept_in_the_link(
     page.mouse.move(*cell_at(page, BOOK_AT, 0, "products"))
     expect(page.locator(".tip")).to_contain_text(f"dimension {largest + 1}: ")
     page.get_by_role("button", name="Fold q, k and q × k").click()
-    expect(page.locator(".body canvas:not(.lines)")).to_have_count(0)
+    expect(page.locator(CANVAS)).to_have_count(0)
     page.wait_for_url(re.compile("fold=1"))
     page.reload()
     settle(page)
@@ -239,37 +174,29 @@ def test_the_keyboard_reads_and_chooses(goto: Callable[..., Page], trace: Trace)
     page.wait_for_url(re.compile("key_token=strongest"))
 
 
-# ---- sizes --------------------------------------------------------------------------------------
-
-
-def test_only_the_rows_in_view_of_a_long_text_are_drawn(goto: Callable[..., Page]) -> None:
-    page = goto(f"/neuron_view?text={quote('the cat sat on a mat and ' * 100)}&query=300")
-    grid = page.get_by_role("grid")
-    expect(grid).to_have_attribute("aria-rowcount", re.compile("^(514|258)$"))
-    last = int(grid.get_attribute("aria-rowcount") or 0)
-    assert page.locator(".row").count() < 50
-    grid.focus()
-    for _ in range(40):
-        grid.press("PageDown")
-    expect(page.locator(f'.row[aria-rowindex="{last}"]')).to_be_visible()
-    assert page.locator(".row").count() < 50
-
-
-def test_a_link_to_a_far_pair_shows_it(goto: Callable[..., Page]) -> None:
+def test_a_link_to_a_far_pair_shows_it_and_only_the_rows_in_view_are_drawn(
+    goto: Callable[..., Page],
+) -> None:
     text = quote("the cat sat on a mat and " * 30)
     page = goto(f"/neuron_view?text={text}&query=120&key_token=150")
     expect(page.locator(".row.pair")).to_be_in_viewport()
+    grid = page.get_by_role("grid")
+    expect(grid).to_have_attribute("aria-rowcount", "214")
+    assert page.locator(".row").count() < 50
+    grid.focus()
+    for _ in range(20):
+        grid.press("PageDown")
+    expect(page.locator('.row[aria-rowindex="214"]')).to_be_visible()
+    assert page.locator(".row").count() < 50
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_a_phone_scrolls_the_view_in_its_own_box(goto: Callable[..., Page], scheme: str) -> None:
-    page = goto(f"{BOOK}&query=11", width=390, height=844, scheme=scheme)
+def test_a_phone_scrolls_the_view_in_its_own_box(goto: Callable[..., Page]) -> None:
+    page = goto(f"{BOOK}&query=11", width=390, height=844, scheme="dark")
     grid = page.get_by_role("grid")
     grid.scroll_into_view_if_needed()
     box = grid.bounding_box()
     assert box is not None
-    assert box["x"] >= 0
-    assert box["x"] + box["width"] <= 390
+    assert 0 <= box["x"] < box["x"] + box["width"] <= 390
     grid.focus()
     grid.press("ArrowDown")
     grid.press("End")
@@ -280,18 +207,6 @@ def test_a_phone_scrolls_the_view_in_its_own_box(goto: Callable[..., Page], sche
     assert grid.evaluate("grid => grid.scrollLeft") > 100
 
 
-def test_canvases_are_sharp_on_dense_screens(browser: Browser, app: str) -> None:
-    context = browser.new_context(device_scale_factor=2)
-    page = context.new_page()
-    page.goto(app + BOOK)
-    canvas = page.locator(".body canvas:not(.lines)")
-    box = canvas.bounding_box()
-    assert box is not None
-    assert canvas.evaluate("canvas => canvas.width") == pytest.approx(2 * box["width"], abs=1)
-    assert canvas.evaluate("canvas => canvas.height") == pytest.approx(2 * box["height"], abs=1)
-    context.close()
-
-
 def test_a_text_of_one_token_is_drawn(goto: Callable[..., Page], tmp_path: Path) -> None:
     folder = quote(str(build(FAMILIES["gpt2"], tmp_path)))
     page = goto(f"/neuron_view?model={folder}&text=a")
@@ -299,22 +214,14 @@ def test_a_text_of_one_token_is_drawn(goto: Callable[..., Page], tmp_path: Path)
     expect(page.locator(".sentence")).to_contain_text("attention 1.000")
 
 
-# ---- safety, the file, and what is left behind --------------------------------------------------
-
-
-def test_hostile_tokens_stay_text(goto: Callable[..., Page]) -> None:
-    page = goto(f"/neuron_view?text={HOSTILE}&query=4")
-    expect(page.locator(".asked .q")).to_have_text("script")
-    expect(page.locator(".row", has_text="مرحبا").or_(page.locator(".row"))).not_to_have_count(0)
-    page.mouse.move(*cell_at(page, 3, 2, "products"))
-    expect(page.locator(".tip")).to_contain_text("dimension 3")
-    assert page.locator("img[src=x]").count() == 0
-
-
-def test_the_file_opens_from_disk_without_a_network_and_answers(
+def test_hostile_tokens_stay_text_on_the_page_and_in_the_file_that_works_without_a_network(
     goto: Callable[..., Page], open_saved: Callable[..., Page]
 ) -> None:
     page = goto(f"/neuron_view?text={HOSTILE}&layer=1&head=3&query=4&key_token=4")
+    expect(page.locator(".asked .q")).to_have_text("script")
+    page.mouse.move(*cell_at(page, 3, 2, "products"))
+    expect(page.locator(".tip")).to_contain_text("dimension 3")
+    assert page.locator("img[src=x]").count() == 0
     saved = open_saved(page)
     expect(saved.locator(".asked .q")).to_have_text("script")
     saved.mouse.move(*cell_at(saved, 3, 4, "keys"))
@@ -322,4 +229,4 @@ def test_the_file_opens_from_disk_without_a_network_and_answers(
     asking(saved, 2).click()
     expect(saved.locator(".asked .q")).to_have_text("/")
     saved.get_by_role("button", name="Fold q, k and q × k").click()
-    expect(saved.locator(".body canvas:not(.lines)")).to_have_count(0)
+    expect(saved.locator(CANVAS)).to_have_count(0)

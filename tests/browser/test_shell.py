@@ -6,12 +6,12 @@ import re
 import socket
 import time
 from typing import TYPE_CHECKING
-from urllib.parse import quote
+from urllib.parse import quote, urlencode
 
 import pytest
 from playwright.sync_api import Page, expect
 
-from core.ui.navigation import PAGES
+from core.ui.navigation import find
 from tests.browser.conftest import settle, watch
 from tests.server import running_app
 
@@ -22,13 +22,13 @@ if TYPE_CHECKING:
     from playwright.sync_api import BrowserContext
 
 PATHS = ["/", "/heatmap", "/heatmap?view=picture", "/vectors", "/vectors?show=play", "/projection"]
-TELLING = {"/", "/heatmap", "/heatmap?view=picture"}  # every token has its label there
+LABELLED = {"/", "/heatmap", "/heatmap?view=picture"}  # every token has its label there
 HOSTILE = (
     "<b>x</b> $x$ :red[x] 😀 مرحبا `code` <script>alert(1)</script> ![](http://a.b/c.png) it it"
 )
 
 
-@pytest.mark.parametrize("name", ["home", "heatmap", "atlas"])  # all others: test_cold_imports
+@pytest.mark.parametrize("name", ["heatmap", "atlas"])  # all others: test_cold_imports
 def test_a_cold_server_opens_a_page_by_its_own_link(
     open_context: Callable[..., BrowserContext], tmp_path: Path, name: str
 ) -> None:
@@ -38,8 +38,7 @@ def test_a_cold_server_opens_a_page_by_its_own_link(
         page = open_context().new_page()
         watch(page, cold, troubles)
         page.goto(f"{cold}/{name}?text=astronomers%20discovered%20a%20new%20planet")
-        title = next(each.title for each in PAGES if each.name == name)
-        expect(page.get_by_role("heading", name=title, level=1)).to_be_visible()
+        expect(page.get_by_role("heading", name=find(name).title, level=1)).to_be_visible()
         expect(page.get_by_test_id("stSidebarNav")).to_contain_text("Heatmap table")
         expect(page.get_by_label("Text", exact=True)).to_have_value(
             "astronomers discovered a new planet"
@@ -54,32 +53,21 @@ def test_a_cold_server_opens_a_page_by_its_own_link(
     assert troubles == []
 
 
-def test_home_shows_tokens_and_a_real_link(goto: Callable[..., Page]) -> None:
+def test_home_shows_tokens_a_real_link_and_the_colours_of_either_theme(
+    goto: Callable[..., Page],
+) -> None:
     page = goto("/")
     expect(page.locator(".chip").first).to_contain_text("[CLS]")
     expect(page.locator(".chip")).to_have_count(13)
     expect(page.get_by_text("Layer 4, head 2 gives")).to_be_visible()
     expect(page.locator(".js-plotly-plot")).to_contain_text("0.93")
-
-
-@pytest.mark.parametrize("path", PATHS)
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_each_theme_paints_its_own_colours(
-    goto: Callable[..., Page], path: str, scheme: str
-) -> None:
-    page = goto(path, scheme=scheme)
-    background = page.locator('[data-testid="stApp"]').evaluate(
-        "node => getComputedStyle(node).backgroundColor"
-    )
-    assert background == {"light": "rgb(255, 255, 255)", "dark": "rgb(16, 19, 28)"}[scheme]
-
-
-def test_figures_follow_a_switch_of_the_theme(goto: Callable[..., Page]) -> None:
-    page = goto("/home")
+    app = page.get_by_test_id("stApp")
     word = page.locator(".js-plotly-plot .annotation-text", has_text="enjoyed").first
+    expect(app).to_have_css("background-color", "rgb(255, 255, 255)")
     expect(word).to_have_css("fill", "rgb(28, 33, 48)")
     page.get_by_test_id("stMainMenu").click()
     page.get_by_test_id("stMainMenuPopover").get_by_text("Dark").click()
+    expect(app).to_have_css("background-color", "rgb(16, 19, 28)")
     expect(word).to_have_css("fill", "rgb(230, 233, 242)")
 
 
@@ -87,53 +75,63 @@ def test_figures_follow_a_switch_of_the_theme(goto: Callable[..., Page]) -> None
 def test_hostile_text_stays_text_on_a_phone_that_scrolls_only_down(
     goto: Callable[..., Page], path: str
 ) -> None:
-    page = goto(f"{path}{'&' if '?' in path else '?'}text={quote(HOSTILE)}", width=390, height=844)
+    link = f"{path}{'&' if '?' in path else '?'}text={quote(HOSTILE)}"
+    page = goto(link, width=390, height=844, scheme="dark")
     expect(page.get_by_label("Text", exact=True)).to_have_value(HOSTILE)
+    expect(page.get_by_test_id("stApp")).to_have_css("background-color", "rgb(16, 19, 28)")
     drawn = page.locator(".js-plotly-plot, .chips, .world, .grid").last
-    for token in ("<", "script", "$", "😀", "[", "`") if path in TELLING else ():
+    for token in ("<", "script", "$", "😀", "[", "`") if path in LABELLED else ():
         expect(drawn.get_by_text(token, exact=True).first).to_be_attached()
     assert drawn.locator("img, script, a, .katex").count() == 0
     assert page.locator('[data-testid="stMarkdown"] :is(img, script)').count() == 0
-    widest = page.evaluate("document.documentElement.scrollWidth")
-    main = page.get_by_test_id("stMain").evaluate("node => node.scrollWidth - node.clientWidth")
-    assert widest <= 390
-    assert main <= 0
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    main = page.get_by_test_id("stMain")
+    assert main.evaluate("node => node.scrollWidth - node.clientWidth") <= 0
 
 
 @pytest.mark.parametrize(
-    ("query", "said"),
+    ("link", "messages"),
     [
-        ("layer=999", "This link asks for layer 999."),
-        ("head=<script>alert(1)</script>", "This link asks for head <script>alert(1)</script>."),
-        ("view=![](http://a.b/c.png)", "This link asks for view ![](http://a.b/c.png)."),
-        ("hide=maybe", "This link asks for hide maybe;"),
-        ("model=/no/such/folder", "There is no folder /no/such/folder on this machine."),
-        ("model=<img src=x onerror=alert(1)>", "There is no public model called <img src=x"),
-        ("text=" + "word " * 4000, "The text in this link has 20,000 characters"),
+        (
+            {
+                "layer": "999",
+                "head": "<script>alert(1)</script>",
+                "view": "![](http://a.b/c.png)",
+                "text": "word " * 4000,
+            },
+            [
+                "This link asks for layer 999.",
+                "This link asks for head <script>alert(1)</script>.",
+                "This link asks for view ![](http://a.b/c.png).",
+                "The text in this link has 20,000 characters",
+            ],
+        ),
+        ({"model": "/no/such/folder"}, ["There is no folder /no/such/folder on this machine."]),
+        ({"model": "<img src=x onerror=alert(1)>"}, ["public model called <img src=x onerror"]),
     ],
 )
-def test_an_impossible_link_is_told_and_the_page_works(
-    goto: Callable[..., Page], query: str, said: str
+def test_an_impossible_link_is_reported_and_the_page_works(
+    goto: Callable[..., Page], link: dict[str, str], messages: list[str]
 ) -> None:
-    name, value = query.split("=", 1)
-    page = goto(f"/heatmap?{name}={quote(value)}")
-    expect(page.get_by_test_id("stAlert").first).to_contain_text(said)
+    page = goto(f"/heatmap?{urlencode(link)}")
+    for message in messages:
+        expect(page.get_by_test_id("stAlert").first).to_contain_text(message)
     expect(page.get_by_role("grid")).to_be_visible()
     assert page.locator("main img, main script").count() == 0
 
 
-def test_empty_text_is_a_hint(goto: Callable[..., Page]) -> None:
-    page = goto("/heatmap")
-    page.get_by_label("Text", exact=True).fill("   ")
-    page.get_by_label("Text", exact=True).press("Control+Enter")
+def test_the_sidebar_takes_a_text_an_example_and_copies_the_link(
+    goto: Callable[..., Page],
+) -> None:
+    page = goto("/heatmap?layer=2&head=3")
+    text = page.get_by_label("Text", exact=True)
+    text.fill("   ")
+    text.press("Control+Enter")
     expect(page.get_by_test_id("stAlert")).to_contain_text("Type a sentence")
-    page.get_by_label("Text", exact=True).fill("Back again.")
-    page.get_by_label("Text", exact=True).press("Control+Enter")
+    text.fill("Back again.")
+    text.press("Control+Enter")
     expect(page.get_by_role("grid")).to_be_visible()
-
-
-def test_an_example_with_a_pair_fills_both_fields(goto: Callable[..., Page]) -> None:
-    page = goto("/heatmap")
+    settle(page)
     page.get_by_role("button", name="Examples").click()
     page.get_by_text("leaves fall in autumn / autumn is marked").click()
     settle(page)
@@ -142,17 +140,13 @@ def test_an_example_with_a_pair_fills_both_fields(goto: Callable[..., Page]) -> 
     )
     page.wait_for_url(re.compile("pair=autumn"))
     expect(page.locator(".boundary")).to_have_count(2)
-
-
-def test_copy_link_copies_the_address(goto: Callable[..., Page]) -> None:
-    page = goto("/heatmap?layer=2&head=3")
     page.get_by_role("button", name="Copy link to this view").click()
     expect(page.get_by_role("button", name="Link copied")).to_be_visible()
     assert page.evaluate("navigator.clipboard.readText()") == page.url
     assert "layer=2&head=3" in page.url
 
 
-def test_a_hub_that_does_not_answer_is_told_and_not_waited_for(
+def test_a_hub_that_does_not_answer_is_reported_and_not_waited_for(
     goto: Callable[..., Page], tmp_path: Path
 ) -> None:
     with socket.socket() as silent:  # accepts, and never says a word

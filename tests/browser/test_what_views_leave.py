@@ -1,19 +1,19 @@
-"""Head, model and neuron view: what a visit opened is closed when the page is left."""
+"""Head, model and neuron view: sharp pictures, and nothing left open when the page is left."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
+import pytest
 from playwright.sync_api import CDPSession, Page, expect
 
-from tests.browser.conftest import settle
+from tests.browser.conftest import TEXT, settle
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
 
-TEXT = quote("Oh, this book? I've enjoyed it.")
-SWITCHES = 21  # between pages, after the first two visits of each
+SWITCHES = 12  # between pages, after the first two visits of each
 # Of each view, its canvas once it is drawn.
 VIEWS = {
     "Head view": "canvas.sheet[data-drawn]:not([data-drawn=no])",
@@ -88,7 +88,7 @@ def test_many_visits_leave_no_listener_observer_canvas_or_frame(app: str, browse
     context = browser.new_context(viewport={"width": 1400, "height": 900})
     context.add_init_script(COUNTING)
     page = context.new_page()
-    page.goto(f"{app}/head_view?text={TEXT}&layer=4")
+    page.goto(f"{app}/head_view?text={quote(TEXT)}&layer=4")
     settle(page)
     session = context.new_cdp_session(page)
     session.send("Performance.enable")
@@ -103,4 +103,18 @@ def test_many_visits_leave_no_listener_observer_canvas_or_frame(app: str, browse
     context.close()
     assert after["observers"] <= before["observers"]
     assert after["media"] <= before["media"]
-    assert after["listeners"] <= before["listeners"] + 5, (before, after)
+    assert after["listeners"] <= before["listeners"] + 3, (before, after)
+
+
+@pytest.mark.parametrize("name", VIEWS)
+def test_pictures_are_sharp_on_dense_screens(browser: Browser, app: str, name: str) -> None:
+    context = browser.new_context(device_scale_factor=2)
+    page = context.new_page()
+    page.goto(f"{app}/{name.lower().replace(' ', '_')}?text={quote(TEXT)}")
+    canvas = page.locator(VIEWS[name])
+    box = canvas.bounding_box()
+    assert box is not None
+    width, height = canvas.evaluate("canvas => [canvas.width, canvas.height]")
+    assert width == pytest.approx(2 * box["width"], abs=2)
+    assert height == pytest.approx(2 * box["height"], abs=2)
+    context.close()

@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 
 from core.analysis.head_patterns.naming import NAMING, NONE, TOO_SHORT
+from core.figures.head_map import ring
 from core.figures.palette import palette
 from core.figures.patterns import (
     LETTERS,
     Bar,
     pattern_colours,
     pattern_map,
-    ring,
     score_bars,
 )
 

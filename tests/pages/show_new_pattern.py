@@ -1,4 +1,4 @@
-"""Print what the app says of the pattern "two_before"; see test_new_pattern."""
+"""Print what the app shows of a new head pattern and a new anomaly flag; see test_new_pattern."""
 
 from __future__ import annotations
 
@@ -22,6 +22,10 @@ def open_page(page: str, **parameters: str) -> AppTest:
     return app
 
 
+def texts(app: AppTest) -> list[str]:
+    return [str(each.value) for each in (*app.markdown, *app.caption)]
+
+
 def table_of_a_planted_head() -> dict[str, object]:
     weights = np.full((10, 10), 0.1 / 9, dtype=np.float32)
     weights[np.arange(10), np.arange(10) - 2] = 0.9
@@ -30,19 +34,21 @@ def table_of_a_planted_head() -> dict[str, object]:
 
 
 def show() -> dict[str, object]:
-    looked = open_page("model_view", pattern="two_before")
-    page = open_page("patterns", min_two_before="0.05", min_broad="1")
+    model_view = open_page("model_view", pattern="two_before")
+    heads = open_page("patterns", min_two_before="0.05", min_broad="1")
     one = open_page("patterns", part="one", beside="two_before")
     head_view = open_page("head_view", what="1")
     return {
         **table_of_a_planted_head(),
-        "highlights": [group.options for group in looked.button_group],
-        "found": [each.value for each in looked.markdown],
-        "thresholds": [each.label for each in page.number_input],
-        "legend": [each.proto.spec for each in page.get("plotly_chart")],
+        "highlights": [group.options for group in model_view.button_group],
+        "search": texts(model_view),
+        "thresholds": [each.label for each in heads.number_input],
+        "legend": [each.proto.spec for each in heads.get("plotly_chart")],
         "beside": [each.options for each in one.selectbox],
-        "evidence": [each.value for each in one.markdown],
-        "told": str(head_view.get("bidi_component")[0].proto),
+        "evidence": texts(one),
+        "head view": str(head_view.get("bidi_component")[0].proto),
+        "flag": texts(open_page("anomalies", flag="narrow head")),
+        "flags": texts(open_page("anomalies")),
     }
 
 

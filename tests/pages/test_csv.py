@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -24,66 +25,52 @@ FILES = {
 }
 TOKENS = {"heatmap", "vectors", "anomalies"}  # files that hold tokens
 TEXT = "=cmd|' /C calc'!A0 +1+1 @SUM -x"
+NUMBER = re.compile(r"-?[\d.]+(e-?\d+)?|nan")
 CAUSAL = "bundled/gpt2-novels"  # its heads rest on the first token, so that tables name it
+
+
+Rows = list[list[str]]
 
 
 @pytest.fixture
 def rows_of(
     open_app: Callable[..., AppTest], monkeypatch: pytest.MonkeyPatch
-) -> Callable[..., list[list[str]]]:
+) -> Callable[..., Rows]:
     """The rows of the CSV that a page offers."""
     files: dict[str, str] = {}
-    original = st.download_button
+    offer = st.download_button
 
-    def offer(label: str, data: Any, *, file_name: str, **options: Any) -> bool:
+    def keep(label: str, data: Any, *, file_name: str, **options: Any) -> bool:
         if file_name.endswith(".csv"):
             files[file_name] = data()
-        return original(label, data, file_name=file_name, **options)
+        return offer(label, data, file_name=file_name, **options)
 
-    monkeypatch.setattr(st, "download_button", offer)
+    monkeypatch.setattr(st, "download_button", keep)
 
-    def open_page(page: str, **link: str) -> list[list[str]]:
-        app = open_app(page, **link)
-        assert not app.exception
+    def read(page: str, **link: str) -> Rows:
+        assert not open_app(page, **link).exception
         return list(csv.reader(io.StringIO(files[FILES[page]], newline="")))
 
-    return open_page
-
-
-def is_number(cell: str) -> bool:
-    try:
-        float(cell)
-    except ValueError:
-        return False
-    return True
+    return read
 
 
 @pytest.mark.parametrize("page", FILES)
 @pytest.mark.parametrize("model", ["bundled/minilm", CAUSAL])
 def test_no_cell_of_a_file_begins_as_a_formula(
-    rows_of: Callable[..., list[list[str]]], page: str, model: str
+    rows_of: Callable[..., Rows], page: str, model: str
 ) -> None:
-    rows = rows_of(page, text=TEXT, model=model)
-    cells = [cell for row in rows for cell in row if not is_number(cell)]
-    assert not [cell for cell in cells if cell.lstrip().startswith(("=", "+", "-", "@"))]
-    tokens = {cell for cell in cells if cell.startswith("'") and cell != read_cell(cell)}
+    cells = [cell for row in rows_of(page, text=TEXT, model=model) for cell in row]
+    words = [cell for cell in cells if not NUMBER.fullmatch(cell)]
+    assert not [cell for cell in words if cell.lstrip().startswith(("=", "+", "-", "@"))]
     if page in TOKENS and model == CAUSAL:
-        assert {"="} <= {read_cell(cell)[:1] for cell in tokens}
+        assert "=" in {read_cell(cell)[:1] for cell in words if cell != read_cell(cell)}
 
 
 @pytest.mark.parametrize("page", ["heatmap", "vectors"])
-def test_what_was_typed_can_be_read_back(
-    rows_of: Callable[..., list[list[str]]], page: str
-) -> None:
+def test_what_was_typed_can_be_read_back(rows_of: Callable[..., Rows], page: str) -> None:
     rows = rows_of(page, text="= + @ - it")
-    where = 0 if page == "heatmap" else rows[0].index("token")
-    tokens = [read_cell(row[where]) for row in rows[1:]]
-    assert [token for token in tokens if not token.startswith("[")][:5] == [
-        "=",
-        "+",
-        "@",
-        "-",
-        "it",
-    ]
+    column = 0 if page == "heatmap" else rows[0].index("token")
+    tokens = [read_cell(row[column]) for row in rows[1:]]
+    assert [token for token in tokens if token[0] != "["][:5] == ["=", "+", "@", "-", "it"]
     if page == "heatmap":
         assert [read_cell(cell) for cell in rows[0][1:]] == tokens

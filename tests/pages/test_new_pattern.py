@@ -1,4 +1,4 @@
-"""A new head pattern is one record and its words: two files, and every view has it."""
+"""A new head pattern is a record and its words, a new anomaly flag a record: pages show both."""
 
 from __future__ import annotations
 
@@ -27,15 +27,29 @@ PATTERNS += (
 """
 ENTRY = '\n    "two_before": Words("two before", where="the token two places before"),'
 OPENING = "WORDS: Mapping[str, Words] = {"
+FLAGS = "core/analysis/anomalies/flags.py"
+FLAG = """
+FLAGS["narrow head"] = Flag(
+    "narrow head",
+    "rank",
+    "stable rank",
+    Limits("below", 2.0, outlier=2.0, ordinary=6.0),
+    "attention",
+    "a test",
+    definition="how many directions the attention really has.",
+    reason="its attention has {:.1f} directions",
+)
+"""
 
 
 @pytest.fixture(scope="module")
 def seen(tmp_path_factory: pytest.TempPathFactory) -> dict[str, object]:
-    """What a copy of the app shows, in a process of its own, that differs in those two files."""
+    """What a copy of the app that differs in those three files shows, in a process of its own."""
     root = tmp_path_factory.mktemp("app")
     changed = {
         REGISTRY: (ROOT / REGISTRY).read_text("utf-8") + RECORD,
         WORDS: (ROOT / WORDS).read_text("utf-8").replace(OPENING, OPENING + ENTRY),
+        FLAGS: (ROOT / FLAGS).read_text("utf-8") + FLAG,
     }
     for name in ("app.py", "pages", "core", "tests", ".streamlit"):
         _mirror(ROOT / name, root / name, [root / path for path in changed])
@@ -68,28 +82,30 @@ def _mirror(source: Path, target: Path, changed: list[Path]) -> None:
         target.symlink_to(source)
 
 
-def test_it_has_a_column_of_the_table_and_names_the_head_that_follows_it(
+def test_a_pattern_has_a_column_of_the_table_and_names_the_head_that_follows_it(
     seen: dict[str, object],
 ) -> None:
     assert seen["class"] == "two_before"
     assert seen["score"] == pytest.approx(0.9, abs=1e-5)
 
 
-def test_the_model_view_looks_for_it(seen: dict[str, object]) -> None:
-    assert "two before" in str(seen["highlights"])
-    assert "with more than 0.5 of attention on the token two places before" in str(seen["found"])
-
-
-def test_the_patterns_page_has_its_words_its_threshold_and_its_square(
-    seen: dict[str, object],
-) -> None:
-    assert "Two before" in str(seen["thresholds"])
-    assert "two before (" in str(seen["legend"])
-    assert "two before" in str(seen["beside"])
-    assert "gives **" in str(seen["evidence"])
-    assert "to the token two places before" in str(seen["evidence"])
-
-
-def test_the_head_view_tells_its_number(seen: dict[str, object]) -> None:
-    assert "two_before" in str(seen["told"])
-    assert "Mean attention to the token two places before" in str(seen["told"])
+@pytest.mark.parametrize(
+    ("part", "words"),
+    [
+        ("highlights", "two before"),
+        ("search", "with more than 0.5 of attention on the token two places before"),
+        ("thresholds", "Two before"),
+        ("legend", "two before ("),
+        ("beside", "two before"),
+        ("evidence", "to the token two places before"),
+        ("head view", "Mean attention to the token two places before"),
+        ("flag", "72 heads** have narrow head on this text"),
+        ("flag", "**Narrow head:** its attention has 1."),
+        ("flag", "**Definition:** how many directions the attention really has."),
+        ("flag", "**Source:** a test."),
+        ("flag", "**Threshold:** flagged up to 2, on texts of 12 tokens or more."),
+        ("flags", "narrow head "),
+    ],
+)
+def test_every_view_has_them(seen: dict[str, object], part: str, words: str) -> None:
+    assert words in str(seen[part])

@@ -1,29 +1,28 @@
-"""What is odd about a model's heads: measures, flags and their reasons, a table a text."""
+"""What is odd about a model's heads: measures, flags and their reasons, a table for a text."""
 
+from core.analysis.anomalies.flags import FLAGS, Row
 from core.analysis.anomalies.table import (
-    Row,
     anomaly_table,
     as_map,
     corpus_table,
     flagged,
-    having,
-    head_of,
+    head_row,
     hollow_head,
+    max_row,
     measure_heads,
-    rows_of,
-    with_most,
+    with_flag,
 )
 
 __all__ = [
+    "FLAGS",
     "Row",
     "anomaly_table",
     "as_map",
     "corpus_table",
     "flagged",
-    "having",
-    "head_of",
+    "head_row",
     "hollow_head",
+    "max_row",
     "measure_heads",
-    "rows_of",
-    "with_most",
+    "with_flag",
 ]

@@ -1,51 +1,45 @@
-"""Which heads are odd, how odd, and why: rules on a head's measures, and robust z-scores.
+"""Which heads are odd, how odd, and why: one record per flag, and robust z-scores.
 
-A rule raises its flag in two cases: the measure lies beyond a threshold whatever other heads do, or
-it lies beyond a lower mark and the head is also unlike the model's other heads (|z| of at least
-`OUTLIER`). The first finds what is odd in itself, also where every head does it; the second finds
-the one head that is not like the rest. The lower mark keeps small differences between heads that
-are nearly equal from being called odd.
+A flag is raised in two cases: the measure passes a threshold, whatever other heads do; or it passes
+a lower mark and the head is an outlier among the model's heads (|z| of at least `OUTLIER`). The
+first finds what is odd in itself, even where every head does it; the second, the one head unlike
+the rest. The mark keeps small differences between nearly equal heads from counting as odd.
 
-Attention determines some measures: its own weights, their entropy, the values they carry. Others
-are of the queries and keys that make it, and these are not determined: keys + a give the same
-attention, and so do c q with k / c. Flags say which they are of (`KINDS`).
-
-Below `MIN_TOKENS` no flag is raised for what a text shows. Measured on untrained heads, in networks
-of the shape of bundled/minilm and bundled/gpt2-novels with weights as training begins (standard
-deviations of 0.02 and 0.05; 8 networks, 2 texts each): the share of heads with such a flag is
+Below `MIN_TOKENS` only flags of weights are raised. Measured on untrained heads, in networks of the
+shape of bundled/minilm and bundled/gpt2-novels with weights as training begins (standard deviations
+of 0.02 and 0.05; 8 networks, 2 texts each), the share of heads with another flag is
 
     tokens      6     8    10    12    16    48
     as minilm  2.2   1.6   0.9   0.3   0.0   0.0  %
     as gpt2    2.0   0.4   2.0   2.3   1.2   1.2  %, nearly all of them "clouds apart"
 
-Larger random weights make heads that do look at few keys: with 0.3 the flags name 75 to 87 % in the
-first shape, whatever the length, and 19 to 43 % in the second.
+Larger random weights make heads that do look at few keys: with 0.3, flags name 75 to 87 % of heads
+in the first shape, whatever the length, and 19 to 43 % in the second.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from core.analysis.head_patterns.minimum_evidence import MIN_TOKENS
 from core.analysis.head_patterns.naming import THRESHOLDS
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from numpy.typing import NDArray
-
-    Floats = NDArray[np.float64]
-    Measures = Mapping[str, Floats]
+Floats = NDArray[np.float64]
+Measures = Mapping[str, Floats]  # (layer, head) by name
+Row = Mapping[Any, Any]  # the measures of one head, by name
 
 OUTLIER = 3.5  # of |z|; Iglewicz and Hoaglin 1993, "How to Detect and Handle Outliers"
 _MAD_TO_SD = 0.6745  # the median absolute deviation of a normal distribution, in its own sd
 _MEAN_TO_SD = 1.253314  # its sd over its mean absolute deviation
-_CHANCE = 2.0  # a column counts as a sink from twice what an even head would give it
 
 Kind = Literal["attention", "space", "weights"]
+# Attention determines its own weights, their entropy and the values they carry. It does not
+# determine queries and keys: keys + a give the same attention, and so do c q with k / c.
 KINDS: Mapping[Kind, str] = {
     "attention": "Attention and values",
     "space": "Queries and keys",
@@ -53,196 +47,264 @@ KINDS: Mapping[Kind, str] = {
 }
 
 
+class Limits(NamedTuple):
+    """Where a measure is odd."""
+
+    side: Literal["above", "below", "both"]  # of the marks; both: of ± the mark
+    threshold: float  # beyond it whatever other heads do
+    outlier: float  # beyond it for an outlier among the heads
+    ordinary: float  # when nothing is odd; severity is counted from here
+
+    def passed(self, values: Floats, mark: float) -> NDArray[np.bool_]:
+        """Where the values are at a mark or on its odd side; never where they are nan."""
+        if self.side == "below":
+            return values <= mark
+        return (np.abs(values) if self.side == "both" else values) >= mark
+
+
 @dataclass(frozen=True)
-class Rule:
-    """When a measure is odd.
+class Flag:
+    """When a measure is odd, and what to say about it. One record is all that a flag takes.
 
     Attributes
     ----------
-    flag : its name, in words.
-    measure : the measure's name.
-    side : which side is odd: above, below, or both (of 0).
-    threshold : beyond it the flag is raised whatever other heads do.
-    outlier_from : beyond it the flag is raised for a head that is unlike the others.
-    ordinary : where the measure stands when nothing is odd; severity is counted from here.
-    kind : what it is of.
-    cause : flags with one cause count once in the severity, by the strongest.
+    name : also in links and in the table's column ``flags``.
+    measure, title : the measure of :func:`core.analysis.anomalies.measure_heads`, and its name in
+        words.
+    kind : what the measure depends on.
     source : who described it.
+    definition : of the measure (Markdown), for people.
+    reason : why a head has the flag, in words: of its measures, or with a place for the one value.
+    cause : flags with one cause count once in the severity, by the strongest; else the name.
+    applies : where else the flag cannot be raised, from all measures; `condition` says it in words.
+    bounds : values of the map's first and last colour; None takes ± the largest.
+    unit : over the map's colours.
     """
 
-    flag: str
+    name: str
     measure: str
-    side: Literal["above", "below", "both"]
-    threshold: float
-    outlier_from: float
-    ordinary: float
+    title: str
+    limits: Limits
     kind: Kind
-    cause: str
     source: str
+    definition: str
+    reason: str | Callable[[Row], str]
+    cause: str = ""
+    applies: Callable[[Measures], NDArray[np.bool_]] | None = None
+    condition: str = ""
+    bounds: tuple[float, float] | None = (0.0, 1.0)
+    unit: str = ""
 
-    def beyond(self, values: Floats, mark: float) -> NDArray[np.bool_]:
-        """Where the values lie on the odd side of a mark, or on it; nowhere unknown ones do."""
-        with np.errstate(invalid="ignore"):
-            if self.side == "below":
-                return values <= mark
-            return (np.abs(values) if self.side == "both" else values) >= mark
+    def explain(self, row: Row) -> str:
+        """Why a head with these measures has the flag, in words."""
+        if not isinstance(self.reason, str):
+            return self.reason(row)
+        return self.reason.format(row[self.measure]).replace("-", "−")
+
+    def raised(self, measures: Measures) -> NDArray[np.bool_]:
+        """Which heads have this flag, (layer, head)."""
+        values, limits = measures[self.measure], self.limits
+        z_limit = -OUTLIER if limits.side == "below" else OUTLIER
+        odd = limits.passed(values, limits.threshold)
+        odd |= limits.passed(values, limits.outlier) & limits.passed(robust_z(values), z_limit)
+        if self.kind != "weights":
+            odd &= measures["tokens"] >= MIN_TOKENS
+        return odd if self.applies is None else odd & self.applies(measures)
 
     def strength(self, values: Floats) -> Floats:
-        """How far from ordinary, in units of the threshold's distance from it; 1 is on it."""
-        return np.abs(values - self.ordinary) / abs(self.threshold - self.ordinary)
+        """How far from ordinary, in units of the threshold's distance; 1 at the threshold."""
+        _, threshold, _, ordinary = self.limits
+        return np.abs(values - ordinary) / abs(threshold - ordinary)
 
 
-_CONCENTRATION, _LENGTHS, _VALUES = "concentration", "lengths", "values"
-RULES: tuple[Rule, ...] = (
-    Rule(
-        *("first-token sink", "first_attention", "above", 0.5, 0.3, 0.0),
-        *("attention", _CONCENTRATION, "Vig and Belinkov 2019; Xiao et al. 2024"),
-    ),
-    Rule(
-        *("column sink", "sink_attention", "above", 0.5, 0.3, 0.0),
-        *("attention", _CONCENTRATION, "Clark et al. 2019"),
-    ),
-    Rule(
-        *("entropy collapse", "entropy", "below", 0.1, 0.2, 1.0),
-        *("attention", _CONCENTRATION, "Zhai et al. 2023"),
-    ),
-    Rule(
-        *("null attention", "null_attention", "above", 0.5, 0.25, 0.0),
-        *("attention", _VALUES, "Vig and Belinkov 2019; Kobayashi et al. 2020, section 4"),
-    ),
-    Rule(
-        *("empty value", "first_value", "below", 0.05, 0.05, 1.0),
-        *("attention", _VALUES, "Kobayashi et al. 2020"),
-    ),
-    # Queries longer than keys are a cloud around another: both flags say it.
-    Rule(
-        *("norm disparity", "norm_log_ratio", "both", 2.0, 1.0, 0.0),
-        *("space", _LENGTHS, "Yeh et al. 2023 (AttentionViz), section 5.1.1"),
-    ),
-    Rule(
-        *("clouds apart", "separability", "above", 0.95, 0.9, 0.5),
-        *("space", _LENGTHS, "Yeh et al. 2023 (AttentionViz)"),
-    ),
-    Rule(
-        *("alike weights", "weight_similarity", "both", 0.5, 0.3, 0.0),
-        *("weights", "weights", "Yeh et al. 2023 (AttentionViz)"),
-    ),
-)
+def _exceeds_uniform(measures: Measures, column: str) -> NDArray[np.bool_]:
+    """Where a column gets at least twice the uniform baseline."""
+    return measures[f"{column}_attention"] >= 2 * measures[f"{column}_uniform"]
 
 
-def rule(flag: str) -> Rule:
-    """The rule of that flag. Raises KeyError for a name that is none."""
-    return {each.flag: each for each in RULES}[flag]
+def _sink_reason(row: Row, column: str, token: str) -> str:
+    uniform, contribution = row[f"{column}_uniform"], row[f"{column}_contribution"]
+    return (
+        f"{row[f'{column}_attention']:.2f} of its attention rests on {token} (uniform baseline:"
+        f" {uniform:.2f}), which accounts for {contribution:.2f} of what the head moves"
+    )
+
+
+def _column_sink_reason(row: Row) -> str:
+    """The token by its position; a corpus has roles instead of positions."""
+    token = f"token {row['sink']:.0f}" if np.isfinite(row["sink"]) else row["sink_token"]
+    return _sink_reason(row, "sink", token)
+
+
+def _null_attention_reason(row: Row) -> str:
+    """How short the attended values are; "next to nothing" only of those under a tenth."""
+    short = (
+        f"the values it attends to average {1 - row['null_attention']:.2f} of the head's median"
+        " length (longer ones count as the median)"
+    )
+    empty = f"{row['empty_attention']:.2f} of its attention moves next to nothing"
+    if round(row["empty_attention"], 2) == 0:
+        return short
+    return f"{short}, and {empty}: values under a tenth of it"
+
+
+def _disparity_reason(row: Row) -> str:
+    value = row["norm_log_ratio"]
+    longer, shorter = ("query", "key") if value > 0 else ("key", "query")
+    return f"the median {longer} is {2 ** abs(value):.1f} times as long as the median {shorter}"
+
+
+_TWICE_UNIFORM = "and at least twice the uniform baseline"
+FLAGS: dict[str, Flag] = {
+    flag.name: flag
+    for flag in (
+        Flag(
+            "first-token sink",
+            "first_attention",
+            "attention to the first token",
+            Limits("above", 0.5, 0.3, ordinary=0.0),
+            "attention",
+            "Vig and Belinkov 2019; Xiao et al. 2024",
+            definition="mean attention to the first token, over all tokens. It often means that the"
+            " head has nothing to say here: attention must go somewhere, as rows sum to 1.",
+            reason=lambda row: _sink_reason(row, "first", "the first token"),
+            cause="concentration",
+            applies=lambda measures: _exceeds_uniform(measures, "first"),
+            condition=_TWICE_UNIFORM,
+        ),
+        Flag(
+            "column sink",
+            "sink_attention",
+            "attention to the strongest column",
+            Limits("above", 0.5, 0.3, ordinary=0.0),
+            "attention",
+            "Clark et al. 2019",
+            definition="mean attention to the column with the most, where that is not the first."
+            " The texts of a corpus have different tokens at one position, so there it is the"
+            " separators, the last token of the text, or full stops and commas, whichever get the"
+            " most.",
+            reason=_column_sink_reason,
+            cause="concentration",
+            applies=lambda measures: (measures["sink"] != 1) & _exceeds_uniform(measures, "sink"),
+            condition=_TWICE_UNIFORM,
+        ),
+        Flag(
+            "entropy collapse",
+            "entropy",
+            "relative entropy",
+            Limits("below", 0.1, 0.2, ordinary=1.0),
+            "attention",
+            "Zhai et al. 2023",
+            definition="entropy of a token's attention over that of uniform attention, mean over"
+            " tokens: 0 is one key each. Heads that look at the previous token, the next one or"
+            " themselves are left out: one key each is how they work.",
+            reason="the entropy of its rows is {:.2f} of the maximum (0: one key each)",
+            cause="concentration",
+            applies=lambda measures: measures["offset_attention"] <= THRESHOLDS["previous"],
+            condition="where previous, self and next token have at most"
+            f" {THRESHOLDS['previous']:g}",
+        ),
+        Flag(
+            "null attention",
+            "null_attention",
+            "null attention",
+            Limits("above", 0.5, 0.25, ordinary=0.0),
+            "attention",
+            "Vig and Belinkov 2019; Kobayashi et al. 2020, section 4",
+            definition="attention times how far the value falls short of the head's median, summed:"
+            " Σ aⱼ · max(0, 1 − |f(vⱼ)| / median). With 0.8 of the attention on a token whose value"
+            " is zero, it is 0.8. Only values under a tenth of the median are said to move next to"
+            " nothing.",
+            reason=_null_attention_reason,
+            cause="values",
+        ),
+        Flag(
+            "empty value",
+            "first_value",
+            "the first token's value over the median",
+            Limits("below", 0.05, 0.05, ordinary=1.0),
+            "attention",
+            "Kobayashi et al. 2020",
+            definition="length of the first token's value over the head's median, flagged where"
+            " null attention is not: the head could rest there, but on this text hardly does.",
+            reason="the first token's value has {:.2f} of the median length",
+            cause="values",
+            applies=lambda measures: ~FLAGS["null attention"].raised(measures),
+        ),
+        Flag(
+            "norm disparity",
+            "norm_log_ratio",
+            "log2 of |q| over |k|",
+            Limits("both", 2.0, 1.0, ordinary=0.0),
+            "space",
+            "Yeh et al. 2023 (AttentionViz), section 5.1.1",
+            definition="log2 of the ratio of median |q| to median |k|: 1 is queries twice as long"
+            " as keys, −1 the reverse. Attention does not fix it: c q and k / c give the same"
+            " weights.",
+            reason=_disparity_reason,
+            cause="lengths",  # longer queries are a cloud around the keys: "clouds apart" sees it
+            bounds=None,
+            unit="log2",
+        ),
+        Flag(
+            "clouds apart",
+            "separability",
+            "separability",
+            Limits("above", 0.95, 0.9, ordinary=0.5),
+            "space",
+            "Yeh et al. 2023 (AttentionViz)",
+            definition="share of queries and keys recognised as such once translation has brought"
+            " their centroids together: each goes to the cloud that is nearer by energy distance,"
+            " judged by the other tokens alone (0.5: one cloud). A straight cut would find spread"
+            " and skew only, as the means agree. Queries longer than keys are enough to raise it,"
+            " and c may change lengths.",
+            reason="after translation {:.2f} of queries and keys are recognised (guessing: 0.5)",
+            cause="lengths",
+            bounds=(0.5, 1.0),
+        ),
+        Flag(
+            "alike weights",
+            "weight_similarity",
+            "correlation of W_Q and W_K",
+            Limits("both", 0.5, 0.3, ordinary=0.0),
+            "weights",
+            "Yeh et al. 2023 (AttentionViz)",
+            definition="Pearson correlation of the entries of W_Q and W_K: near 1, a score says how"
+            " similar two tokens are in what the head reads of them, biases aside. Longer vectors"
+            " score higher, so a token need not attend to itself most. A property of the model,"
+            " whatever the text.",
+            reason="the weights of queries and keys correlate at {:+.2f}",
+            bounds=(-1.0, 1.0),
+        ),
+    )
+}
 
 
 def robust_z(values: Floats) -> Floats:
     """(x - median) / MAD over all heads, in units of a normal distribution's sd; same shape.
 
     Where more than half of the heads are equal the MAD is 0, and the mean absolute deviation takes
-    its place (Iglewicz and Hoaglin 1993); where all are equal, z is 0. What is not a number does
-    not count and stays so.
+    its place (Iglewicz and Hoaglin 1993); where all are equal, z is 0. nan is ignored and stays.
     """
-    known = np.isfinite(values)
-    if not known.any():
+    finite = values[np.isfinite(values)]
+    if not finite.size:
         return np.full(values.shape, np.nan)
-    from_median = values - np.median(values[known])
-    sizes = np.abs(from_median[known])
-    unit = np.median(sizes) / _MAD_TO_SD or sizes.mean() * _MEAN_TO_SD or np.inf
-    return np.where(known, from_median / unit, np.nan)
-
-
-def raised(each: Rule, measures: Measures) -> NDArray[np.bool_]:
-    """Which heads raise this flag, (layer, head)."""
-    values = measures[each.measure]
-    z = robust_z(values)
-    with np.errstate(invalid="ignore"):
-        unlike = {"above": z >= OUTLIER, "below": z <= -OUTLIER, "both": np.abs(z) >= OUTLIER}
-    odd = each.beyond(values, each.threshold)
-    odd |= each.beyond(values, each.outlier_from) & unlike[each.side]
-    return odd & _applies(each, measures)
+    deviations = np.abs(finite - np.median(finite))
+    unit = np.median(deviations) / _MAD_TO_SD or deviations.mean() * _MEAN_TO_SD or np.inf
+    return np.where(np.isfinite(values), (values - np.median(finite)) / unit, np.nan)
 
 
 def severities(measures: Measures) -> dict[Kind, Floats]:
     """How far each head's flagged measures lie from ordinary, by kind, (layer, head) each.
 
-    Of flags with one cause the strongest counts: a sink and the low entropy that it makes are one.
+    Of flags with one cause the strongest counts: a sink and the low entropy it makes are one.
     """
     by_cause: dict[tuple[Kind, str], Floats] = {}
-    for each in RULES:
-        flagged = raised(each, measures)
-        strength = np.where(flagged, each.strength(measures[each.measure]), 0.0)
-        cause = each.kind, each.cause
-        by_cause[cause] = np.maximum(by_cause.get(cause, np.zeros(strength.shape)), strength)
+    for flag in FLAGS.values():
+        strength = np.where(flag.raised(measures), flag.strength(measures[flag.measure]), 0.0)
+        cause = flag.kind, flag.cause or flag.name
+        by_cause[cause] = np.maximum(by_cause.get(cause, 0.0), strength)
     return {
-        kind: np.sum([values for (of, _), values in by_cause.items() if of == kind], axis=0)
+        kind: np.sum([values for cause, values in by_cause.items() if cause[0] == kind], axis=0)
         for kind in KINDS
     }
-
-
-def _applies(each: Rule, measures: Measures) -> NDArray[np.bool_]:
-    """Where a rule can say anything, and no other says it better, (layer, head)."""
-    shape = measures[each.measure].shape
-    if each.kind == "weights":
-        return np.ones(shape, dtype=np.bool_)
-    enough = np.broadcast_to(measures["tokens"] >= MIN_TOKENS, shape)
-    if each.flag == "first-token sink":
-        return enough & (measures["first_attention"] >= _CHANCE * measures["first_uniform"])
-    if each.flag == "column sink":
-        above = measures["sink_attention"] >= _CHANCE * measures["sink_uniform"]
-        return enough & (measures["sink"] != 1) & above
-    if each.flag == "entropy collapse":
-        # Previous, next and self are patterns: one key each is how they work.
-        return enough & (measures["offset_attention"] <= THRESHOLDS["previous"])
-    if each.flag == "empty value":
-        return enough & ~raised(rule("null attention"), measures)
-    return enough
-
-
-def reason(each: Rule, one: Mapping[str, float]) -> str:
-    """Why a head has this flag, in words; `one` holds its measures."""
-    value = one[each.measure]
-    if each.flag == "norm disparity":
-        longer, shorter = ("query", "key") if value > 0 else ("key", "query")
-        return f"the median {longer} is {2 ** abs(value):.1f} times as long as the median {shorter}"
-    if each.flag in {"first-token sink", "column sink"}:
-        return _sink(each.measure.removesuffix("_attention"), one)
-    if each.flag == "null attention":
-        return null_attention_in_words(one)
-    return _REASONS[each.flag].format(value).replace("-", "−")
-
-
-def _sink(column: str, one: Mapping[str, float]) -> str:
-    """What the first token or the strongest column takes; a corpus has names, not positions."""
-    which = "the first token" if column == "first" else str(one["sink_token"])
-    if column != "first" and np.isfinite(one["sink"]):
-        which = f"token {one['sink']:.0f}"
-    even, carried = one[f"{column}_uniform"], one[f"{column}_contribution"]
-    return (
-        f"{one[f'{column}_attention']:.2f} of its attention rests on {which} (an even head:"
-        f" {even:.2f}), which carries {carried:.2f} of what is moved"
-    )
-
-
-def null_attention_in_words(one: Mapping[str, float]) -> str:
-    """How short the values are that a head's attention rests on; nothing more is said of it.
-
-    That attention "moves next to nothing" is said of values under a tenth of the median only.
-    """
-    short = (
-        f"the values that it attends to average {1 - one['null_attention']:.2f} of the head's"
-        " median length (longer ones count as the median)"
-    )
-    empty = f"{one['empty_attention']:.2f}"
-    if empty == "0.00":
-        return short
-    return (
-        f"{short}, and {empty} of its attention moves next to nothing: values under a tenth of that"
-    )
-
-
-_REASONS = {
-    "clouds apart": "after translation {:.2f} of queries and keys are named right (guessing: 0.5)",
-    "empty value": "the first token's value has {:.2f} of the median length",
-    "entropy collapse": "the entropy of its rows is {:.2f} of the maximum (0: one key each)",
-    "alike weights": "the weights of queries and keys correlate at {:+.2f}",
-}

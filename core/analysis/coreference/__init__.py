@@ -2,18 +2,11 @@
 
 from core.analysis.coreference.table import (
     BestHead,
+    Estimate,
     Resolved,
     best_head,
     coreference_table,
-    pool,
     resolve,
 )
 
-__all__ = [
-    "BestHead",
-    "Resolved",
-    "best_head",
-    "coreference_table",
-    "pool",
-    "resolve",
-]
+__all__ = ["BestHead", "Estimate", "Resolved", "best_head", "coreference_table", "resolve"]

@@ -1,4 +1,4 @@
-"""Means of values that come in groups, with intervals: what is drawn anew is the group.
+"""Means of values that come in groups, with intervals: resampling draws whole groups.
 
 Efron and Tibshirani 1993, chapter 13 (percentile intervals); for many means at once the largest
 studentized deviation in each resample (Romano and Wolf 2005, section 4).
@@ -21,28 +21,6 @@ LEVEL = 0.95
 SEED = 20_190_611  # so that the same values give the same intervals
 
 
-@dataclass(frozen=True)
-class Estimate:
-    """A mean and the bounds of its 95 % interval."""
-
-    mean: float
-    low: float
-    high: float
-
-
-@dataclass(frozen=True, eq=False)
-class Estimates:
-    """Means and the bounds of their 95 % intervals, (column,) each."""
-
-    mean: Floats
-    low: Floats
-    high: Floats
-
-    def of(self, column: int) -> Estimate:
-        """One of them."""
-        return Estimate(*(float(each[column]) for each in (self.mean, self.low, self.high)))
-
-
 @dataclass(frozen=True, eq=False)
 class Draws:
     """How often each group was drawn.
@@ -56,6 +34,14 @@ class Draws:
     groups: NDArray[np.intp]
     times: Floats
 
+    def means(self, values: Floats) -> Floats:
+        """The mean of each column of `values` (value, column), (resample, column)."""
+        count = self.times.shape[1]
+        sums = np.zeros((count, values.shape[1]))
+        np.add.at(sums, self.groups, values)
+        sizes = np.bincount(self.groups, minlength=count).astype(np.float64)
+        return np.asarray((self.times @ sums) / (self.times @ sizes)[:, None], dtype=np.float64)
+
 
 def draw_groups(groups: NDArray[np.intp]) -> Draws:
     """Draw as many groups as there are, with replacement, `RESAMPLES` times."""
@@ -65,22 +51,20 @@ def draw_groups(groups: NDArray[np.intp]) -> Draws:
     return Draws(groups, times.astype(np.float64))
 
 
-def interval(values: Floats, draws: Draws) -> Estimates:
-    """Mean of each column of `values` (value, column), and its percentile interval.
+def interval(values: Floats, draws: Draws) -> Floats:
+    """Mean of each column of `values` (value, column) and its 95 % interval, (3, column).
 
-    The bounds are not numbers where there is one group, which says nothing about others.
+    The bounds are nan where there is one group, which says nothing about others.
     """
     mean = values.mean(axis=0)
     if draws.times.shape[1] == 1:
-        unknown = np.full_like(mean, np.nan)
-        return Estimates(mean, unknown, unknown)
+        return np.stack([mean, *np.full((2, *mean.shape), np.nan)])
     tails = [(1 - LEVEL) / 2, (1 + LEVEL) / 2]
-    low, high = np.quantile(_resampled(values, draws), tails, axis=0)
-    return Estimates(mean, low, high)
+    return np.stack([mean, *np.quantile(draws.means(values), tails, axis=0)])
 
 
 def lower_bounds(values: Floats, draws: Draws) -> Floats:
-    """Bounds that all columns' true means lie above at once with 95 % confidence, (column,).
+    """Bounds that all columns' true means exceed at once with 95 % confidence, (column,).
 
     mean - q * se, where q is what the largest of (resampled mean - mean) / se over the columns
     stays below in 95 % of the resamples. So the best of many columns is judged as the best of many.
@@ -89,19 +73,10 @@ def lower_bounds(values: Floats, draws: Draws) -> Floats:
     mean = values.mean(axis=0)
     if draws.times.shape[1] == 1:
         return np.full_like(mean, -np.inf)
-    again = _resampled(values, draws)
-    error = again.std(axis=0)
+    resampled = draws.means(values)
+    error = resampled.std(axis=0)
     varies = error > np.finfo(np.float64).eps * 16
     if not varies.any():
         return np.asarray(mean, dtype=np.float64)
-    largest = ((again - mean)[:, varies] / error[varies]).max(axis=1)
+    largest = ((resampled - mean)[:, varies] / error[varies]).max(axis=1)
     return np.asarray(mean - np.quantile(largest, LEVEL) * error, dtype=np.float64)
-
-
-def _resampled(values: Floats, draws: Draws) -> Floats:
-    """The mean of each column in each resample, (resample, column)."""
-    count = draws.times.shape[1]
-    sums = np.zeros((count, values.shape[1]))
-    np.add.at(sums, draws.groups, values)
-    sizes = np.bincount(draws.groups, minlength=count).astype(np.float64)
-    return np.asarray((draws.times @ sums) / (draws.times @ sizes)[:, None], dtype=np.float64)

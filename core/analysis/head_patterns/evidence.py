@@ -1,4 +1,4 @@
-"""What speaks for a pattern: the pattern itself as a matrix, and its share token by token."""
+"""The evidence for a pattern on one text: the pattern as a matrix, and its share of each token."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Evidence:
-    """One matrix of attention beside a pattern, on one text.
+    """One attention matrix beside a pattern.
 
     Attributes
     ----------
-    ideal : float32 (token, token), what a head that does nothing else would do: its rows are spread
-        evenly over the pattern's pairs, and nan for tokens that have none.
-    share : (token,), how much of each row follows; for "broad" the row's relative entropy. nan for
-        tokens that have no such pair.
-    uniform : (token,), the same of an even row.
-    strongest : (token,), the position each token attends to most.
+    ideal : float32 (token, token), what a head that does nothing else would do: rows are uniform
+        over the pattern's pairs, and nan for tokens that have none.
+    share : (token,), how much of each row follows the pattern; for "broad", the row's relative
+        entropy. nan for tokens without such a pair.
+    uniform : (token,), the same for uniform attention.
+    strongest : (token,), the position that each token attends to most.
     """
 
     ideal: Array
@@ -43,11 +43,10 @@ class Evidence:
         return int(np.isfinite(self.share).sum())
 
 
-def evidence(weights: Array, even: Array, tokens: tuple[Token, ...], pattern: str) -> Evidence:
-    """The evidence for `pattern`, a class of `core.analysis.head_patterns.naming.NAMING`.
+def evidence(weights: Array, uniform: Array, tokens: tuple[Token, ...], pattern: str) -> Evidence:
+    """The evidence for a pattern of `NAMING`.
 
-    On a text that is not repeated as a whole, "induction" is from a token to those right after its
-    earlier copies.
+    "induction" is here from a token to those right after its earlier copies.
 
     Parameters
     ----------
@@ -55,19 +54,19 @@ def evidence(weights: Array, even: Array, tokens: tuple[Token, ...], pattern: st
     uniform : uniform attention to everything permitted; 0 is not permitted.
     """
     record = NAMING[pattern]
-    allowed = even > 0
+    allowed = uniform > 0
     pairs = allowed if record.pairs is None else allowed & record.pairs(tokens)
-    has = np.asarray(pairs.any(axis=1))
     if record.measured == "entropy":
-        relative, choice = relative_entropy(np.stack([weights, even]), np.stack([allowed, allowed]))
-        has = choice[0]
-        share, chance = relative
+        both = np.stack([weights, uniform])
+        (share, baseline), (has_pair, _) = relative_entropy(both, np.stack([allowed, allowed]))
     else:
-        share, chance = ((each * pairs).sum(axis=1, dtype=np.float64) for each in (weights, even))
-    ideal = np.where(has[:, None], uniform_attention(pairs), np.float32(np.nan))
+        has_pair = pairs.any(axis=1)
+        share, baseline = (
+            (each * pairs).sum(axis=1, dtype=np.float64) for each in (weights, uniform)
+        )
     return Evidence(
-        ideal,
-        np.where(has, share, np.nan),
-        np.where(has, chance, np.nan),
+        np.where(has_pair[:, None], uniform_attention(pairs), np.float32(np.nan)),
+        np.where(has_pair, share, np.nan),
+        np.where(has_pair, baseline, np.nan),
         weights.argmax(axis=1),
     )

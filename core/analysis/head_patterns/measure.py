@@ -1,9 +1,8 @@
-"""How much of each head's attention falls on the pairs of each pattern, added up over a text.
+"""How much of each head's attention falls on the pairs of each pattern, summed over a text.
 
-The score is the share of attention on the pairs: per token, then the mean over the tokens for which
-the model permits such a pair at all. So it is between 0 and 1, and the same sum over a head with
-uniform attention is its baseline. Sums and how many tokens they are over are kept apart, so that
-texts can be added, and resampled.
+A score is the share of attention on the pairs: per token, then the mean over the tokens for which
+the model permits such a pair at all. So it lies between 0 and 1, and uniform attention gives its
+baseline. Sums and token counts are kept apart, so that texts can be added and resampled.
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ if TYPE_CHECKING:
     Counts = NDArray[np.int_]
     Pairs = NDArray[np.bool_]
 
-# Of a text itself: not on texts of their own, and not by the model's embeddings.
+# Patterns of the text itself: those that need neither repeated sequences nor embeddings.
 ON_TEXT = tuple(each for each in PATTERNS if each.measured in {"pairs", "distance", "entropy"})
 TABLE = tuple(each for each in ON_TEXT if each.in_table)
 HEAD_VIEW = tuple(each for each in ON_TEXT if each.in_head_view)
@@ -42,11 +41,10 @@ class Measured:
     Attributes
     ----------
     names : of the scores.
-    sums : float64 (score, layer, head), over the tokens that have such a pair: the share of their
-        attention on it; how many tokens away they attend; and the entropy of their row over that of
-        an even one.
-    uniform : the same for a head with uniform attention to all that it may see.
-    counts : int (score, layer, head), how many tokens that is.
+    sums : float64 (score, layer, head), summed over the tokens that have such a pair: the share of
+        their attention on it, or how many tokens away they attend, or their relative entropy.
+    uniform : the same for uniform attention to all permitted keys.
+    counts : int (score, layer, head), how many tokens were summed.
     tokens : how many tokens the text has.
     """
 
@@ -59,12 +57,12 @@ class Measured:
 
 @dataclass(frozen=True, eq=False)
 class Scores:
-    """What heads score, each part by score and all of one shape, such as (layer, head).
+    """What heads score, by name of the score; arrays of one shape, such as (layer, head).
 
     Attributes
     ----------
     means : over the query tokens that have such a pair; nan where none has.
-    uniform : the same for a head with uniform attention.
+    uniform : the uniform baseline.
     query_tokens : how many query tokens that is.
     """
 
@@ -80,112 +78,111 @@ def measure_text(trace: Trace, patterns: Sequence[Pattern] = TABLE) -> Measured:
     """
     from threadpoolctl import threadpool_limits
 
-    ruler = Ruler(trace.tokens, patterns)
-    heads = trace.shape[1]
-    even: dict[int, tuple[Floats, Counts]] = {}  # layers that share a mask share these
-    found = []
+    ruler = _Ruler(trace.tokens, patterns)
+    baselines: dict[int, tuple[Floats, Counts]] = {}  # layers that share a mask share these
+    layers = []
     # Matrices this small gain nothing from threads, which wait for each other on a busy server.
     with threadpool_limits(1, user_api="blas"):
         for layer in range(trace.shape[0]):
             allowed = permitted_pairs(trace, layer)
             mask = id(trace.layers[layer].mask)
-            if mask not in even:
-                even[mask] = (
-                    ruler.sums(uniform_attention(allowed), allowed),
-                    ruler.counts(allowed),
-                )
-            found.append((ruler.sums(trace.attention(layer), allowed), *even[mask]))
-    sums, evens, counts = (
-        np.stack([np.broadcast_to(part, (len(patterns), heads)) for part in parts], axis=1)
-        for parts in zip(*found, strict=True)
+            if mask not in baselines:
+                uniform = ruler.sums(uniform_attention(allowed), allowed)
+                baselines[mask] = uniform, ruler.counts(allowed)
+            layers.append((ruler.sums(trace.attention(layer), allowed), *baselines[mask]))
+    shape = len(patterns), trace.shape[1]
+    sums, uniform, counts = (
+        np.stack([np.broadcast_to(part, shape) for part in parts], axis=1)
+        for parts in zip(*layers, strict=True)
     )
-    return Measured(ruler.names, sums, evens, counts.astype(np.int_), len(trace.tokens))
+    return Measured(ruler.names, sums, uniform, counts.astype(np.int_), len(trace.tokens))
 
 
-def measure_matrix(weights: Array, even: Array, tokens: tuple[Token, ...]) -> Measured:
-    """One attention matrix (token, token) that is no head's own, as if it were a model's only one.
+def measure_matrix(weights: Array, uniform: Array, tokens: tuple[Token, ...]) -> Measured:
+    """One attention matrix (token, token), as if it were a model's only head.
 
-    `even` is what it would be with uniform attention in every head; where that is 0 nothing is
-    permitted.
+    `uniform` is uniform attention to all permitted keys, 0 elsewhere.
     """
-    ruler = Ruler(tokens, TABLE)
-    allowed = (even > 0)[None]
-    sums, baseline, counts = (
-        ruler.sums(weights[None], allowed),
-        ruler.sums(even[None], allowed),
-        ruler.counts(allowed),
+    ruler = _Ruler(tokens, TABLE)
+    allowed = (uniform > 0)[None]
+    return Measured(
+        ruler.names,
+        ruler.sums(weights[None], allowed)[:, None],
+        ruler.sums(uniform[None], allowed)[:, None],
+        ruler.counts(allowed)[:, None],
+        len(tokens),
     )
-    return Measured(ruler.names, sums[:, None], baseline[:, None], counts[:, None], len(tokens))
 
 
 def mean_scores(measured: Sequence[Measured]) -> Scores:
     """Means over the tokens of all texts, (layer, head) by score."""
-    counts = np.sum([each.counts for each in measured], axis=0)
-    with np.errstate(invalid="ignore"):  # 0 / 0 is nan: no token has such a pair
-        means = np.sum([each.sums for each in measured], axis=0) / counts
-        uniform = np.sum([each.uniform for each in measured], axis=0) / counts
-    return Scores(
-        *(
-            dict(zip(measured[0].names, part, strict=True))
-            for part in (means, uniform, counts.astype(np.float64))
-        )
+    sums, uniform, counts = (
+        np.sum([getattr(each, part) for each in measured], axis=0)
+        for part in ("sums", "uniform", "counts")
     )
+    return named_scores(measured[0].names, sums, uniform, counts.astype(np.float64))
+
+
+def named_scores(names: Sequence[str], sums: Floats, uniform: Floats, counts: Floats) -> Scores:
+    """Means from sums and counts, all (score, ...)."""
+    with np.errstate(invalid="ignore"):  # 0 / 0 is nan: no token has such a pair
+        parts = (sums / counts, uniform / counts, counts)
+    return Scores(*(dict(zip(names, part, strict=True)) for part in parts))
 
 
 def head_scores(trace: Trace, patterns: Sequence[Pattern] = ON_TEXT) -> dict[str, Floats]:
     """How much of each head's attention follows each pattern on this text.
 
-    float64 (layer, head) by the name of the score; `Pattern.measures` says of what it is the mean
-    over tokens. nan where no token has such a pair that the model permits.
+    float64 (layer, head) by the name of the score, the mean over tokens of what `Pattern.measures`
+    says; nan where no token has such a pair that the model permits.
     """
     return mean_scores([measure_text(trace, patterns)]).means
 
 
-def uniform_scores(trace: Trace, patterns: Sequence[Pattern] = ON_TEXT) -> dict[str, Floats]:
-    """What :func:`head_scores` would be if each token attended evenly to all it may see."""
-    return mean_scores([measure_text(trace, patterns)]).uniform
-
-
 def uniform_attention(allowed: Pairs) -> Array:
-    """Each row uniform over what it may see; float32, of the shape of `allowed`."""
+    """Each row uniform over its permitted keys; float32, of the shape of `allowed`."""
     weights = allowed.astype(np.float32)
     weights /= np.maximum(weights.sum(axis=-1, keepdims=True), 1)
     return weights
 
 
-class Ruler:
+class _Ruler:
     """The pairs of some patterns on one text, ready to be multiplied with attention.
 
     Attributes
     ----------
     names : of their scores.
+    measured : what each is measured by.
     pairs : boolean (token, token) of each pattern, None for those by distance or entropy.
     flat : float32 (all but entropy, token * token): the pairs, and distances in tokens.
     """
 
     def __init__(self, tokens: tuple[Token, ...], patterns: Sequence[Pattern]) -> None:
-        places = np.arange(len(tokens))
-        self._measured = [each.measured for each in patterns]
+        positions = np.arange(len(tokens))
         self.names = tuple(each.score for each in patterns)
+        self.measured = [each.measured for each in patterns]
         self.pairs = [
             each.pairs(tokens) if each.measured == "pairs" and each.pairs else None
             for each in patterns
         ]
-        weighed = [
-            np.abs(places[:, None] - places) if of == "distance" else pairs
-            for of, pairs in zip(self._measured, self.pairs, strict=True)
-            if of != "entropy"
+        factors = [
+            np.abs(positions[:, None] - positions) if kind == "distance" else pairs
+            for kind, pairs in zip(self.measured, self.pairs, strict=True)
+            if kind != "entropy"
         ]
-        self.flat = np.array(weighed, np.float32).reshape(len(weighed), len(tokens) ** 2)
+        self.flat = np.array(factors, np.float32).reshape(len(factors), len(tokens) ** 2)
 
     def sums(self, weights: Array, allowed: Pairs) -> Floats:
         """Of attention (head, token, token): float64 (score, head)."""
         shares = iter((weights.reshape(len(weights), -1) @ self.flat.T).astype(np.float64).T)
-        sums = [
-            next(shares) if of != "entropy" else relative_entropy(weights, allowed)[0].sum(axis=-1)
-            for of in self._measured
-        ]
-        return np.stack(sums)
+        return np.stack(
+            [
+                relative_entropy(weights, allowed)[0].sum(axis=-1)
+                if kind == "entropy"
+                else next(shares)
+                for kind in self.measured
+            ]
+        )
 
     def counts(self, allowed: Pairs) -> Counts:
         """How many tokens have a permitted pair, or a choice, int (score, 1 or head)."""
@@ -193,18 +190,19 @@ class Ruler:
             "distance": np.full(len(allowed), allowed.shape[-1]),
             "entropy": (allowed.sum(axis=-1) > 1).sum(axis=-1),
         }
-        counts = [
-            tokens[of] if pairs is None else (pairs & allowed).any(axis=-1).sum(axis=-1)
-            for of, pairs in zip(self._measured, self.pairs, strict=True)
-        ]
-        return np.stack(counts)
+        return np.stack(
+            [
+                tokens[kind] if pairs is None else (pairs & allowed).any(axis=-1).sum(axis=-1)
+                for kind, pairs in zip(self.measured, self.pairs, strict=True)
+            ]
+        )
 
 
 def mean_relative_entropy(weights: Array, allowed: Pairs) -> Floats:
     """H / ln(permitted keys), mean over the rows that may see more than one key, (head,).
 
-    1 where attention is even, 0 where each row looks at one key. Not a number when no row has a
-    choice. `weights` is (head, token, token), `allowed` that or (1, token, token).
+    1 for uniform attention, 0 where each row looks at one key; nan when no row has a choice.
+    `weights` is (head, token, token), `allowed` that or (1, token, token).
     """
     relative, choice = relative_entropy(weights, allowed)
     rows = choice.sum(axis=-1)
@@ -213,7 +211,7 @@ def mean_relative_entropy(weights: Array, allowed: Pairs) -> Floats:
 
 
 def relative_entropy(weights: Array, allowed: Pairs) -> tuple[Floats, Pairs]:
-    """H / ln(permitted keys) of each row, and whether it has a choice; 0 where it has none.
+    """H / ln(permitted keys) of each row, 0 for a row without a choice; and whether it has one.
 
     (head, token, token) in, float64 and boolean (head, token) out.
     """

@@ -1,4 +1,4 @@
-"""From scores to the name of a pattern: thresholds, and which pattern a head is said to follow."""
+"""From scores to the name of a pattern: thresholds, and the pattern that each head follows."""
 
 from __future__ import annotations
 
@@ -25,15 +25,19 @@ NAMING: Mapping[str, Pattern] = {
     if pattern.naming
 }
 NONE = "none"
-TOO_SHORT = "too_short"  # instead of a name where the text is, for the pages
+TOO_SHORT = "too_short"  # instead of a name, for texts under the minimum
 THRESHOLDS: Mapping[str, float] = {name: pattern.threshold for name, pattern in NAMING.items()}
 
 
 @dataclass(frozen=True, eq=False)
 class Assignment:
-    """Attributes: `number`, of the class in `NAMING`, -1 for none; `confidence`, nan for none.
+    """The pattern of each head; both arrays have the shape of the scores.
 
-    Both have the shape of the scores.
+    Attributes
+    ----------
+    number : of the pattern in `NAMING`, -1 for none.
+    confidence : (score - limit) / (1 - limit), 0 at the limit and 1 for all attention; nan for
+        none.
     """
 
     number: NDArray[np.int_]
@@ -41,36 +45,32 @@ class Assignment:
 
     @property
     def names(self) -> NDArray[np.str_]:
-        """The classes in words, "none" where no pattern passes."""
+        """The patterns by name, "none" where no pattern passes."""
         return np.array([*NAMING, NONE])[self.number]
 
 
-def complete(thresholds: Mapping[str, float] | None) -> dict[str, float]:
-    """All thresholds, with these in place of the usual ones.
+def score_limits(
+    uniform: Mapping[str, Floats], thresholds: Mapping[str, float] | None = None
+) -> dict[str, Floats]:
+    """What a score must exceed, by pattern: its threshold, or the uniform baseline if that is more.
+
+    Parameters
+    ----------
+    uniform : the uniform baseline, by score.
+    thresholds : instead of some of `THRESHOLDS`.
 
     Raises
     ------
     ValueError
-        For an unknown class.
+        For a threshold of an unknown pattern.
     """
-    unknown = set(thresholds or {}) - set(NAMING)
-    if unknown:
-        raise ValueError(f"no class is called {min(unknown)!r}: there are {', '.join(NAMING)}")
-    return {**THRESHOLDS, **(thresholds or {})}
-
-
-def thresholds_above(
-    uniform: Mapping[str, Floats], thresholds: Mapping[str, float] | None = None
-) -> dict[str, Floats]:
-    """What a score must exceed, by class: the threshold, or the uniform baseline if that is more.
-
-    `uniform` is what a uniform head scores, by score.
-    """
-    wanted = complete(thresholds)
+    if unknown := set(thresholds or {}) - set(NAMING):
+        raise ValueError(f"no pattern is called {min(unknown)!r}: there are {', '.join(NAMING)}")
+    chosen = {**THRESHOLDS, **(thresholds or {})}
     return {
-        name: np.maximum(uniform[pattern.score], wanted[name])
+        name: np.maximum(uniform[pattern.score], chosen[name])
         if pattern.baseline == "uniform"
-        else np.full_like(uniform[pattern.score], wanted[name])
+        else np.full_like(uniform[pattern.score], chosen[name])
         for name, pattern in NAMING.items()
     }
 
@@ -81,24 +81,21 @@ def assign_patterns(
     query_tokens: Mapping[str, Floats],
     thresholds: Mapping[str, float] | None = None,
 ) -> Assignment:
-    """The first class of `NAMING` that has enough evidence and exceeds its threshold, and how far.
+    """The first pattern of `NAMING` that has enough query tokens and exceeds its limit.
 
     Parameters
     ----------
-    scores, uniform, query_tokens : by score, all of one shape; a score of nan never passes.
-        `uniform` is that of a uniform head; `query_tokens` how many tokens the score is over.
-
-    The confidence is (score - threshold) / (1 - threshold): 0 at the threshold, 1 when all
-    attention follows.
+    scores, uniform, query_tokens : by score, all of one shape: the score, which never passes where
+        it is nan, its uniform baseline, and how many query tokens it is over.
     """
-    limits = thresholds_above(uniform, thresholds)
+    limits = score_limits(uniform, thresholds)
     shape = scores["previous"].shape
     number = np.full(shape, -1)
     confidence = np.full(shape, np.nan)
     for index, (name, pattern) in enumerate(NAMING.items()):
-        value, limit = scores[pattern.score], limits[name]
+        score, limit = scores[pattern.score], limits[name]
         enough = query_tokens[pattern.score] >= pattern.min_query_tokens
-        passes = (number < 0) & enough & (value > limit)
+        passes = (number < 0) & enough & (score > limit)
         number[passes] = index
-        confidence[passes] = ((value - limit)[passes] / (1 - limit)[passes]).clip(0, 1)
+        confidence[passes] = ((score - limit)[passes] / (1 - limit)[passes]).clip(0, 1)
     return Assignment(number, confidence)

@@ -30,14 +30,9 @@ def at_offset(offset: int) -> Callable[[tuple[Token, ...]], Pairs]:
     return lambda tokens: np.eye(len(tokens), k=offset, dtype=np.bool_)
 
 
-def on_keys(chosen: Callable[[Token], bool]) -> Callable[[tuple[Token, ...]], Pairs]:
-    """From each token to those that are `chosen`."""
-
-    def pairs(tokens: tuple[Token, ...]) -> Pairs:
-        keys = np.array([chosen(token) for token in tokens])
-        return np.broadcast_to(keys, (len(tokens), len(tokens)))
-
-    return pairs
+def on_keys(condition: Callable[[Token], bool]) -> Callable[[tuple[Token, ...]], Pairs]:
+    """From each token to those that meet the condition."""
+    return lambda tokens: np.tile([condition(token) for token in tokens], (len(tokens), 1))
 
 
 def is_mark(token: Token) -> bool:
@@ -47,49 +42,47 @@ def is_mark(token: Token) -> bool:
 
 def other_sentence_pairs(tokens: tuple[Token, ...]) -> Pairs:
     """Pairs of ordinary tokens of different sentences, boolean (token, token)."""
-    ordinary = np.array([not token.special for token in tokens])
     segments = np.array([token.segment for token in tokens])
-    return ordinary[:, None] & ordinary & (segments[:, None] != segments)
+    return _ordinary_pairs(tokens) & (segments[:, None] != segments)
 
 
 def same_token_pairs(tokens: tuple[Token, ...]) -> Pairs:
     """Pairs of two positions that hold the same token, boolean (token, token).
 
-    Upper and lower case are one; special tokens have none.
+    Upper and lower case are the same; special tokens do not count.
     """
-    shown = np.array([token.display.casefold() for token in tokens], dtype=np.object_)
+    names = np.array([token.display.casefold() for token in tokens], dtype=np.object_)
+    same = np.asarray(names[:, None] == names, dtype=np.bool_)
+    return same & _ordinary_pairs(tokens) & ~np.eye(len(tokens), dtype=np.bool_)
+
+
+def _ordinary_pairs(tokens: tuple[Token, ...]) -> Pairs:
     ordinary = np.array([not token.special for token in tokens])
-    alike = np.asarray(shown[:, None] == shown[None, :], dtype=np.bool_)
-    return alike & ordinary[:, None] & ordinary & ~np.eye(len(tokens), dtype=np.bool_)
+    return ordinary[:, None] & ordinary
 
 
 def induction_pairs(tokens: tuple[Token, ...]) -> Pairs:
-    """From each token to those that stand right after an earlier copy of it, (token, token)."""
-    size = len(tokens)
-    earlier = same_token_pairs(tokens) & np.tri(size, k=-1, dtype=np.bool_)
-    after = np.zeros((size, size), dtype=np.bool_)
-    after[:, 1:] = earlier[:, :-1]
-    return after
+    """From each token to those right after an earlier copy of it, boolean (token, token)."""
+    earlier = np.tril(same_token_pairs(tokens), k=-1)
+    return np.pad(earlier[:, :-1], ((0, 0), (1, 0)))
 
 
-def word_pairs(tokens: tuple[Token, ...]) -> tuple[Pairs, Pairs]:
-    """Pairs in two occurrences of one word; and those in two occurrences or forms of one word.
+def related_word_pairs(tokens: tuple[Token, ...]) -> Pairs:
+    """Pairs of tokens in two occurrences or forms of one word, boolean (token, token).
 
-    The pieces of one occurrence are no pair of each other. Boolean (token, token), twice.
+    The pieces of one occurrence are not a pair.
     """
     groups = word_groups(tokens)
     words = [
-        "" if tokens[group[0]].special else _bare(join_pieces([tokens[i] for i in group]))
+        "" if tokens[group[0]].special else _letters(join_pieces([tokens[i] for i in group]))
         for group in groups
     ]
     distinct, number = np.unique(np.array(words, dtype=np.object_), return_inverse=True)
-    wordlike = distinct.astype(np.bool_)  # neither special nor nothing but marks
-    alike = _forms(distinct)[np.ix_(number, number)]
-    repeated = number[:, None] == number[None, :]
-    other = wordlike[number][:, None] & ~np.eye(len(words), dtype=np.bool_)
+    has_letters = distinct.astype(np.bool_)[number]
+    related = _forms(distinct)[np.ix_(number, number)] & has_letters[:, None]
+    np.fill_diagonal(related, val=False)
     pieces = np.repeat(np.arange(len(groups)), [len(group) for group in groups])
-    spread = np.ix_(pieces, pieces)
-    return (repeated & other)[spread], (alike & other)[spread]
+    return related[np.ix_(pieces, pieces)]
 
 
 def _forms(words: NDArray[np.object_]) -> Pairs:
@@ -105,19 +98,17 @@ def _forms(words: NDArray[np.object_]) -> Pairs:
 
 
 def are_forms(a: str, b: str) -> bool:
-    """Whether two words are one word, or begin alike and end differently (see `SAME_START`).
+    """Whether two words are equal, or begin alike and end differently (see `SAME_START`).
 
     A rule of spelling, not of meaning: "thing" and "think" pass, "leaf" and "leaves" do not.
     """
-    shared = 0
-    for left, right in zip(a, b, strict=False):
-        if left != right:
-            break
-        shared += 1
+    shared = sum(
+        1 for _ in itertools.takewhile(lambda pair: pair[0] == pair[1], zip(a, b, strict=False))
+    )
     return a == b or (shared >= SAME_START and max(len(a), len(b)) - shared <= OTHER_END)
 
 
-def _bare(word: str) -> str:
-    """The word in lower case without the marks around it; empty when it is nothing but marks."""
+def _letters(word: str) -> str:
+    """The word in lower case without the marks around it; empty if it is nothing but marks."""
     letters = [index for index, char in enumerate(word) if char.isalnum()]
     return word[letters[0] : letters[-1] + 1].casefold() if letters else ""

@@ -1,4 +1,4 @@
-"""Every head pattern, one record each: the pairs it is made of, and where heads are told of it.
+"""Every head pattern, one record each: its pairs, and where the app uses it.
 
 A new pattern is a record here and its words in :mod:`core.ui.words.pattern_words`; the table, the
 model view, the head view and the patterns page take it from there.
@@ -16,8 +16,8 @@ from core.analysis.head_patterns.pairs import (
     is_mark,
     on_keys,
     other_sentence_pairs,
+    related_word_pairs,
     same_token_pairs,
-    word_pairs,
 )
 from core.analysis.related_words.heads import LEVEL
 
@@ -44,10 +44,10 @@ class Naming:
 
     Attributes
     ----------
-    rank : its place from the most specific pattern: the first that a head clearly follows names it.
+    rank : from the most specific pattern: the first that a head clearly follows names it.
     letter : of these heads on maps.
-    category : their colour there, as one of the palette's categories; None for a hue.
-    hue : their colour in degrees (CIE LCh), `light` and `dark` being its lightness in either theme.
+    category : their colour there, one of the palette's categories; None for a hue.
+    hue : their colour in degrees (CIE LCh), with the lightness `light` or `dark` in each theme.
     """
 
     rank: int
@@ -64,21 +64,21 @@ class Pattern:
 
     Attributes
     ----------
-    name : as links and the table's column ``class`` have it.
+    name : in links and in the table's column ``class``.
     measures : what its score is; a share of attention unless it says otherwise.
     pairs : the (query, key) pairs of a text, boolean (token, token); None for all pairs.
-    naming : how it names heads; None where it names none.
+    naming : how it names heads; None if it names none.
     measured : by attention on the `pairs`; by how many tokens away heads attend; by entropy; by
-        attention on the pairs of sequences that stand twice (:mod:`.induction`); or by words that
-        are related in the model's own embeddings (:mod:`core.analysis.related_words`).
+        attention on the pairs of sequences repeated twice (:mod:`.induction`); or by words that are
+        related in the model's own embeddings (:mod:`core.analysis.related_words`).
     score : its column of the table, where that is not the `name`.
     threshold : the score must exceed it; for "permutation", the share of random arrangements.
-    source : whose threshold that is.
-    baseline : what the score must exceed besides: that of a head with uniform attention, or that of
-        words in random places. "none" for entropy, of which a uniform head has the most there is.
+    source : of the threshold.
+    baseline : what the score must exceed besides: the uniform baseline, or that of words in random
+        places. "none" for entropy, of which uniform attention has the most.
     min_query_tokens : how many query tokens must have such a pair before the score says anything.
-    highlight : its place among those that the model view looks for. None where it is not one.
-    link : what the model view's links call it, where that is not the `name`.
+    highlight : its place among those that the model view looks for; None if it is not one.
+    link : its name in the model view's links, where that is not the `name`.
     in_table, in_head_view : whether it has a column of the table, a number in the head view.
     """
 
@@ -102,11 +102,11 @@ class Pattern:
         object.__setattr__(self, "link", self.link or self.name)
 
 
-# In the order of the table's columns. Clark et al. look at the previous and the next token with
-# more than half of the attention, and test [CLS], [SEP] and punctuation each against 0.6 (their
-# code), so that no head is named by the sum of these. None is named by [CLS] alone: it is the first
-# token, which 0.5 is asked of here. Their broad heads have an entropy above 3.8 nats on 128 tokens,
-# 0.78 of ln 128; ours have 0.78 of the largest entropy that a text of any length allows.
+# In the order of the table's columns. Clark et al. look at heads with more than half of their
+# attention on the previous or the next token, and test [CLS], [SEP] and punctuation each against
+# 0.6 (their code), so none is named by the sum of these. None is named by [CLS] alone: it is the
+# first token, where 0.5 is enough here. Their broad heads have an entropy above 3.8 nats on 128
+# tokens, 0.78 of ln 128; ours have 0.78 of the maximum for a text of any length.
 PATTERNS = (
     Pattern(
         "previous",
@@ -175,18 +175,12 @@ PATTERNS = (
         "same_token",
         "on other positions that hold the same token",
         same_token_pairs,
-        Naming(4, "=", category=3),  # before "self": there it rests when nothing is repeated
-    ),
-    Pattern(
-        "same_word",
-        "on other occurrences of the token's word, all pieces of them",
-        lambda tokens: word_pairs(tokens)[0],
-        in_table=False,
+        Naming(4, "=", category=3),  # before "self", its place to rest when nothing repeats
     ),
     Pattern(
         "related_word",
         "on other occurrences of the token's word and of forms of it (`pairs.SAME_START`)",
-        lambda tokens: word_pairs(tokens)[1],
+        related_word_pairs,
         highlight=4,
         link="words",
         in_table=False,

@@ -1,4 +1,4 @@
-"""Which heads follow a pattern on this text: found by measuring, not by a list."""
+"""Which heads follow a pattern on this text, found by measuring."""
 
 from __future__ import annotations
 
@@ -28,15 +28,15 @@ HIGHLIGHTED: Mapping[str, Pattern] = {
 
 @dataclass(frozen=True, eq=False)
 class Search:
-    """What was found.
+    """The result of a search.
 
     Attributes
     ----------
     pattern : what was looked for.
     scores : float64 (layer, head); nan where the text or the model has no such pair.
-    uniform : the mean over layers of what a head that attends evenly scores on this text.
-    holds : boolean (layer, head): above the threshold, and above an even head of the same layer
-        (entropy excepted, of which an even head has the most).
+    uniform : the uniform baseline, mean over layers.
+    holds : boolean (layer, head): above the threshold, and above the uniform baseline of the layer
+        (except for entropy, of which uniform attention has the most).
     """
 
     pattern: Pattern
@@ -51,27 +51,27 @@ class Search:
 
     def ranked(self) -> list[tuple[int, int, float]]:
         """(layer, head, score) of all heads that could be measured, strongest first."""
-        flat = np.where(np.isfinite(self.scores), self.scores, -1).ravel()
-        order = np.argsort(-flat, kind="stable")
+        flat = self.scores.ravel()
+        order = np.argsort(-flat, kind="stable")  # nan comes last
         heads = self.scores.shape[1]
-        return [(int(i) // heads, int(i) % heads, float(flat[i])) for i in order if flat[i] >= 0]
+        return [(*divmod(int(i), heads), float(flat[i])) for i in order if np.isfinite(flat[i])]
 
 
 def find_heads(trace: Trace, name: str) -> Search:
     """The heads that follow the pattern `name` of `HIGHLIGHTED` on this text.
 
-    Not those of related words, which :mod:`core.analysis.related_words` tests.
+    Patterns of related words have a test of their own: :mod:`core.analysis.related_words`.
     """
     pattern = HIGHLIGHTED[name]
     measured = mean_scores([measure_text(trace, [pattern])])
-    scores, even = measured.means[pattern.score], measured.uniform[pattern.score]
-    holds = np.nan_to_num(scores, nan=-1) > pattern.threshold
+    scores, uniform = measured.means[pattern.score], measured.uniform[pattern.score]
+    holds = scores > pattern.threshold
     if pattern.baseline == "uniform":
-        holds &= np.nan_to_num(scores, nan=-1) > np.nan_to_num(even, nan=1)
-    finite = even[np.isfinite(even)]
+        holds &= scores > uniform
+    finite = uniform[np.isfinite(uniform)]
     return Search(pattern, scores, float(finite.mean()) if finite.size else float("nan"), holds)
 
 
 def strongest_head(trace: Trace, name: str) -> tuple[int, int, float]:
-    """Layer, head and score of the head that follows a pattern most; (0, 0, 0) where none can."""
+    """Layer, head and score of the head that follows a pattern most; (0, 0, 0) if none can."""
     return next(iter(find_heads(trace, name).ranked()), (0, 0, 0.0))

@@ -111,26 +111,15 @@ def map_heads(distances: Floats) -> HeadMap:
     Metric multidimensional scaling: SMACOF (de Leeuw 1977) lowers the stress from the classical
     solution (Torgerson 1952), so the same distances always give the same map.
     """
-    from sklearn.manifold import smacof
+    from sklearn.manifold import ClassicalMDS, smacof
 
-    start = classical_map(distances)
     if not distances.any():
-        return HeadMap(start, 0.0)
+        return HeadMap(np.zeros((len(distances), 2)), 0.0)
+    start = ClassicalMDS(n_components=2, metric="precomputed").fit_transform(distances)
     points, _ = smacof(
         distances, init=start, n_init=1, random_state=0, eps=1e-9, normalized_stress=False
     )
     return HeadMap(_align(np.asarray(points)), stress(distances, points))
-
-
-def classical_map(distances: Floats) -> Floats:
-    """The plane of classical scaling, (head, 2): eigenvectors of the centred squared distances."""
-    size = len(distances)
-    centre = np.eye(size) - 1 / size
-    values, vectors = np.linalg.eigh(-centre @ distances**2 @ centre / 2)
-    points = np.zeros((size, 2))
-    kept = min(2, size)
-    points[:, :kept] = (vectors * np.sqrt(values.clip(0)))[:, ::-1][:, :kept]
-    return _align(points)
 
 
 def stress(distances: Floats, points: Floats) -> float:

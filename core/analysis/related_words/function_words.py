@@ -1,13 +1,11 @@
 """English words that hold a sentence together and name nothing.
 
 A network's input embeddings of "the", "a", "and" and "to" are closer to each other (cosines of 0.55
-to 0.65 in bundled/minilm) than those of "leaves" and "foliage" (0.45), since all of them are
-everywhere. To call them related would drown what is meant by it. Other languages have no list here.
+to 0.65 in bundled/minilm) than those of "leaves" and "foliage" (0.45), because they occur
+everywhere. Calling them related would drown the rest. Other languages have no list here.
 """
 
-from __future__ import annotations
-
-_LISTED = """
+_WORDS = """
 a an the this that these those some any each every no all both either neither such
 
 i me my mine myself you your yours yourself he him his himself she her hers herself it its itself
@@ -27,4 +25,4 @@ too very also just only even more most much many other own same again once ever
 ve re ll don didn doesn isn wasn aren weren hasn haven hadn won wouldn couldn ain
 """
 
-FUNCTION_WORDS = frozenset(_LISTED.split())
+FUNCTION_WORDS = frozenset(_WORDS.split())

@@ -1,11 +1,11 @@
 """Which words of a text are related, by the network's own input embeddings.
 
 Two words are related when the cosine of their embeddings, each less the mean of the vocabulary's
-words, is above what one random pair of that vocabulary in a thousand reaches. The mean goes because
-networks differ in what all their embeddings share: the median cosine of two random words is 0.01 in
-bundled/minilm and 0.32 in bundled/gpt2-novels, and 0.00 in both without it. The threshold is then
-0.29 and 0.52; "leaves" and "foliage" have 0.46, "book" and "novel" 0.46, "doctor" and "nurse" 0.35,
-"bank" and "river" 0.26, "it" and "book" 0.04 (bundled/minilm).
+words, exceeds that of all but one in a thousand random pairs of the vocabulary. The mean is
+subtracted because networks differ in what all their embeddings share: the median cosine of two
+random words is 0.01 in bundled/minilm and 0.32 in bundled/gpt2-novels, and 0.00 in both without it.
+The threshold is then 0.29 and 0.52; "leaves" and "foliage" have 0.46, "book" and "novel" 0.46,
+"doctor" and "nurse" 0.35, "bank" and "river" 0.26, "it" and "book" 0.04 (bundled/minilm).
 """
 
 from __future__ import annotations
@@ -25,17 +25,17 @@ if TYPE_CHECKING:
 
     Pairs = NDArray[np.bool_]
 
-ONE_PAIR_IN = 1000  # random pairs of the vocabulary's words, one is closer than the threshold
+ONE_PAIR_IN = 1000  # random pairs of vocabulary words exceeds the threshold
 
 
 @dataclass(frozen=True, eq=False)
 class Vocabulary:
-    """What is usual among the words of a network's vocabulary.
+    """What two random words of a network's vocabulary have in common.
 
     Attributes
     ----------
     mean : of their input embeddings, float64 (dim,).
-    threshold : the cosine that one random pair in `ONE_PAIR_IN` exceeds, less the mean.
+    threshold : the cosine that one random pair in `ONE_PAIR_IN` exceeds, after subtracting it.
     words : how many were sampled.
     """
 
@@ -52,8 +52,8 @@ class RelatedWords:
     ----------
     pairs : boolean (token, token), symmetric, never on the diagonal.
     cosines : of the pairs, in the order of ``np.argwhere(pairs)``, float64 (pair,).
-    counted : which tokens could be related to one, boolean (token,).
-    split : how many words are left out because the vocabulary has them in pieces only.
+    counted : which tokens can be related at all, boolean (token,).
+    split : how many words are left out because the vocabulary has them only in pieces.
     threshold : the cosine that related words exceed.
     """
 
@@ -67,14 +67,14 @@ class RelatedWords:
 def measure_vocabulary(sample: Array) -> Vocabulary:
     """The mean and the threshold, from the embeddings of a sample of words, (word, dim).
 
-    All pairs of the sample count: of 2,000 words two million. On bundled/minilm four samples of
+    All pairs of the sample count: two million of 2,000 words. On bundled/minilm, four samples of
     that size gave thresholds from 0.288 to 0.295.
     """
     vectors = sample.astype(np.float64)
     mean = vectors.mean(axis=0)
     cosines = _cosines(vectors - mean)
-    above = cosines[np.triu_indices(len(cosines), 1)]
-    threshold = float(np.quantile(above, 1 - 1 / ONE_PAIR_IN)) if above.size else 1.0
+    pairs = cosines[np.triu_indices(len(cosines), 1)]
+    threshold = float(np.quantile(pairs, 1 - 1 / ONE_PAIR_IN)) if pairs.size else 1.0
     return Vocabulary(mean, threshold, len(sample))
 
 
@@ -83,32 +83,34 @@ def related_words(
 ) -> RelatedWords:
     """Pairs of positions whose words are related.
 
-    Counted are words of one token, of letters, that are no function words: a piece such as "##age"
-    is no word, and the mean of a word's pieces says little about it ("cap ##y ##bara" has 0.01 with
-    "book", and 0.24 with "rode ##nt"). The same word elsewhere is the same and not related, upper
-    and lower case being one.
+    Only words that are one token, all letters and not function words count: a piece such as "##age"
+    is not a word, and the mean of a word's pieces says little about it ("cap ##y ##bara" has 0.01
+    with "book", and 0.24 with "rode ##nt"). The same word elsewhere, in upper or lower case, is the
+    same word and not a related one.
 
     Parameters
     ----------
     embeddings : of the tokens, (token, dim).
     """
     pieces = Counter(token.word for token in tokens)
-    wordlike = [not token.special and _is_content(token.display) for token in tokens]
-    whole = [pieces[token.word] == 1 for token in tokens]
-    counted = np.array(wordlike) & np.array(whole)
-    words = {t.word for t in tokens if not t.special and pieces[t.word] > 1}
+    counted = np.array(
+        [
+            not token.special and pieces[token.word] == 1 and _is_content(token.display)
+            for token in tokens
+        ]
+    )
+    split = {token.word for token in tokens if not token.special and pieces[token.word] > 1}
     names = np.array([token.display.casefold() for token in tokens], dtype=np.object_)
     other = np.asarray(names[:, None] != names[None, :], dtype=np.bool_)
     cosines = _cosines(embeddings - vocabulary.mean)
-    close = cosines > vocabulary.threshold
-    pairs = close & other & counted[:, None] & counted
-    return RelatedWords(pairs, cosines[pairs], counted, len(words), vocabulary.threshold)
+    pairs = (cosines > vocabulary.threshold) & other & counted[:, None] & counted
+    return RelatedWords(pairs, cosines[pairs], counted, len(split), vocabulary.threshold)
 
 
 def closest_pairs(
     tokens: tuple[Token, ...], words: RelatedWords, *, across: bool
 ) -> list[tuple[int, int, float]]:
-    """Positions and cosine of each two related words, the closest first, every two words once.
+    """Positions and cosine of every two related words, the closest first, each two words once.
 
     Parameters
     ----------
@@ -125,7 +127,7 @@ def closest_pairs(
 
 
 def _is_content(word: str) -> bool:
-    """Whether it names something: letters, no function word, and no single letter of English."""
+    """Whether it names something: all letters, not a function word, not a single ASCII letter."""
     single = len(word) == 1 and word.isascii()
     return word.isalpha() and not single and word.casefold() not in FUNCTION_WORDS
 

@@ -6,12 +6,10 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from core.analysis.anomalies import as_map, having, with_most
-from core.analysis.anomalies.flags import rule
+from core.analysis.anomalies import FLAGS, as_map, max_row, with_flag
 from core.figures.anomalies import first_by_layer
 from core.screens.anomalies.open_head import show_what_moves
 from core.screens.anomalies.wording import (
-    DEFINITIONS,
     head_name,
     show_definition,
     threshold,
@@ -28,12 +26,12 @@ if TYPE_CHECKING:
     from core.figures.palette import Palette
     from core.model import Trace
 
-FLAG = "first-token sink"
-COUNTED = {"attention": "attention to it", "moved": "its share of what is moved"}
+FLAG = FLAGS["first-token sink"]
+COUNTED = {"attention": "attention to it", "moved": "its share of what heads move"}
 
 
 def show_first(trace: Trace, table: pd.DataFrame, colours: Palette) -> None:
-    """A dot a head, the mean of each layer, and what an even head would give."""
+    """A dot per head, the mean of each layer, and the uniform baseline."""
     counted = controls.choice(
         "counted", COUNTED, "Of the first token", subject="What can be shown is"
     )
@@ -42,46 +40,49 @@ def show_first(trace: Trace, table: pd.DataFrame, colours: Palette) -> None:
     figure = first_by_layer(
         as_map(table, "first_attention" if attention else "first_contribution"),
         as_map(table, "first_uniform").mean(axis=1),
-        rule(FLAG).threshold if attention else None,
-        "attention to the first token" if attention else "share of what is moved",
+        FLAG.limits.threshold if attention else None,
+        "attention to the first token" if attention else "share of what moves",
         colours,
     )
     show_heads(figure, key="anomalies_first", on_open=show_what_moves)
-    even = "the mean of 1/(i + 1), as token i sees i + 1 tokens" if trace.causal else "1/n"
+    baseline = "the mean of 1/(i + 1), as token i sees i + 1 tokens" if trace.causal else "1/n"
     dotted = " The red dotted line is the threshold." if attention else ""
     st.caption(
-        f"A dot is a head, in the order of heads within its layer. An even head gives {even}."
-        f"{dotted} Click a dot to see what that head moves."
+        "Each dot is a head; dots of a layer are in the order of its heads. The uniform baseline is"
+        f" {baseline}.{dotted} Click a dot to see what that head moves."
     )
     if attention:
-        show_definition(DEFINITIONS[FLAG], f"{rule(FLAG).source}.", f"flagged {threshold(FLAG)}.")
+        show_definition(FLAG.definition, f"{FLAG.source}.", f"flagged {threshold(FLAG.name)}.")
     else:
-        exact = table.attrs["values"] == "|f(v)|"
+        note = values_note(exact=table.attrs["values"] == "|f(v)|")
         show_definition(
-            "the first token's share of the lengths of all that the head moves.",
-            f"Kobayashi et al. 2020. {values_note(exact)}",
-            "none; compare with its attention.",
+            "the first token's share of the lengths of everything the head moves.",
+            f"Kobayashi et al. 2020. {note}",
+            "none; compare it with the attention.",
         )
 
 
 def _verdict(trace: Trace, table: pd.DataFrame) -> str:
     where = table.attrs["where"]
-    # Texts of a corpus begin with different tokens, unless the tokenizer puts one before all.
-    named = where == "this text" or trace.tokens[0].special
-    token = f", {quote(trace.tokens[0].display)}" if named else ""
-    odd, most = having(table, FLAG), with_most(table, "first_attention")
-    told = (
-        f"{head_name(most)} gives it {most['first_attention']:.2f}, an even head"
-        f" {most['first_uniform']:.2f}"
+    # Texts of a corpus begin with different tokens, unless the tokenizer adds one to all.
+    same_token = where == "this text" or trace.tokens[0].special
+    token = f", {quote(trace.tokens[0].display)}" if same_token else ""
+    odd, strongest = with_flag(table, FLAG.name), max_row(table, "first_attention")
+    attention = (
+        f"{head_name(strongest)} gives it {strongest['first_attention']:.2f} (uniform baseline"
+        f" {strongest['first_uniform']:.2f})"
     )
     if table.attrs["too_short"]:
-        return f"{too_short_note(table)} Most of all {told}."
+        return f"{too_short_note(table)} The maximum: {attention}."
     if odd.empty:
-        return f"**No head of this model rests on the first token**{token}, on {where}. {told}."
+        return (
+            f"**No head of this model rests on the first token**{token}, on {where}. {attention}."
+        )
     layers = as_map(table, "first_attention").mean(axis=1)
-    heads = "head rests" if len(odd) == 1 else "heads rest"
+    high, low = layers.argmax(), layers.argmin()
+    verb = "rests" if len(odd) == 1 else "rest"
     return (
-        f"**{len(odd)} of {len(table)} {heads} on the first token**{token}: {told}. By layer the"
-        f" mean is highest in layer {layers.argmax() + 1} ({layers.max():.2f}) and lowest in layer"
-        f" {layers.argmin() + 1} ({layers.min():.2f})."
+        f"**{len(odd)} of {len(table)} heads {verb} on the first token**{token}: {attention}. The"
+        f" layer mean is highest in layer {high + 1} ({layers[high]:.2f}) and lowest in layer"
+        f" {low + 1} ({layers[low]:.2f})."
     )

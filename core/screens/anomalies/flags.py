@@ -1,4 +1,4 @@
-"""The flagged heads: a map, the list by severity, the whole table, and what can be saved."""
+"""The flagged heads: a map, the list by severity, the whole table, and files to save."""
 
 from __future__ import annotations
 
@@ -7,15 +7,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import streamlit as st
 
-from core.analysis.anomalies import as_map, flagged, having, rows_of
-from core.analysis.anomalies.flags import KINDS, RULES, rule
+from core.analysis.anomalies import FLAGS, as_map, flagged, with_flag
+from core.analysis.anomalies.flags import KINDS
 from core.analysis.csv_text import to_csv
 from core.screens.anomalies.open_head import open_buttons, show_what_moves
 from core.screens.anomalies.report import make_report
 from core.screens.anomalies.wording import (
-    FLAGS,
     KIND_NOTES,
-    MEASURES,
     SEVERITY,
     head_name,
     show_definition,
@@ -36,154 +34,139 @@ if TYPE_CHECKING:
     from core.ui.cache import TextKey
 
 ANY = "any flag"
-# A kind of several flags can be looked for as one.
-_OF_KIND: dict[str, Kind] = {
+# A kind with several flags can be looked for as one.
+_KINDS: dict[str, Kind] = {
     "any flag of attention and values": "attention",
     "any flag of queries and keys": "space",
 }
-CHOICES = [ANY, *_OF_KIND, *FLAGS]
+CHOICES = [ANY, *_KINDS, *FLAGS]
 _LISTED = 6  # heads listed at first
-_BOUNDS = {"separability": (0.5, 1.0), "weight_similarity": (-1.0, 1.0)}
 
 
 def show_flags(trace: Trace, key: TextKey, table: pd.DataFrame, colours: Palette) -> None:
-    """Map and list of one flag or all; then the table and the files."""
+    """Map and list of one flag, of a kind or of all; then the table and the files."""
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        flag = controls.choice(
+        choice = controls.choice(
             "flag", CHOICES, "Look for", subject="The flags are", menu=True, width=280
         )
-        _show_files(trace, key, table)
-    odd = flagged(table)
+        _offer_files(trace, key, table)
     if table.attrs["too_short"]:
         st.info(too_short_note(table))
-    here = _having(odd, flag)
-    st.markdown(_summary(table, odd, here, flag))
+    odd = _flagged(table, choice)
+    st.markdown(_flag_summary(table, odd, choice) if choice in FLAGS else _summary(table, choice))
     left, right = st.columns([4, 5], gap="medium")
     with left:
-        _show_map(table, flag, colours)
-        if flag not in FLAGS:
+        _show_map(table, choice, colours)
+        if choice not in FLAGS:
             st.caption(f"Severity: {SEVERITY}. Click a square to see what that head moves.")
     with right:
-        if flag in FLAGS:
-            show_flag_definition(flag)
-        _show_list(here)
+        if choice in FLAGS:
+            show_flag_definition(choice)
+        if len(odd):
+            _show_list(odd)
     with st.expander("Every measure of every head"):
         _show_table(table)
 
 
-def _having(odd: pd.DataFrame, flag: str) -> pd.DataFrame:
-    """The flagged heads with what is looked for, the most severe of it first."""
-    if flag == ANY:
+def _flagged(table: pd.DataFrame, choice: str) -> pd.DataFrame:
+    """The heads with what is looked for, the most severe first."""
+    odd = flagged(table)
+    if choice in FLAGS:
+        return with_flag(odd, choice)
+    if choice == ANY:
         return odd
-    if flag in _OF_KIND:
-        severity = f"severity_{_OF_KIND[flag]}"
-        return odd[odd[severity] > 0].sort_values(severity, ascending=False, kind="stable")
-    return having(odd, flag)
+    severity = f"severity_{_KINDS[choice]}"
+    return odd[odd[severity] > 0].sort_values(severity, ascending=False, kind="stable")
 
 
-def _summary(table: pd.DataFrame, odd: pd.DataFrame, here: pd.DataFrame, flag: str) -> str:
-    where = table.attrs["where"]
-    if flag in FLAGS:
-        return _summary_of_flag(table, here, flag)
+def _summary(table: pd.DataFrame, choice: str) -> str:
+    """How many heads have a flag, and the counts of each kind."""
+    kinds: list[Kind] = list(KINDS) if choice == ANY else [_KINDS[choice]]
     if table.attrs["too_short"]:
-        counted = f"**{KINDS['weights']}** ({KIND_NOTES['weights']}): {_counts(odd, 'weights')}."
-        return counted if flag == ANY else ""
-    kinds = KINDS if flag == ANY else {_OF_KIND[flag]: KINDS[_OF_KIND[flag]]}
-    lines = [
-        f"**{name}** ({KIND_NOTES[kind]}): {_counts(odd, kind)}." for kind, name in kinds.items()
-    ]
-    what = "a flag" if flag == ANY else f"a flag of {KINDS[_OF_KIND[flag]].lower()}"
-    count = (
-        f"**{len(here)} of {len(table)} heads** have"
-        if len(here)
-        else "**No head of this model has**"
-    )
-    return "  \n".join([f"{count} {what} on {where}.", *lines])
+        kinds = ["weights"] if choice == ANY else []
+    lines = [f"**{KINDS[kind]}** ({KIND_NOTES[kind]}): {_counts(table, kind)}." for kind in kinds]
+    if not table.attrs["too_short"]:
+        count = len(_flagged(table, choice))
+        verb = "has" if count == 1 else "have"
+        heads = (
+            f"**{count} of {len(table)} heads** {verb}"
+            if count
+            else "**No head of this model has**"
+        )
+        flag = "a flag" if choice == ANY else f"a flag of {KINDS[_KINDS[choice]].lower()}"
+        lines.insert(0, f"{heads} {flag} on {table.attrs['where']}.")
+    return "  \n".join(lines)
 
 
-def _counts(odd: pd.DataFrame, kind: Kind) -> str:
+def _counts(table: pd.DataFrame, kind: Kind) -> str:
     """How many heads have each flag of a kind, and which flags none has."""
-    flags = [each.flag for each in RULES if each.kind == kind]
-    counts = {flag: len(having(odd, flag)) for flag in flags}
-    by_count = sorted((flag for flag in flags if counts[flag]), key=lambda flag: -counts[flag])
-    seen = ", ".join(f"{flag} {counts[flag]}" for flag in by_count)
-    missing = [flag for flag in flags if not counts[flag]]
-    if not missing:
-        return seen
-    return f"{seen}; none has {_or(missing)}" if seen else f"none has {_or(missing)}"
+    counts = {
+        name: len(with_flag(table, name)) for name, flag in FLAGS.items() if flag.kind == kind
+    }
+    by_count = sorted(filter(counts.get, counts), key=lambda name: -counts[name])
+    parts = [", ".join(f"{name} {counts[name]}" for name in by_count)] if by_count else []
+    if absent := [name for name in counts if not counts[name]]:
+        *others, last = absent
+        parts.append(f"none has {', '.join(others)}{' or ' if others else ''}{last}")
+    return "; ".join(parts)
 
 
-def _summary_of_flag(table: pd.DataFrame, here: pd.DataFrame, flag: str) -> str:
-    measure, where = rule(flag).measure, table.attrs["where"]
-    known = table[measure].dropna()
-    if known.empty:
-        return f"**{flag.capitalize()}** cannot be told for this model on {where}."
-    low, high = (f"{value:.2f}".replace("-", "−") for value in (known.min(), known.max()))
-    span = f"{MEASURES[measure]} lies between {low} and {high}"
-    if table.attrs["too_short"] and rule(flag).kind != "weights":
-        return f"**{flag.capitalize()}: too short to say.** {span[0].upper()}{span[1:]}."
-    if here.empty:
-        return f"**No head of this model has {flag} on {where}**: {span}."
-    return f"**{len(here)} of {len(table)} heads** have {flag} on {where}."
+def _flag_summary(table: pd.DataFrame, odd: pd.DataFrame, name: str) -> str:
+    flag, where = FLAGS[name], table.attrs["where"]
+    values = table[flag.measure].dropna()
+    if values.empty:
+        return f"**{name.capitalize()}** cannot be measured for this model on {where}."
+    low, high = (f"{value:.2f}".replace("-", "−") for value in (values.min(), values.max()))
+    span = f"{flag.title} ranges from {low} to {high}"
+    if table.attrs["too_short"] and flag.kind != "weights":
+        return f"**{name.capitalize()}: too short to say.** {span[0].upper()}{span[1:]}."
+    if odd.empty:
+        return f"**No head of this model has {name} on {where}**: {span}."
+    verb = "has" if len(odd) == 1 else "have"
+    return f"**{len(odd)} of {len(table)} heads** {verb} {name} on {where}."
 
 
-def _or(names: list[str]) -> str:
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} or {names[-1]}"
-
-
-def _show_map(table: pd.DataFrame, flag: str, colours: Palette) -> None:
+def _show_map(table: pd.DataFrame, choice: str, colours: Palette) -> None:
     """Severity, or the measure of one flag; a clicked head is shown with what it moves."""
-    name, look = "severity", dict[str, Any](title="severity")
-    if flag not in FLAGS:
-        kind = f"_{_OF_KIND[flag]}" if flag in _OF_KIND else ""
-        values = as_map(table, f"severity{kind}")
-        look["bounds"] = 0.0, max(1.0, float(values.max()))
-    else:
-        each = rule(flag)
-        values, name = as_map(table, each.measure), MEASURES[each.measure]
-        look = {
-            "bounds": _bounds(table, flag),
-            "title": "log2" if each.measure == "norm_log_ratio" else "",
-            "signed": each.side == "both",
-            "reverse": each.side == "below",
+    if choice in FLAGS:
+        flag = FLAGS[choice]
+        values, name = as_map(table, flag.measure), flag.title
+        reach = max(abs(flag.limits.threshold), float(np.nanmax(np.abs(values), initial=0)))
+        look: dict[str, Any] = {
+            "bounds": flag.bounds or (-reach, reach),
+            "title": flag.unit,
+            "signed": flag.limits.side == "both",
+            "reverse": flag.limits.side == "below",
         }
+    else:
+        name = "severity"
+        values = as_map(table, f"severity_{_KINDS[choice]}" if choice in _KINDS else name)
+        look = {"bounds": (0.0, max(1.0, float(values.max()))), "title": name}
     show_head_map(values, name, colours, key="anomalies_map", on_open=show_what_moves, **look)
 
 
-def _bounds(table: pd.DataFrame, flag: str) -> tuple[float, float]:
-    """Where the colours of a flag's measure begin and end."""
-    each = rule(flag)
-    if each.measure == "norm_log_ratio":
-        reach = max(each.threshold, float(np.nanmax(table[each.measure].abs(), initial=0)))
-        return -reach, reach
-    return _BOUNDS.get(each.measure, (0.0, 1.0))
-
-
-def _show_list(here: pd.DataFrame) -> None:
-    if here.empty:
-        return
-    shown = here if controls.flag("every", optional=True) else here.head(_LISTED)
-    for one in rows_of(shown):
+def _show_list(odd: pd.DataFrame) -> None:
+    shown = odd if controls.flag("every", optional=True) else odd.head(_LISTED)
+    for row in shown.to_dict("records"):
         with st.container(border=True, gap="xsmall"):
             with st.container(horizontal=True, vertical_alignment="center"):
-                st.markdown(
-                    f"**{head_name(one)}** · severity {one['severity']:.1f}", width="stretch"
-                )
-                open_buttons(one["layer"], one["head"])
-            st.caption(_reasons(one))
-    if len(here) > _LISTED:
+                title = f"**{head_name(row)}** · severity {row['severity']:.1f}"
+                st.markdown(title, width="stretch")
+                open_buttons(row["layer"], row["head"])
+            st.caption(_reasons(row))
+    if len(odd) > _LISTED:
         controls.flag(
             "every",
-            f"List all {len(here)} heads",
+            f"List all {len(odd)} heads",
             optional=True,
             help=f"Off: the {_LISTED} most severe.",
         )
 
 
-def _reasons(one: Row) -> str:
+def _reasons(row: Row) -> str:
     """Each flag with what it is raised for (Markdown)."""
-    both = zip(one["flags"].split(", "), one["reasons"].split("; "), strict=True)
-    return "  \n".join(f"**{flag.capitalize()}:** {why}." for flag, why in both)
+    pairs = zip(row["flags"].split(", "), row["reasons"].split("; "), strict=True)
+    return "  \n".join(f"**{flag.capitalize()}:** {reason}." for flag, reason in pairs)
 
 
 def _show_table(table: pd.DataFrame) -> None:
@@ -197,15 +180,16 @@ def _show_table(table: pd.DataFrame) -> None:
         for name in ("sink_token", "flags", "reasons")
     }
     st.dataframe(table, hide_index=True, column_config=numbers | words, height=420)
+    note = values_note(exact=table.attrs["values"] == "|f(v)|")
     show_definition(
-        "a row a head; first and sink are the first token and the column with the most attention;"
-        " uniform is what an even head gives; z is robust, over all heads.",
+        "a row per head; first and sink are the first token and the column with the most attention;"
+        " uniform is the uniform baseline; z is robust, over all heads.",
         "see the mathematics.",
-        f"rules of each flag under “Look for”. {values_note(table.attrs['values'] == '|f(v)|')}",
+        f"see each flag under “Look for”. {note}",
     )
 
 
-def _show_files(trace: Trace, key: TextKey, table: pd.DataFrame) -> None:
+def _offer_files(trace: Trace, key: TextKey, table: pd.DataFrame) -> None:
     st.download_button(
         "Table (CSV)",
         lambda: to_csv(table, index=False, float_format="%.6g"),

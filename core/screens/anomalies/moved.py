@@ -6,29 +6,31 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from core.analysis.anomalies import head_of, hollow_head
-from core.analysis.anomalies.contribution import lengths_and_sum, moved, value_norms, without_first
-from core.analysis.anomalies.flags import null_attention_in_words, rule
+from core.analysis.anomalies import FLAGS, head_row, hollow_head
+from core.analysis.anomalies.contribution import (
+    contributions,
+    lengths_and_sum,
+    value_norms,
+    without_first,
+)
 from core.analysis.attention_table import unique_labels
 from core.figures.anomalies import matrix_pair
 from core.model.weights.output_projection import transformed_values
 from core.screens.anomalies.open_head import begin_with, open_buttons, pick_one_head
-from core.screens.anomalies.wording import DEFINITIONS, show_definition, threshold, values_note
+from core.screens.anomalies.wording import show_definition, threshold, values_note
 from core.ui import cache, controls
 from core.ui.messages import quote
 
 if TYPE_CHECKING:
-    import numpy as np
     import pandas as pd
-    from numpy.typing import NDArray
 
     from core.analysis.anomalies import Row
     from core.figures.palette import Palette
     from core.model import Trace
     from core.model.trace import Array
 
-FLAG = "null attention"
-_LITTLE = 0.01  # of a row; what is left of it is magnified a hundred times
+FLAG = FLAGS["null attention"]
+_LITTLE = 0.01  # of a row; what remains of it is magnified a hundred times
 
 
 def show_moved(
@@ -42,89 +44,80 @@ def show_moved(
             "latent",
             "Hide the first token and renormalise",
             disabled=len(trace.tokens) < 2,
-            help="Leave the first token out and divide each row by what is left of it: what the"
-            " head would look at if it could not rest.",
+            help="Leave out the first token and divide each row by what remains: where the head"
+            " would look if it could not rest.",
         )
         open_buttons(layer + 1, head + 1)
-    one = head_of(table, layer + 1, head + 1)
-    said = _sentence(trace, one)
+    sentence = _sentence(trace, head_row(table, layer + 1, head + 1))
     weights, norms = trace.attention(layer, head), value_norms(trace, transformed)[layer, head]
+    labels = unique_labels(tuple(token.display for token in trace.tokens))
     if hide:
-        said = f"{said} {_hidden(weights)}"
-        weights, norms = without_first(weights), norms[1:]
-    st.markdown(said)
-    _show_pair(trace, weights, norms, f"L{layer + 1} H{head + 1}", colours, hide=hide)
+        sentence = f"{sentence} {_hidden(weights)}"
+        weights, norms, labels = without_first(weights), norms[1:], labels[1:]
+    st.markdown(sentence)
+    figures = matrix_pair(
+        weights,
+        contributions(weights, norms),
+        labels,
+        f"L{layer + 1} H{head + 1}",
+        ("attention", "moved"),
+        colours,
+    )
+    titles = ("**Attention**", "**What moves:** attention × |value|")
+    keys = ("anomalies_raw", "anomalies_weighted")
+    for column, title, figure, key in zip(
+        st.columns(2, gap="medium"), titles, figures, keys, strict=True
+    ):
+        with column:
+            st.markdown(title)
+            st.plotly_chart(figure, key=key, config={"displayModeBar": False})
     st.caption(
-        "Attention: how each token (row) shares it out. What is moved: the same, times the length"
-        " of what each column brings, scaled to the same total, so that both have one scale of"
-        f" colours. {values_note(transformed is not None)} {_cancelled(trace, layer, head)}"
+        "Attention: how each token (row) shares it out. What moves: the same, times the length of"
+        " what each column brings, scaled to the same total, so that both have one colour scale."
+        f" {values_note(exact=transformed is not None)} {_cancellation(trace, layer, head)}"
     )
     show_definition(
-        f"null attention is {DEFINITIONS[FLAG]}", f"{rule(FLAG).source}.", f"{threshold(FLAG)}."
+        f"null attention is {FLAG.definition}", f"{FLAG.source}.", f"{threshold(FLAG.name)}."
     )
 
 
-def _sentence(trace: Trace, one: Row) -> str:
-    """What the head gives its first token and its strongest column, and what these carry."""
+def _sentence(trace: Trace, row: Row) -> str:
+    """What the head gives its first token and its strongest column, and what these account for."""
     first = quote(trace.tokens[0].display)
-    said = (
-        f"This head puts **{one['first_attention']:.2f}** on the first token, {first}, which then"
-        f" carries **{one['first_contribution']:.2f}** of what is moved."
+    sentence = (
+        f"This head puts **{row['first_attention']:.2f}** on the first token, {first}, which"
+        f" accounts for **{row['first_contribution']:.2f}** of what it moves."
     )
-    if one["sink"] != 1:
-        sink = quote(one["sink_token"])
-        said += (
-            f" Its strongest column is {sink} (token {one['sink']}): {one['sink_attention']:.2f} of"
-            f" the attention, {one['sink_contribution']:.2f} of what is moved."
+    if row["sink"] != 1:
+        sentence += (
+            f" Its strongest column is {quote(row['sink_token'])} (token {row['sink']}):"
+            f" {row['sink_attention']:.2f} of the attention, {row['sink_contribution']:.2f} of what"
+            " it moves."
         )
-    null = f"null attention {one['null_attention']:.2f}"
-    marked = f"**{null}**" if FLAG in one["flags"] else null
-    return f"{said} In all, {marked}: {null_attention_in_words(one)}."
+    score = f"null attention {row['null_attention']:.2f}"
+    score = f"**{score}**" if FLAG.name in row["flags"] else score
+    return f"{sentence} Overall, {score}: {FLAG.explain(row)}."
 
 
-def _cancelled(trace: Trace, layer: int, head: int) -> str:
+def _cancellation(trace: Trace, layer: int, head: int) -> str:
     """The lengths of the parts beside the length of their sum, over the whole text."""
     vectors = transformed_values(cache.model(trace.model), trace, layer, head)
-    known = vectors is not None
+    total = "what this head adds to a token" if vectors is not None else "the sum of its values"
     if vectors is None:
         vectors = trace.kv_values[layer, head // trace.group]
-    weights = trace.attention(layer, head)
-    added, whole = (each.mean() for each in lengths_and_sum(weights, vectors))
-    what = "what this head adds to a token" if known else "the sum of its weighted values"
+    parts, length = (each.mean() for each in lengths_and_sum(trace.attention(layer, head), vectors))
     return (
-        f"Mean over tokens: the lengths of the parts add up to {added:.2f}, and {what} is"
-        f" {whole:.2f} long."
+        f"Mean over tokens: the lengths of the parts add up to {parts:.2f}, and {total} is"
+        f" {length:.2f} long."
     )
 
 
 def _hidden(weights: Array) -> str:
-    """What is left out, and where little is left (Markdown)."""
-    gone = weights[:, 0]
-    little = int((1 - gone[1:] < _LITTLE).sum())
-    said = f"The first token is hidden, and with it {gone.mean():.2f} of all attention."
-    if little:
-        rows = "row has" if little == 1 else "rows have"
-        said += f" {little} {rows} less than 1 % left, magnified more than a hundred times."
-    return said
-
-
-def _show_pair(
-    trace: Trace,
-    weights: Array,
-    norms: NDArray[np.float64],
-    where: str,
-    colours: Palette,
-    *,
-    hide: bool,
-) -> None:
-    labels = unique_labels(tuple(token.display for token in trace.tokens))[int(hide) :]
-    raw, weighted = matrix_pair(
-        weights, moved(weights, norms), labels, where, ("attention", "moved"), colours
-    )
-    left, right = st.columns(2, gap="medium")
-    with left:
-        st.markdown("**Attention**")
-        st.plotly_chart(raw, key="anomalies_raw", config={"displayModeBar": False})
-    with right:
-        st.markdown("**What is moved:** attention × |value|")
-        st.plotly_chart(weighted, key="anomalies_weighted", config={"displayModeBar": False})
+    """What is left out, and where little remains (Markdown)."""
+    first = weights[:, 0]
+    few = int((1 - first[1:] < _LITTLE).sum())
+    sentence = f"The first token is hidden, and with it {first.mean():.2f} of all attention."
+    if few:
+        rows = "row has" if few == 1 else "rows have"
+        sentence += f" {few} {rows} less than 1 % left, magnified more than a hundred times."
+    return sentence

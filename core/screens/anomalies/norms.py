@@ -7,35 +7,39 @@ from typing import TYPE_CHECKING
 import numpy as np
 import streamlit as st
 
-from core.analysis.anomalies import as_map, having, with_most
-from core.analysis.anomalies.flags import rule
+from core.analysis.anomalies import FLAGS, as_map, max_row, with_flag
 from core.analysis.anomalies.norms import vector_norms
 from core.analysis.attention_table import unique_labels
 from core.figures.anomalies import norm_plane, norms_by_position
 from core.screens.anomalies.open_head import begin_with, pick_one_head, show_lengths
-from core.screens.anomalies.wording import head_name, show_definition, threshold, too_short_note
+from core.screens.anomalies.wording import (
+    head_name,
+    longer_side,
+    show_definition,
+    threshold,
+    too_short_note,
+)
 from core.ui import controls
 from core.ui.head_maps import show_head_map, show_heads
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from core.analysis.anomalies import Row
     from core.figures.palette import Palette
     from core.model import Trace
 
-FLAG = "norm disparity"
+FLAG = FLAGS["norm disparity"]
 QUANTITIES = {"ratio": "log2 ratio of medians", "difference": "difference of means"}
 
 
 def show_norms(trace: Trace, table: pd.DataFrame, colours: Palette) -> None:
     """The map, |q| against |k| of all heads, and the lengths of one head by position."""
     if table["norm_log_ratio"].notna().any():
-        begin_with(with_most(table, "norm_log_ratio"))
+        begin_with(max_row(table, "norm_log_ratio"))
     with st.container(horizontal=True, vertical_alignment="bottom"):
         quantity = controls.choice("lengths", QUANTITIES, "Map of", subject="The map shows")
         layer, head = pick_one_head(trace)
-    odd = having(table, FLAG)
+    odd = with_flag(table, FLAG.name)
     if table.attrs["too_short"]:
         st.info(too_short_note(table))
     st.markdown(_verdict(table, odd))
@@ -43,50 +47,33 @@ def show_norms(trace: Trace, table: pd.DataFrame, colours: Palette) -> None:
     with left:
         _show_map(table, quantity, colours)
     with right:
-        show_heads(
-            norm_plane(
-                as_map(table, "query_norm"),
-                as_map(table, "key_norm"),
-                table.index.isin(odd.index).reshape(trace.shape[:2]),
-                colours,
-            ),
-            key="anomalies_norm_plane",
-            on_open=show_lengths,
+        figure = norm_plane(
+            as_map(table, "query_norm"),
+            as_map(table, "key_norm"),
+            table.index.isin(odd.index).reshape(trace.shape[:2]),
+            colours,
         )
+        show_heads(figure, key="anomalies_norm_plane", on_open=show_lengths)
     st.caption(
-        "On the map, above 0 queries are longer, below 0 keys. A dot is a head, too; on the dotted"
-        " line both are equally long; a red ring is a flag. Click a head to see it below."
+        "On the map, queries are longer above 0, keys below. On the right, each dot is a head: both"
+        " are equally long on the dotted line; a red ring is a flag. Click a head to see it below."
     )
     _show_positions(trace, layer, head, colours)
     show_definition(
         "mean |q| − mean |k| in the model's own units, and log2 of median |q| over median |k|."
-        " Attention does not fix either: c q and k / c give the same weights for any c.",
-        f"{rule(FLAG).source}.",
-        f"flagged {threshold(FLAG)}, of the log2 ratio; the difference depends on the model's units"
-        " and has no threshold.",
+        " Attention fixes neither: c q and k / c give the same weights for any c.",
+        f"{FLAG.source}.",
+        f"flagged {threshold(FLAG.name)}, for the log2 ratio; the difference depends on the model's"
+        " units and has no threshold.",
     )
-
-
-def _show_positions(trace: Trace, layer: int, head: int, colours: Palette) -> None:
-    query, key = (lengths[layer, head] for lengths in vector_norms(trace))
-    labels = unique_labels(tuple(token.display for token in trace.tokens))
-    st.subheader(f"L{layer + 1} H{head + 1} by position of your text", anchor=False)
-    st.plotly_chart(
-        norms_by_position(query, key, labels, colours),
-        key="anomalies_positions",
-        config={"displayModeBar": False},
-    )
-    ratio = np.median(query) / np.median(key) if np.median(key) else np.nan
-    told = f"{ratio:.2f} times" if np.isfinite(ratio) else "an undefined multiple of"
-    st.caption(f"Green circles are queries, pink diamonds keys; median |q| is {told} median |k|.")
 
 
 def _show_map(table: pd.DataFrame, quantity: str, colours: Palette) -> None:
-    column = "norm_log_ratio" if quantity == "ratio" else "norm_difference"
-    values = as_map(table, column)
-    least = rule(FLAG).threshold if quantity == "ratio" else 0.0
-    reach = max(least, float(np.nanmax(np.abs(values), initial=0))) or 1.0
-    name = "log2 ratio" if quantity == "ratio" else "|q| − |k|"
+    ratio = quantity == "ratio"
+    values = as_map(table, "norm_log_ratio" if ratio else "norm_difference")
+    limit = FLAG.limits.threshold if ratio else 0.0
+    reach = max(limit, float(np.nanmax(np.abs(values), initial=0))) or 1.0
+    name = "log2 ratio" if ratio else "|q| − |k|"
     show_head_map(
         values,
         name,
@@ -99,24 +86,30 @@ def _show_map(table: pd.DataFrame, quantity: str, colours: Palette) -> None:
     )
 
 
+def _show_positions(trace: Trace, layer: int, head: int, colours: Palette) -> None:
+    query, key = (lengths[layer, head] for lengths in vector_norms(trace))
+    labels = unique_labels(tuple(token.display for token in trace.tokens))
+    st.subheader(f"L{layer + 1} H{head + 1} by position of your text", anchor=False)
+    st.plotly_chart(
+        norms_by_position(query, key, labels, colours),
+        key="anomalies_positions",
+        config={"displayModeBar": False},
+    )
+    median = np.median(key)
+    times = f"{np.median(query) / median:.2f} times" if median else "an undefined multiple of"
+    st.caption(f"Green circles are queries, pink diamonds keys; median |q| is {times} median |k|.")
+
+
 def _verdict(table: pd.DataFrame, odd: pd.DataFrame) -> str:
     if table["norm_log_ratio"].isna().all():
         return "**Norm disparity is not defined here**: queries or keys have no length."
     mean = f"{table['norm_difference'].mean():+.2f}".replace("-", "−")
     overall = f" Over all heads, mean |q| − mean |k| is **{mean}**."
-    most = with_most(table, "norm_log_ratio")
-    if odd.empty:
-        none = f"**No head of this model has norm disparity on {table.attrs['where']}.** "
-        said = "" if table.attrs["too_short"] else none
-        return f"{said}The furthest is {head_name(most)}: {_told(most)}.{overall}"
-    heads = "head has" if len(odd) == 1 else "heads have"
-    return (
-        f"**{len(odd)} of {len(table)} {heads} norm disparity.** Most of all {head_name(most)}:"
-        f" {_told(most)}.{overall}"
-    )
-
-
-def _told(one: Row) -> str:
-    value = float(one["norm_log_ratio"])
-    longer, shorter = ("queries", "keys") if value > 0 else ("keys", "queries")
-    return f"its {longer} are {2 ** abs(value):.1f} times as long as its {shorter}"
+    row = max_row(table, "norm_log_ratio")
+    extreme = f"{head_name(row)}: {longer_side(row)}.{overall}"
+    if len(odd):
+        verb = "has" if len(odd) == 1 else "have"
+        count = f"{len(odd)} of {len(table)} heads {verb}"
+        return f"**{count} norm disparity.** The most extreme is {extreme}"
+    none = f"**No head of this model has norm disparity on {table.attrs['where']}.** "
+    return f"{'' if table.attrs['too_short'] else none}The most extreme is {extreme}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 import streamlit as st
@@ -15,10 +16,10 @@ if TYPE_CHECKING:
     from core.model import Trace
 
 
-def begin_with(one: Row) -> None:
-    """Show this head where no one has chosen another, here or on another page."""
+def begin_with(row: Row) -> None:
+    """Show this head unless another was chosen, here or on another page."""
     if not ("head" in st.session_state or address.asks_for("head") or address.asks_for("layer")):
-        st.session_state.update(layer=str(one["layer"]), head=str(one["head"]))
+        st.session_state.update(layer=str(row["layer"]), head=str(row["head"]))
 
 
 def pick_one_head(trace: Trace) -> tuple[int, int]:
@@ -30,7 +31,6 @@ def pick_one_head(trace: Trace) -> tuple[int, int]:
 
 def open_buttons(layer: int, head: int) -> None:
     """Two buttons that show this head, from 1, in the head view and in query-key space."""
-    where = f"L{layer} H{head}"
     pages = (("head_view", "Head view →", "lines"), ("query_key", "Queries and keys →", "clouds"))
     with st.container(horizontal=True, width="content"):
         for page, label, kind in pages:
@@ -38,35 +38,23 @@ def open_buttons(layer: int, head: int) -> None:
                 label,
                 key=f"open_{layer}_{head}_{page}",
                 type="tertiary",
-                help=f"{where} as {kind}",
+                help=f"L{layer} H{head} as {kind}",
                 on_click=_open,
                 args=(page, layer, head),
             )
 
 
 def _open(page: str, layer: int, head: int) -> None:
-    """Make this the head of all pages, and ask for one of them."""
-    st.session_state.update(
-        {
-            "layer": str(layer),
-            "head": str(head),
-            "heads": [head],
-            "part": "picture",
-            "span": "one head",
-        }
-    )
+    """Choose this head on all pages, and go to one of them."""
+    st.session_state.update(layer=str(layer), head=str(head), heads=[head])
+    st.session_state.update(part="picture", span="one head")
     go_to(page)
-
-
-def show_what_moves(layer: int, head: int) -> None:
-    """Show what a head, from 0, moves; for clicks."""
-    _show(layer, head, "moved")
-
-
-def show_lengths(layer: int, head: int) -> None:
-    """Show the lengths of a head's queries and keys; for clicks."""
-    _show(layer, head, "norms")
 
 
 def _show(layer: int, head: int, part: str) -> None:
     st.session_state.update(layer=str(layer + 1), head=str(head + 1), anomaly=part)
+
+
+# For clicks on a head, with layer and head from 0: what it moves, and its lengths.
+show_what_moves = partial(_show, part="moved")
+show_lengths = partial(_show, part="norms")

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import html
+from html import escape
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from core.analysis.anomalies import as_map, flagged, rows_of
-from core.analysis.anomalies.flags import RULES
+from core.analysis.anomalies import FLAGS, as_map, flagged
 from core.components.export import theme_variables
-from core.screens.anomalies.wording import DEFINITIONS, SEVERITY, head_name, threshold, values_note
+from core.screens.anomalies.wording import SEVERITY, head_name, threshold, values_note
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -25,9 +24,9 @@ _MAPS = {
     "severity": "Severity",
     "norm_log_ratio": "log2 of median |q| over median |k|",
     "first_attention": "Attention to the first token",
-    "first_contribution": "The first token's share of what is moved",
+    "first_contribution": "The first token's share of what the head moves",
     "null_attention": "Null attention: attention to short values",
-    "entropy": "Entropy, of the maximum",
+    "entropy": "Relative entropy",
 }
 _PAGE = """\
 <!doctype html>
@@ -69,7 +68,7 @@ dd {{ margin: 0; }}
 
 def make_report(trace: Trace, key: TextKey, table: pd.DataFrame) -> str:
     """The whole file. What people typed is escaped; nothing is fetched, nothing runs."""
-    title = f"What is odd about the heads of {trace.model}"
+    title = escape(f"What is odd about the heads of {trace.model}")
     typed = table.attrs["where"] == "this text"
     text = " | ".join(filter(None, key[1:])) if typed else f"Measured on {table.attrs['where']}"
     at_least = "at least " if trace.cut_characters else ""
@@ -77,48 +76,52 @@ def make_report(trace: Trace, key: TextKey, table: pd.DataFrame) -> str:
     layers, heads, tokens, _ = trace.shape
     size = f"{layers} layers × {heads} heads" + (f", {tokens} tokens{cut}" if typed else "")
     odd = flagged(table)
-    counted = html.escape(values_note(table.attrs["values"] == "|f(v)|"))
+    note = escape(values_note(exact=table.attrs["values"] == "|f(v)|"))
     parts = [
-        f'<h1 dir="auto">{html.escape(title)}</h1>',
-        f'<p class="text" dir="auto">{html.escape(text)}</p>',
-        f"<p>{size}. {counted}</p>",
+        f'<h1 dir="auto">{title}</h1>',
+        f'<p class="text" dir="auto">{escape(text)}</p>',
+        f"<p>{size}. {note}</p>",
         "<h2>Layers down, heads across</h2>",
         '<div class="maps">',
         *(_map(as_map(table, name), caption) for name, caption in _MAPS.items()),
         "</div>",
         f"<h2>Flagged heads ({len(odd)} of {len(table)}), the most severe first</h2>",
         _flagged(odd),
-        f"<p>Severity: {html.escape(SEVERITY)}.</p>",
+        f"<p>Severity: {escape(SEVERITY)}.</p>",
         "<h2>Definitions, sources and thresholds</h2>",
-        _definitions(),
+        "<dl>",
+        *(
+            f"<dt>{escape(name)}</dt><dd>{escape(flag.definition)}<br>"
+            f"Source: {escape(flag.source)}. Flagged {escape(threshold(name))}.</dd>"
+            for name, flag in FLAGS.items()
+        ),
+        "</dl>",
         "<h2>Every measure of every head</h2>",
         _measures(table),
     ]
-    return _PAGE.format(
-        title=html.escape(title), variables=theme_variables(), body="\n".join(parts)
-    )
+    return _PAGE.format(title=title, variables=theme_variables(), body="\n".join(parts))
 
 
 def _flagged(odd: pd.DataFrame) -> str:
     if odd.empty:
         return "<p>No head of this model is odd here, by any of the rules below.</p>"
     rows = [
-        (head_name(one), f"{one['severity']:.2f}", one["flags"], one["reasons"])
-        for one in rows_of(odd)
+        (head_name(row), f"{row['severity']:.2f}", row["flags"], row["reasons"])
+        for row in odd.to_dict("records")
     ]
-    return _table(("head", "severity", "flags", "reasons"), rows, words=(2, 3))
+    return _table(("head", "severity", "flags", "reasons"), rows, words={2, 3})
 
 
 def _map(values: NDArray[np.float64], caption: str) -> str:
     top = max(1.0, float(np.nanmax(np.abs(values), initial=0)))
-    numbers = "".join(f"<th>{head + 1}</th>" for head in range(values.shape[1]))
+    heads = "".join(f"<th>{head + 1}</th>" for head in range(values.shape[1]))
     rows = "".join(
         f"<tr><th>{layer + 1}</th>{''.join(_cell(value, top) for value in row)}</tr>"
         for layer, row in enumerate(values.tolist())
     )
     return (
-        f'<div class="wide"><h3>{html.escape(caption)}</h3>'
-        f'<table class="map"><tr><th></th>{numbers}</tr>{rows}</table></div>'
+        f'<div class="wide"><h3>{escape(caption)}</h3>'
+        f'<table class="map"><tr><th></th>{heads}</tr>{rows}</table></div>'
     )
 
 
@@ -130,43 +133,26 @@ def _cell(value: float, top: float) -> str:
     return f'<td style="--shade: var({shade}); --share: {share}%">{_number(value, 2)}</td>'
 
 
-def _definitions() -> str:
-    entries = "".join(
-        f"<dt>{html.escape(each.flag)}</dt><dd>{html.escape(DEFINITIONS[each.flag])}<br>"
-        f"Source: {html.escape(each.source)}. Flagged {html.escape(threshold(each.flag))}.</dd>"
-        for each in RULES
-    )
-    return f"<dl>{entries}</dl>"
-
-
 def _measures(table: pd.DataFrame) -> str:
-    shown = [name for name in table.columns if name not in {"flags", "reasons"}]
+    shown = table.drop(columns=["flags", "reasons"])
     rows = [
-        [
-            _number(one[name], 3) if isinstance(one[name], float) else str(one[name])
-            for name in shown
-        ]
-        for one in rows_of(table)
+        [_number(cell, 3) if isinstance(cell, float) else str(cell) for cell in row.values()]
+        for row in shown.to_dict("records")
     ]
-    return _table(
-        [name.replace("_", " ") for name in shown], rows, words=(shown.index("sink_token"),)
-    )
+    names = [name.replace("_", " ") for name in shown.columns]
+    return _table(names, rows, words={names.index("sink token")})
 
 
-def _table(names: Sequence[str], rows: Sequence[Sequence[str]], words: Sequence[int] = ()) -> str:
-    kinds = [' class="words" dir="auto"' if index in words else "" for index in range(len(names))]
-    head = "".join(
-        f"<th{kind}>{html.escape(name)}</th>" for kind, name in zip(kinds, names, strict=True)
-    )
-    body = "".join(
-        "<tr>"
-        + "".join(
-            f"<td{kind}>{html.escape(cell)}</td>" for kind, cell in zip(kinds, row, strict=True)
-        )
-        + "</tr>"
-        for row in rows
-    )
-    return f'<div class="wide"><table><tr>{head}</tr>{body}</table></div>'
+def _table(names: Sequence[str], rows: Sequence[Sequence[str]], words: set[int]) -> str:
+    """A table with one row of headings; `words` are the columns of text."""
+
+    def row(cells: Sequence[str], tag: str) -> str:
+        kinds = [' class="words" dir="auto"' if i in words else "" for i in range(len(cells))]
+        parts = zip(kinds, cells, strict=True)
+        return "".join(f"<{tag}{kind}>{escape(cell)}</{tag}>" for kind, cell in parts)
+
+    body = "".join(f"<tr>{row(cells, 'td')}</tr>" for cells in rows)
+    return f'<div class="wide"><table><tr>{row(names, "th")}</tr>{body}</table></div>'
 
 
 def _number(value: float, digits: int) -> str:

@@ -1,4 +1,4 @@
-"""What the anomaly table is of: the typed text, or the sample corpus with a bar and a Cancel."""
+"""What the anomaly table covers: the typed text, or the sample corpus with a progress bar."""
 
 from __future__ import annotations
 
@@ -24,21 +24,14 @@ if TYPE_CHECKING:
 NAME = "anomalies"
 
 
-@dataclass(eq=False)
-class AnomalyShelf:
-    """A place for the anomaly table of a corpus, which a page measures under its own bar."""
-
-    table: pd.DataFrame | None = None
-
-
 @st.cache_resource(max_entries=MAX_CORPORA, show_spinner=False)
-def anomaly_shelf(model_name: str, digest: str) -> AnomalyShelf:  # noqa: ARG001 - they are the key
-    """The shelf of a model and a corpus, empty at first."""
-    return AnomalyShelf()
+def _corpus_tables(model_name: str, digest: str) -> list[pd.DataFrame]:  # noqa: ARG001 - the key
+    """A place for the anomaly table of a corpus, shared by all visitors; empty at first."""
+    return []
 
 
 def pick_source() -> str:
-    """Whether the table is of the typed text or the sample corpus; from the link at first."""
+    """Whether the table covers the typed text or the sample corpus; from the link at first."""
     return controls.choice(
         "source",
         SOURCES,
@@ -49,21 +42,20 @@ def pick_source() -> str:
 
 
 def measured_table(key: TextKey, source: str) -> pd.DataFrame:
-    """The anomaly table; `attrs["where"]` says in words of what."""
-    model_name = key[0]
-    if source == "text":
-        show_cancelled(NAME, model_name, len(sample_sentences()))
-        return cache.anomalies(*key)
+    """The anomaly table; `attrs["where"]` says in words what it covers."""
     sentences = sample_sentences()
-    shelf = anomaly_shelf(model_name, corpus_digest(sentences))
-    if shelf.table is None:
-        shelf.table = _measure(model_name, sentences)
-    return shelf.table
+    if source == "text":
+        show_cancelled(NAME, key[0], len(sentences))
+        return cache.anomalies(*key)
+    tables = _corpus_tables(key[0], corpus_digest(sentences))
+    if not tables:
+        tables.append(_measure(key[0], sentences))
+    return tables[0]
 
 
 @dataclass
-class _Corpus:
-    """What is gathered: the measures of each sentence by its place, and its separators."""
+class _Gathered:
+    """The measures of each sentence by its index, and the separators of all."""
 
     texts: dict[int, Measures] = field(default_factory=dict)
     separators: set[str] = field(default_factory=set)
@@ -74,14 +66,14 @@ def _measure(model_name: str, sentences: tuple[str, ...]) -> pd.DataFrame:
     similarity = cache.weight_similarity(model_name)
     grams = output_projection.value_grams(model)
 
-    def take(into: _Corpus, place: int, trace: Trace) -> None:
+    def take(gathered: _Gathered, index: int, trace: Trace) -> None:
         norms = output_projection.transformed_norms(model, trace, grams)
-        into.texts[place] = measure_heads(trace, norms, similarity)
-        into.separators.update(each.display for each in trace.tokens[1:] if each.special)
+        gathered.texts[index] = measure_heads(trace, norms, similarity)
+        gathered.separators.update(token.display for token in trace.tokens[1:] if token.special)
 
-    found = walk_corpus(NAME, model_name, sentences, _Corpus, take)
-    texts = [found.texts[place] for place in sorted(found.texts)]
-    table = corpus_table(texts, exact=grams is not None, separators=found.separators)
+    gathered = walk_corpus(NAME, model_name, sentences, _Gathered, take)
+    texts = [gathered.texts[index] for index in sorted(gathered.texts)]
+    table = corpus_table(texts, exact=grams is not None, separators=gathered.separators)
     tokens = int(sum(text["tokens"].flat[0] for text in texts))
     table.attrs["where"] = f"the sample corpus ({len(texts)} sentences, {tokens:,} tokens)"
     return table

@@ -35,13 +35,10 @@ def _explain_scores(
     table: AttentionTable, layer: Layer, head: Head, view: str, softcap: float | None
 ) -> list[str]:
     bounded = "" if softcap is None else f", soft-capped at ±{softcap:g}"
-    sentences = [f"Scores are the scaled dot products of queries and keys{bounded}."]
-    if isinstance(layer, int) and isinstance(head, int):
-        sentences.append("Softmax turns each row, special tokens included, into attention.")
-    else:
-        sentences.append(
-            "This is a summary of several heads: its softmax is not the summary of their attention."
-        )
+    meaning = "Softmax turns each row, special tokens included, into attention."
+    if not (isinstance(layer, int) and isinstance(head, int)):
+        meaning = "This is a summary of heads: its softmax is not the summary of their attention."
+    sentences = [f"Scores are the scaled dot products of queries and keys{bounded}.", meaning]
     if not np.isfinite(table.values).all():
         empty = "A dash" if view == "table" else "An empty cell"
         sentences.append(f"{empty} is a pair the model does not permit.")
@@ -81,13 +78,12 @@ $$
 {cap_sentence(softcap)}
 """
             r"""
-A row belongs to the token that attends (query), a column to the token attended to (key). *Mean* and
-*maximum* are taken over the heads of a layer first, the mean over layers last. Merging the pieces
-of two words $w$ and $v$ gives $\frac{1}{|w|}\sum_{i \in w} \sum_{j \in v} a_{ij}$, which keeps rows
-at 1 (Clark et al. 2019, section 4.1).
+Rows attend (query), columns are attended to (key). *Mean* and *maximum* are taken over the heads of
+a layer first, the mean over layers last. Merging the pieces of two words $w$ and $v$ gives
+$\frac{1}{|w|}\sum_{i \in w} \sum_{j \in v} a_{ij}$, which keeps rows at 1 (Clark et al. 2019, 4.1).
 
-Attention shows where information **may** flow, not what happens to it: that depends on the value
-vectors and everything after them.
+Attention shows where information **may** flow; what happens to it depends on the values and all
+that follows.
 """
         )
 
@@ -96,6 +92,8 @@ def examples(trace: Trace) -> list[Preset]:
     """Settings worth seeing on this text; heads are measured, not listed."""
     layers, heads = trace.shape[:2]
     middle = layers // 2  # from 0
+    layer, head, mean = strongest_head(trace, "previous")
+    looks_back = f"L{layer + 1} H{head + 1}"
     presets = [
         Preset(
             "Mean of the last layer",
@@ -104,27 +102,23 @@ def examples(trace: Trace) -> list[Preset]:
             _state(layers, "mean"),
         )
     ]
-    link = strongest_link(trace, layers=(middle,))
-    if link is not None:
+    if (link := strongest_link(trace, layers=(middle,))) is not None:
         query, key = (quote(trace.tokens[i].display) for i in (link.query, link.key))
         presets.append(
             Preset(
                 "One head of a middle layer",
                 f"L{middle + 1} H{link.head + 1} gives {link.weight:.2f} of {query}'s attention to"
-                f" {key}: the strongest link in this layer between two words that are not"
-                " neighbours.",
+                f" {key}: the strongest link in this layer between words that are not neighbours.",
                 _state(middle + 1, link.head + 1),
             )
         )
-    layer, head, mean = strongest_head(trace, "previous")
-    name = f"L{layer + 1} H{head + 1}"
     if len(trace.tokens) > 1:
         looks = "looks back one token" if mean > 0.5 else "comes closest to looking back one token"
         presets.append(
             Preset(
                 "The token before",
-                f"{name} {looks}: on average {mean:.2f} goes to the previous token. Watch the line"
-                " beside the diagonal.",
+                f"{looks_back} {looks}: on average {mean:.2f} goes to the previous token. Watch the"
+                " line beside the diagonal.",
                 _state(layer + 1, head + 1),
             )
         )
@@ -138,7 +132,7 @@ def examples(trace: Trace) -> list[Preset]:
         ),
         Preset(
             "Before softmax",
-            f"The raw scores of {name}, which softmax turns into attention.",
+            f"The raw scores of {looks_back}, which softmax turns into attention.",
             _state(layer + 1, head + 1, values="scores"),
         ),
     ]

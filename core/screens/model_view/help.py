@@ -28,6 +28,15 @@ COLOUR_NAMES: dict[Literal["layer", "head", "strength"], str] = {
     "strength": "weight",
 }
 PAIR_NAMES = {"all": "All", "aa": "A → A", "ab": "A → B", "ba": "B → A", "bb": "B → B"}
+_START: dict[str, str | bool] = {
+    "style": "lines",
+    "colour": "layer",
+    "sort": "number",
+    "filter": "all",
+    "pattern": "none",
+    "hide": False,
+    "renorm": False,
+}
 SORTED = {
     "number": "",
     "entropy": "each layer from its most focused head to its broadest; the number is the head's",
@@ -95,60 +104,55 @@ def _explain_drawing(shown: ModelMap, look: Look) -> str:
 
 
 def examples() -> list[Preset]:
-    """Buttons that set the text and the controls, each with what it shows."""
+    """Settings of the text and the controls, each with what it shows."""
     leaves, colours = EXAMPLES[3]
     return [
         Preset(
             "Which heads look back?",
-            "Every head is measured; those that give more than half of their attention to the"
-            " previous token stay bright.",
-            _state(pattern="previous"),
+            "Heads that give more than half of their attention to the previous token stay bright.",
+            _START | {"pattern": "previous"},
         ),
         Preset(
             "Where does attention rest?",
-            "Heads that leave most of their attention on special tokens, full stops and commas."
-            " Hide those tokens to see what the rest does.",
-            _state(pattern="delimiters"),
+            "Heads with most of their attention on special tokens, full stops and commas. Hide"
+            " those tokens to see what the rest does.",
+            _START | {"pattern": "delimiters"},
         ),
         Preset(
             "From focused to broad",
             "The heads of each layer sorted by entropy, as heat tiles on one scale.",
-            _state(style="tiles", colour="strength", sort="entropy"),
+            _START | {"style": "tiles", "colour": "strength", "sort": "entropy"},
         ),
         Preset(
             "Two sentences",
-            "Only what the first sentence takes from the second, each row out of its own total: do"
-            " *leaves* and *fall* find *foliage* and *autumn*?",
-            _state(leaves, colours, filter="ab", hide=True, renorm=True),
+            "Only what the first sentence takes from the second, as shares of that: do *leaves* and"
+            " *fall* find *foliage* and *autumn*?",
+            _START | {"filter": "ab", "hide": True, "renorm": True} | _texts(leaves, colours or ""),
         ),
         Preset(
             "The same word again",
-            "A text in which words come back in another form: heads that find them.",
-            _state(
-                "The cat sat on the mat. The cats were sleeping on the mats.", "", pattern="words"
-            ),
+            "A text whose words come back in another form, and the heads that find them.",
+            _START
+            | {"pattern": "words"}
+            | _texts("The cat sat on the mat. The cats were sleeping on the mats."),
         ),
         Preset(
             "Words of similar meaning",
             "Heads that give more to *foliage* from *leaves*, or to *nurse* from *doctor*, than"
             " they give to any words in those places.",
-            _state(
+            _START
+            | {"pattern": "related_other"}
+            | _texts(
                 "When the leaves fall, the doctor takes a book and walks to the river with his"
                 " dog.",
                 "The cat and the nurse read a novel under the colorful foliage beside a stream.",
-                pattern="related_other",
             ),
         ),
     ]
 
 
-def _state(
-    text: str | None = None, pair: str | None = None, **changes: str | bool
-) -> dict[str, str | bool]:
-    """The page's state, as it is at first except for `changes`; with the texts, where given."""
-    choices = {"style": "lines", "colour": "layer", "sort": "number", "filter": "all"}
-    state = {**choices, "pattern": "none", "hide": False, "renorm": False, **changes}
-    return state if text is None else state | {"text": text, "pair": pair or "", "two": bool(pair)}
+def _texts(text: str, pair: str = "") -> dict[str, str | bool]:
+    return {"text": text, "pair": pair, "two": bool(pair)}
 
 
 def show_mathematics() -> None:
@@ -156,10 +160,9 @@ def show_mathematics() -> None:
     with st.expander("The mathematics"):
         st.markdown(
             rf"""
-Every tile is a head's attention $a_{{ij}}$ (token $i$ attends to token $j$, $\sum_j a_{{ij}} = 1$),
-sent as one byte a cell, $\operatorname{{round}}(255 \sqrt{{a_{{ij}}}})$; a cell that stands for a
-block of tokens holds the largest weight of the block. The three strongest pairs are computed before
-that and are exact.
+Every tile is a head's attention $a_{{ij}}$ of token $i$ to token $j$ ($\sum_j a_{{ij}} = 1$), sent
+as one byte a cell, $\operatorname{{round}}(255 \sqrt{{a_{{ij}}}})$. A cell that stands for several
+tokens holds their largest weight. The three strongest pairs are exact.
 
 A **pattern** is a set $P$ of pairs, and a head's score the mean over the tokens that have one,
 
@@ -171,36 +174,33 @@ $$
 - *next*, *previous token*: $j = i \pm 1$, above 0.5; *delimiters*: $j$ is a special token, a full
   stop or a comma, above 0.6 (Clark et al. 2019, as their code counts them).
 - *words of similar spelling*: $j$ is in another occurrence of the word of $i$, or in another form
-  of it, above 0.5. Two words count as forms when they share their first {SAME_START} letters or
-  more and neither has more than {OTHER_END} letters after those: *color* and *colorful*, but
-  neither *leaf* and *leaves* nor a word of the same meaning. It is a rule of spelling.
+  of it, above 0.5. Forms share their first {SAME_START} letters or more and have at most
+  {OTHER_END} letters after those: *color* and *colorful*, but not *leaf* and *leaves*.
 - *related words*: $\cos(e_i - \bar e, e_j - \bar e) > \theta$ for their input embeddings $e$, the
-  rows of the model's own table before any position or layer; $\bar e$ is the mean of the words of
-  its vocabulary, and $\theta$ what one random pair of those in {ONE_PAIR_IN:,} exceeds, 0.29 for
-  the bundled MiniLM; both are measured on 2,000 words. Only words of letters that the model reads
-  as one token count, and no English function words: *the* and *a* are closer to each other than
-  *leaves* and *foliage*. The same word elsewhere is the same, not related. *Related words across
-  sentences*: the same, in different sentences.
+  rows of the model's own table before any position or layer. $\bar e$ is the mean over words of the
+  vocabulary, and $\theta$ what one random pair of those in {ONE_PAIR_IN:,} exceeds (0.29 for the
+  bundled MiniLM); both are measured on 2,000 words. Words of letters count where the model reads
+  them as one token, except English function words: *the* and *a* are closer than *leaves* and
+  *foliage*. The same word elsewhere is not a related one. *Related words across sentences*: the
+  same, in different sentences.
 - *the other sentence*: $i$ and $j$ are words of different sentences, above 0.5.
 - *many tokens*: the mean of $-\sum_j a_{{ij}} \ln a_{{ij}} / \ln n_i$, with $n_i$ the number of
   tokens that $i$ may see, above 0.78.
 
-The number in brackets is the uniform baseline: the score of a head with $a_{{ij}} = 1/n_i$. A head
-is highlighted only above that as well.
+A head is highlighted only above the uniform baseline too, the score of $a_{{ij}} = 1/n_i$.
 
 Related words are tested differently, since a head may favour their places: the counted words change
-places at random, each within its own sentence; related pairs go where their words go, and attention
-stays. A head is highlighted when its score is above {100 * (1 - LEVEL):.0f} % of 999 such
-arrangements (199 or 99 where there are many pairs), so one head in {1 / LEVEL:.0f} is highlighted
-by chance. Words that are neighbours because they are related, as in *old and ancient*, favour heads
-that look at neighbours: the test cannot tell the two apart.
+places at random within their sentence, related pairs go with their words, and attention stays. A
+head is highlighted when its score is above {100 * (1 - LEVEL):.0f} % of 999 such arrangements (199
+or 99 where there are many pairs), so one head in {1 / LEVEL:.0f} is highlighted by chance. Words
+that are neighbours because they are related, as in *old and ancient*, favour heads that look at
+neighbours: the test cannot tell the two apart.
 
 **Similarity**: the distance of two heads of a layer is the square root of the Jensen-Shannon
-divergence of their rows, in bits, averaged over tokens; the order is that of the leaves of an
-average-linkage clustering, turned so that neighbours are as similar as the tree permits
+divergence of their rows, in bits, averaged over tokens; heads stand in the order of the leaves of
+an average-linkage clustering, turned so that neighbours are as similar as the tree permits
 (Bar-Joseph et al. 2001).
 
-A score says what a head does **on this text**. A head that looks back here may do something else
-on the next sentence.
+A score says what a head does **on this text**; on the next one it may do something else.
 """
         )

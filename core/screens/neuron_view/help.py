@@ -79,21 +79,18 @@ several query heads share one key head, $k$ is that head's.
             r"""
 **How many dimensions come near a dot product?** Products $p_t = q_{it} k_{jt}$ have both signs, so
 a part of them can exceed the whole, and "90 % of it" would mean nothing. Take them by size, largest
-$|p_t|$ first; with $S_m = p_{(1)} + \dots + p_{(m)}$ and $S_d = q_i \cdot k_j$, the answer is the
-smallest $m$ for which
+$|p_t|$ first; with $S_m = p_{(1)} + \dots + p_{(m)}$, the answer is the smallest $m$ for which
 
 $$
-|S_{m'} - S_d| \le 0.1\,|S_d| \quad \text{for every } m' \ge m :
+|S_{m'} - S_d| \le 0.1\,|S_d| \quad \text{for every } m' \ge m, \qquad S_d = q_i \cdot k_j :
 $$
 
 the sum of the $m$ largest is within 10 % of the whole, above or below it, and stays there. Where
-all products have one sign, these $m$ make 90 % of it. Where they cancel to zero nothing comes near,
-and the page says so. Scaling multiplies every product alike and does not change $m$; what the
-formula does to the sum after that is left out.
+all products have one sign, these $m$ make 90 % of it; where they cancel to zero nothing comes near,
+and the page says so. Scaling does not change $m$; what the formula does after that is left out.
 
 Dimensions of $q$ and $k$ have no meaning of their own: rotating both alike leaves every score
-unchanged. And attention sees only differences within a row: a dimension that adds the same to every
-score of the row changes nothing.
+unchanged. And a dimension that adds the same to every score of a row changes no attention.
 """
         )
 
@@ -152,19 +149,14 @@ def _preset(
     trace: Trace, title: str, sentence: str, layer: int, head: int, query: int, key: int
 ) -> Preset:
     """An example that also says how many products make the pair's dot product."""
-    neuron_head = read_head(trace, layer, head)
-    needed, dims = neuron_head.dimensions_needed(query, key), neuron_head.queries.shape[1]
-    name = f"L{layer + 1} H{head + 1}"
-    largest, come, stay = f"{needed} largest", "come", "stay"
-    if needed == 1:
-        largest, come, stay = "largest", "comes", "stays"
-    parts = (
-        f"In {name} its products cancel."
-        if needed is None
-        else f"In {name}, the {largest} of {dims} products {come} within 10 % of its dot product"
-        f" and {stay} there."
-    )
-    return Preset(title, f"{sentence} {parts}", _state(layer, head, query, key))
+    needed = read_head(trace, layer, head).dimensions_needed(query, key)
+    parts = "the products cancel."
+    if needed is not None:
+        largest, come = ("largest", "comes") if needed == 1 else (f"{needed} largest", "come")
+        products = f"{largest} of {trace.shape[3]} products"
+        parts = f"the {products} {come} within 10 % of its dot product, and so do more of them."
+    sentence = f"{sentence} In L{layer + 1} H{head + 1}, {parts}"
+    return Preset(title, sentence, _state(layer, head, query, key))
 
 
 def _name(trace: Trace, position: int) -> str:

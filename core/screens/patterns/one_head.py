@@ -19,26 +19,25 @@ from core.analysis.head_patterns.measure import (
 from core.analysis.head_patterns.minimum_evidence import MIN_TOKENS, too_short
 from core.analysis.head_patterns.naming import NAMING, NONE, TOO_SHORT, assign_patterns
 from core.analysis.head_patterns.table import add_induction
-from core.analysis.pairs import permitted_pairs
+from core.analysis.pairs import permitted
 from core.analysis.rollout import Overall, overall_attention, uniform_overall
 from core.figures.heatmap import heatmap_figure
-from core.screens.patterns.wording import (
-    nearest_pattern,
-    number,
-    say_evidence,
-)
+from core.screens.patterns.wording import describe_evidence, nearest_pattern, number
 from core.ui import cache, controls
 from core.ui.words.pattern_words import PATTERN_NAMES
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from core.figures.palette import Palette
     from core.model import Trace
     from core.model.trace import Array
-    from core.screens.patterns.found import Found
+    from core.screens.patterns.corpus import Corpus
+    from core.screens.patterns.view import View
 
 WHOLES = {"head": "one head", "mean": "mean of everything", "rollout": "rollout"}
 BESIDE = ("auto", *NAMING)
-_LISTED = 60  # sentences to choose from: those where the head follows most, and least
+_LISTED = 60  # sentences to choose from: those that follow the pattern most, and least
 
 
 def pick_view() -> tuple[str, str]:
@@ -65,19 +64,18 @@ def pick_view() -> tuple[str, str]:
     return whole, beside
 
 
-def show_one(found: Found, whole: str, beside: str, colours: Palette) -> None:
-    """The two matrices, what they say, and the evidence token by token."""
-    pattern = _pattern(found, whole) if beside == "auto" else beside
-    trace = (
-        _pick_sentence(found, pattern if whole == "head" else "", pattern)
-        if found.corpus is not None
-        else found.trace
-    )
-    weights, even = _matrices(found, trace, whole)
-    name = found.name if whole == "head" else WHOLES[whole].capitalize()
-    evident = evidence(weights, even, trace.tokens, pattern)
-    st.markdown(_verdict(found, whole, trace, weights, even))
+def show_one(view: View, whole: str, beside: str, colours: Palette) -> None:
+    """The two matrices, what they show, and the evidence token by token."""
+    pattern = _pattern(view, whole) if beside == "auto" else beside
+    trace = view.trace
+    if view.corpus is not None:
+        trace = _pick_sentence(view, view.corpus, pattern, ordered=whole == "head")
+    weights, uniform = _matrices(view, trace, whole)
+    name = view.name if whole == "head" else WHOLES[whole].capitalize()
+    shown = evidence(weights, uniform, trace.tokens, pattern)
+    st.markdown(_verdict(view, whole, trace, weights, uniform))
     labels = unique_labels(tuple(token.display for token in trace.tokens))
+    description = describe_evidence(name, pattern, shown, len(labels))
     left, right = st.columns(2)
     with left:
         st.markdown(f"**{name}**")
@@ -85,20 +83,20 @@ def show_one(found: Found, whole: str, beside: str, colours: Palette) -> None:
         st.plotly_chart(figure, key="patterns_attention", config={"displayModeBar": False})
     with right:
         st.markdown(f"**The pattern: {PATTERN_NAMES[pattern]}**")
-        if evident.tokens:
-            figure = heatmap_figure(evident.ideal, labels, "pattern", colours, full_scale=True)
+        if shown.tokens:
+            figure = heatmap_figure(shown.ideal, labels, "pattern", colours, full_scale=True)
             st.plotly_chart(figure, key="patterns_ideal", config={"displayModeBar": False})
         else:
-            st.info(say_evidence(name, pattern, evident, len(labels)))
+            st.info(description)
     st.caption(
-        "Left: who attends to whom, rows attend. Right: a head that does nothing else; where a"
-        " token has several such pairs they get the same, and rows without one are empty. Both"
-        " have colours from 0 to 1."
+        "Left: who attends to whom; rows attend. Right: a head that does nothing else; several such"
+        " pairs of a token share its attention equally, and rows without one are empty. Both use"
+        " colours from 0 to 1."
     )
-    if evident.tokens:
-        st.markdown(say_evidence(name, pattern, evident, len(labels)))
+    if shown.tokens:
+        st.markdown(description)
         st.dataframe(
-            _tokens(evident, weights, labels),
+            _token_rows(shown, weights, labels),
             key="patterns_evidence",
             hide_index=True,
             placeholder="–",
@@ -109,108 +107,93 @@ def show_one(found: Found, whole: str, beside: str, colours: Palette) -> None:
         )
 
 
-def _pattern(found: Found, whole: str) -> str:
-    """The pattern shown beside where none is chosen: that the head follows, or is nearest to."""
+def _pattern(view: View, whole: str) -> str:
+    """The pattern shown when none is chosen: the one the head follows, or the nearest."""
     if whole != "head":
         return "first"
-    kind = str(found.row["class"])
-    if kind not in (NONE, TOO_SHORT):
-        return kind
-    tokens = found.query_tokens_of(found.number)
-    if kind == TOO_SHORT:  # nothing is claimed: any pattern that the text has may stand beside
-        tokens = {name: float("inf") if count else 0.0 for name, count in tokens.items()}
+    followed = str(view.row["class"])
+    if followed not in (NONE, TOO_SHORT):
+        return followed
+    tokens = view.query_tokens
+    if followed == TOO_SHORT:  # nothing is claimed: any pattern that the text has will do
+        tokens = {name: np.inf if count else 0.0 for name, count in tokens.items()}
         tokens["induction"] = 0.0
-    return nearest_pattern(found.row, found.thresholds_of(found.number), tokens)[0] or "self"
+    return nearest_pattern(view.row, view.limits, tokens)[0] or "self"
 
 
-def _matrices(found: Found, trace: Trace, whole: str) -> tuple[Array, Array]:
-    """Attention, and that of a head or model with uniform attention, both (token, token)."""
+def _matrices(view: View, trace: Trace, whole: str) -> tuple[Array, Array]:
+    """Attention, and what uniform attention would be, both (token, token)."""
     if whole != "head":
         kind = cast("Overall", whole)
         return overall_attention(trace, kind), uniform_overall(trace, kind)
-    allowed = permitted_pairs(trace, found.layer)
-    even = uniform_attention(allowed)[found.head if len(allowed) > 1 else 0]
-    return trace.attention(found.layer, found.head), even
+    allowed = permitted(trace, view.layer, view.head)
+    return trace.attention(view.layer, view.head), uniform_attention(allowed)
 
 
-def _verdict(found: Found, whole: str, trace: Trace, weights: Array, even: Array) -> str:
+def _verdict(view: View, whole: str, trace: Trace, weights: Array, uniform: Array) -> str:
     if whole == "head":
-        return f"Over {found.where}: {found.verdict}" if found.corpus is not None else found.verdict
+        return view.verdict if view.corpus is None else f"Over {view.where}: {view.verdict}"
     name = WHOLES[whole].capitalize()
     if too_short(len(trace.tokens)):
         return f"**{name}: too short to say** ({len(trace.tokens)} of {MIN_TOKENS} tokens)."
-    scores = add_induction(mean_scores([measure_matrix(weights, even, trace.tokens)]), None)
-    kinds = assign_patterns(scores.means, scores.uniform, scores.query_tokens, found.thresholds)
-    named = str(kinds.names[0, 0])
-    if named == NONE:
+    scores = add_induction(mean_scores([measure_matrix(weights, uniform, trace.tokens)]), None)
+    assigned = assign_patterns(scores.means, scores.uniform, scores.query_tokens, view.thresholds)
+    pattern = str(assigned.names[0, 0])
+    if pattern == NONE:
         return f"**{name}** follows no pattern above its threshold."
-    score = NAMING[named].score
+    score = NAMING[pattern].score
     return (
-        f"**{name}: {PATTERN_NAMES[named]}**, {number(float(scores.means[score][0, 0]))} where"
-        f" uniform attention would give {number(float(scores.uniform[score][0, 0]))}."
+        f"**{name}: {PATTERN_NAMES[pattern]}**, {number(scores.means[score].item())}; uniform"
+        f" attention would give {number(scores.uniform[score].item())}."
     )
 
 
-def _pick_sentence(found: Found, followed: str, pattern: str) -> Trace:
-    """A sentence of the corpus, by how much the head follows the pattern on it; its trace.
-
-    `followed` is the pattern where one head is shown, else "": then sentences have no order.
-    """
-    corpus = found.corpus
-    assert corpus is not None  # noqa: S101 - asked for only where there is one
-    shares = _sentence_shares(found, followed)
-    ranked = [int(place) for place in np.argsort(-np.nan_to_num(shares, nan=-1), kind="stable")]
+def _pick_sentence(view: View, corpus: Corpus, pattern: str, *, ordered: bool) -> Trace:
+    """The trace of a sentence, `ordered` by how much the chosen head follows the pattern on it."""
+    shares = np.full(len(corpus.sentences), np.nan)
+    if ordered and NAMING[pattern].score in MEASURED:
+        shares = _sentence_shares(view, MEASURED.index(NAMING[pattern].score))
     ordered = bool(np.isfinite(shares).any())
-    if ordered and len(ranked) > _LISTED:
-        ranked = ranked[: _LISTED // 2] + ranked[-_LISTED // 2 :]
-    options = [str(place + 1) for place in ranked]
+    order = np.argsort(-shares, kind="stable").tolist()  # nan comes last
+    if ordered and len(order) > _LISTED:
+        order = order[: _LISTED // 2] + order[-_LISTED // 2 :]
+    options = [str(index + 1) for index in order]
     subject = "The sentences are numbered"
-    every = [str(place + 1) for place in range(len(shares))]
+    every = [str(index + 1) for index in range(len(shares))]
     asked = controls.choice("sentence", every, subject=subject, default=options[0])
     if asked not in options:
         options.insert(0, asked)
-    picked = controls.choice(
-        "sentence",
-        options,
-        f"Sentence ({len(options)} of {len(shares)}: where {found.name} follows"
-        f" “{PATTERN_NAMES[pattern]}” most, then least)"
-        if ordered
-        else f"Sentence ({len(shares)})",
-        subject=subject,
-        names=lambda option: _sentence_label(found, int(option) - 1, shares),
-        menu=True,
-    )
-    return cache.trace(found.trace.model, corpus.sentences[int(picked) - 1], None)
+
+    def name(option: str) -> str:
+        index = int(option) - 1
+        share = f"{shares[index]:.2f} · " if np.isfinite(shares[index]) else ""
+        return f"{share}{corpus.sentences[index]}"
+
+    label = f"Sentence ({len(shares)})"
+    if ordered:
+        label = (
+            f"Sentence ({len(options)} of {len(shares)}: those where {view.name} follows"
+            f" “{PATTERN_NAMES[pattern]}” most, then least)"
+        )
+    picked = controls.choice("sentence", options, label, subject=subject, names=name, menu=True)
+    return cache.trace(view.trace.model, corpus.sentences[int(picked) - 1], None)
 
 
-def _sentence_shares(found: Found, pattern: str) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
+def _sentence_shares(view: View, score: int) -> NDArray[np.float64]:
     """How much the chosen head follows the pattern on each sentence; nan where it has no pair."""
-    score = NAMING[pattern].score if pattern else ""
-    if score not in MEASURED:
-        return np.full(len(found.measured), np.nan)
-    at = (MEASURED.index(score), found.layer, found.head)
+    place = (score, view.layer, view.head)
     with np.errstate(invalid="ignore"):
-        return np.array([each.sums[at] / each.counts[at] for each in found.measured])
+        return np.array([each.sums[place] / each.counts[place] for each in view.measured])
 
 
-def _sentence_label(
-    found: Found, place: int, shares: np.ndarray[tuple[int], np.dtype[np.float64]]
-) -> str:
-    corpus = found.corpus
-    sentence = corpus.sentences[place] if corpus is not None else ""
-    share = f"{shares[place]:.2f} · " if np.isfinite(shares[place]) else ""
-    return f"{share}{sentence}"
-
-
-def _tokens(evident: Evidence, weights: Array, labels: tuple[str, ...]) -> pd.DataFrame:
-    """A row a token: how much of it follows the pattern, and where it attends most."""
-    strongest = evident.strongest
+def _token_rows(shown: Evidence, weights: Array, labels: tuple[str, ...]) -> pd.DataFrame:
+    """A row per token: how much of it follows the pattern, and where it attends most."""
     return pd.DataFrame(
         {
             "token": labels,
-            "follows": evident.share,
-            "uniform": evident.uniform,
-            "attends most to": [labels[key] for key in strongest],
-            "weight": weights[np.arange(len(labels)), strongest],
+            "follows": shown.share,
+            "uniform": shown.uniform,
+            "attends most to": [labels[key] for key in shown.strongest],
+            "weight": weights[np.arange(len(labels)), shown.strongest],
         }
     )

@@ -1,4 +1,4 @@
-"""What the page says about coreference: each set in one sentence, and what holds of both."""
+"""What the page says about coreference: on each set, and on both together."""
 
 from __future__ import annotations
 
@@ -13,104 +13,93 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
-    from core.analysis.coreference.grouped import Estimate
-    from core.screens.patterns.shelf import MarkedSet
+    from core.analysis.coreference import Estimate
+    from core.screens.patterns.marked import MarkedSet
 
 SETS = {"pairs": "minimal pairs", "sample": "sample corpus"}
 
 
 def conclude(sets: Mapping[str, MarkedSet]) -> str:
-    """What holds of both sets (Markdown): whether heads beat both rules, and the best head."""
-    told = []
+    """What holds on both sets (Markdown): whether heads beat both rules, and the best head."""
+    sentences = []
     if "pairs" in sets:
-        count, of, beside = _beating(sets["pairs"])
-        told.append(
-            f"**Where only meaning decides, {_heads(count, of)} demonstrably right more often than"
-            f" the nearest or the first noun** ({beside}; corrected for the choice among {of})."
+        _, heads, context = _winners(sets["pairs"])
+        sentences.append(
+            f"**Where only meaning decides, {heads} demonstrably right more often than the nearest"
+            f" or the first noun** ({context}; corrected for the choice among"
+            f" {len(sets['pairs'].table)})."
         )
     if "sample" in sets:
-        count, of, beside = _beating(sets["sample"])
-        but = (
-            ", but there nouns often differ in gender, number or role: grammar may be all that"
-            " these heads follow."
+        count, heads, context = _winners(sets["sample"])
+        caveat = (
+            ", but there nouns often differ in gender, number or role: these heads may only follow"
+            " the grammar."
             if count
             else "."
         )
-        told.append(f"On the sample corpus {_heads(count, of)} ({beside}){but}")
-    return " ".join(told)
+        sentences.append(f"On the sample corpus {heads} ({context}){caveat}")
+    return " ".join(sentences)
 
 
-def _beating(marked: MarkedSet) -> tuple[int, int, str]:
-    """How many heads beat both rules, of how many; the best head's share beside the nearest."""
-    table = marked.table
-    assert table is not None  # noqa: S101 - the caller leaves out sets without a pronoun
-    best = f"best head {number(marked.best.share.mean)}, " if marked.best is not None else ""
-    beside = f"{best}nearest noun {number(float(table['nearest'].iloc[0]))}"
-    return int(table["better"].sum()), len(table), beside
+def _winners(marked: MarkedSet) -> tuple[int, str, str]:
+    """How many heads beat both rules, the same as subject and verb, and the rates beside it."""
+    table, best = marked.table, marked.best
+    count = int(table["better"].sum())
+    heads = f"{count} of {len(table)} heads {'is' if count == 1 else 'are'}"
+    rate = "" if best is None else f"best head {number(best.share.mean)}, "
+    context = f"{rate}nearest noun {number(table['nearest'].iloc[0])}"
+    return count, heads if count else "no head is", context
 
 
-def say_set(name: str, marked: MarkedSet) -> str:
-    """What is right how often on one set (Markdown)."""
-    table = marked.table
-    assert table is not None  # noqa: S101 - the caller leaves out sets without a pronoun
-    row = table.iloc[0]
-    what = (
-        f"**Minimal pairs**: {int(row['pronouns'])} pronouns in {int(row['groups'])} pairs of"
-        " sentences that differ in one word, which makes the other noun the right one; both agree"
-        " with the pronoun."
+def describe_set(name: str, marked: MarkedSet) -> str:
+    """How often rules and the best head are right on one set (Markdown)."""
+    row = marked.table.iloc[0]
+    content = (
+        f"**Minimal pairs**: {row['pronouns']} pronouns in {row['groups']} pairs of sentences that"
+        " differ in one word, which makes the other noun the right one; both agree with the"
+        " pronoun."
         if name == "pairs"
-        else f"**Sample corpus**: {int(row['pronouns'])} pronouns, {int(row['groups'])} sentences."
+        else f"**Sample corpus**: {row['pronouns']} pronouns, {row['groups']} sentences."
     )
     rules = (
-        f"The nearest noun is right for {number(float(row['nearest']))}, the first for"
-        f" {number(float(row['first']))}, guessing for {number(float(row['chance']))}"
+        f"The nearest noun is right for {number(row['nearest'])}, the first for"
+        f" {number(row['first'])}, guessing for {number(row['chance'])}"
     )
-    return f"{what} {rules}{_best(marked)}."
-
-
-def _best(marked: MarkedSet) -> str:
     best = marked.best
     if best is None:
-        return ""
-    names = " and ".join(dict.fromkeys(head_name(*head) for head in best.heads))
+        return f"{content} {rules}."
+    heads = " and ".join(dict.fromkeys(head_name(*head) for head in best.heads))
     return (
-        f"; the best head ({names}, chosen on one half, judged on the other) for"
+        f"{content} {rules}; the best head ({heads}, chosen on one half, judged on the other) for"
         f" **{_interval(best.share)}**, {_interval(best.over['nearest'], '+.2f')} beside the"
-        " nearest"
+        " nearest."
     )
 
 
-def say_head(name: str, row: pd.Series, *, pairs: bool) -> str:
+def describe_head(name: str, row: pd.Series, *, pairs: bool) -> str:
     """What one head does, beside both rules (Markdown)."""
-    total = int(row["pronouns"])
-    right = round(float(row["coreference"]) * total)
-    over = " and ".join(
-        f"{number(float(row[f'over_{rule}']), '+.2f')} ({number(float(row[f'over_{rule}_low']))}"
-        f" to {number(float(row[f'over_{rule}_high']))}) beside the {rule} noun"
+    total = row["pronouns"]
+    rules = " and ".join(
+        f"{number(row[f'over_{rule}'], '+.2f')} ({number(row[f'over_{rule}_low'])} to"
+        f" {number(row[f'over_{rule}_high'])}) beside the {rule} noun"
         for rule in ("nearest", "first")
     )
-    said = (
-        f"**{name}** picks the antecedent for {right} of {total} pronouns,"
-        f" {number(float(row['coreference']))} ({number(float(row['low']))} to"
-        f" {number(float(row['high']))}): {over}."
+    sentence = (
+        f"**{name}** picks the antecedent for {round(row['coreference'] * total)} of {total}"
+        f" pronouns, {number(row['coreference'])} ({number(row['low'])} to {number(row['high'])}):"
+        f" {rules}."
     )
     if not pairs:
-        return said
-    heeds = int(row["both_right"]) + int(row["both_wrong"])
+        return sentence
+    right, wrong = row["both_right"], row["both_wrong"]
     return (
-        f"{said} It heeds the word that differs in {heeds} of {int(row['groups'])} pairs:"
-        f" {int(row['both_right'])} right, {int(row['both_wrong'])} wrong."
+        f"{sentence} It heeds the deciding word in {right + wrong} of {row['groups']} pairs:"
+        f" {right} right, {wrong} wrong."
     )
-
-
-def _heads(count: int, of: int) -> str:
-    """The subject and verb of a sentence: no head is, 1 of 72 heads is, 5 of 72 heads are."""
-    if not count:
-        return "no head is"
-    return f"{count} of {of} heads {'is' if count == 1 else 'are'}"
 
 
 def _interval(estimate: Estimate, form: str = ".2f") -> str:
+    mean = number(estimate.mean, form)
     if not np.isfinite(estimate.low):
-        return number(estimate.mean, form)
-    return f"{number(estimate.mean, form)} ({number(estimate.low)} to {number(estimate.high)})"
+        return mean
+    return f"{mean} ({number(estimate.low)} to {number(estimate.high)})"

@@ -1,8 +1,8 @@
-"""What the page of head patterns says of a head."""
+"""What the page of head patterns says about a head."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -15,12 +15,12 @@ if TYPE_CHECKING:
 
     from core.analysis.head_patterns.evidence import Evidence
 
-# Where words change for how far a score has come from its threshold (0) to all attention (1).
-JUST_ABOVE, FAR_ABOVE = 0.1, 0.5
+# From here on a score is called above its threshold (0), and far above it (1: all attention).
+ABOVE, FAR_ABOVE = 0.1, 0.5
 
 
 def number(value: float, form: str = ".2f") -> str:
-    """A number, or the word for one that is not defined."""
+    """A number, or "not defined"."""
     return format(value, form).replace("-", "−") if np.isfinite(value) else "not defined"
 
 
@@ -31,8 +31,8 @@ def head_name(layer: int, head: int) -> str:
 
 def verdict(
     name: str,
-    row: Mapping[str, object],
-    thresholds: Mapping[str, float],
+    row: Mapping[str, Any],
+    limits: Mapping[str, float],
     query_tokens: Mapping[str, float],
 ) -> str:
     """Which pattern a head follows and how far it is from the threshold (Markdown).
@@ -40,105 +40,88 @@ def verdict(
     Parameters
     ----------
     row : the head's row of the pattern table.
-    thresholds : by pattern, what its score must exceed.
+    limits : by pattern, what its score must exceed.
     query_tokens : by pattern, how many tokens its score is over.
     """
-    kind = str(row["class"])
-    if kind == TOO_SHORT:
+    followed = row["class"]
+    if followed == TOO_SHORT:
         return (
             f"**{name}: too short to say.** Under {MIN_TOKENS} tokens heads pass thresholds by"
-            " accident; the scores are shown, but name no pattern."
+            " accident: the scores are shown, but no pattern is named."
         )
-    if kind == NONE:
-        return _nothing(name, row, thresholds, query_tokens)
-    pattern = NAMING[kind]
+    if followed == NONE:
+        return _no_pattern(name, row, limits, query_tokens)
+    pattern = NAMING[followed]
     score = pattern.score
-    beside = (
-        f", uniform baseline {number(_number(row[f'{score}_uniform']))}"
-        if pattern.baseline == "uniform"
-        else ""
-    )
-    low, high = (_number(row.get(f"{score}_{end}", np.nan)) for end in ("low", "high"))
-    if np.isfinite(low):
-        beside += f"; 95 % interval {number(low)} to {number(high)}"
-    stable = row.get("stability")
-    again = (
-        f" It was the head's pattern again in {stable:.0%} of the resamples."
-        if isinstance(stable, float) and np.isfinite(stable)
-        else ""
-    )
-    gives = WORDS[kind].gives.format(f"**{number(_number(row[score]))}**")
+    context = f"threshold {number(limits[followed])}"
+    if pattern.baseline == "uniform":
+        context += f", uniform baseline {number(row[f'{score}_uniform'])}"
+    resampled = ""
+    if np.isfinite(row.get(f"{score}_low", np.nan)):
+        low, high = number(row[f"{score}_low"]), number(row[f"{score}_high"])
+        context += f"; 95 % interval {low} to {high}"
+        resampled = f" {row['stability']:.0%} of the resamples gave the same pattern."
+    gives = WORDS[followed].gives.format(f"**{number(row[score])}**")
     return (
-        f"**{name}: {PATTERN_NAMES[kind]}.** It {gives} (threshold"
-        f" {number(thresholds[kind])}{beside}): {how_far(_number(row['confidence']))}.{again}"
+        f"**{name}: {PATTERN_NAMES[followed]}.** It {gives} ({context}):"
+        f" {how_far(row['confidence'])}.{resampled}"
     )
 
 
-def _nothing(
+def _no_pattern(
     name: str,
-    row: Mapping[str, object],
-    thresholds: Mapping[str, float],
+    row: Mapping[str, Any],
+    limits: Mapping[str, float],
     query_tokens: Mapping[str, float],
 ) -> str:
     """Why a head follows no pattern (Markdown)."""
-    nearest, short = nearest_pattern(row, thresholds, query_tokens)
+    nearest, short = nearest_pattern(row, limits, query_tokens)
     if not nearest:
         return f"**{name}** cannot be measured on this text."
     scarce = [
-        f"{PATTERN_NAMES[kind]} has {number(_number(row[pattern.score]))}, but over"
-        f" {query_tokens[kind]:.0f} query tokens, and {pattern.min_query_tokens} are needed"
-        for kind, pattern in NAMING.items()
-        if 0 < query_tokens[kind] < pattern.min_query_tokens
-        and _number(row[pattern.score]) > thresholds[kind]
+        f"{PATTERN_NAMES[each]} has {number(row[pattern.score])}, but over"
+        f" {query_tokens[each]:.0f} query tokens, and {pattern.min_query_tokens} are needed"
+        for each, pattern in NAMING.items()
+        if 0 < query_tokens[each] < pattern.min_query_tokens and row[pattern.score] > limits[each]
     ]
-    few = f" Too little to go by: {'; '.join(scarce)}." if scarce else ""
+    evidence = f" Not enough evidence: {'; '.join(scarce)}." if scarce else ""
     return (
-        f"**{name}** follows no pattern above its threshold. Nearest: {PATTERN_NAMES[nearest]},"
-        f" {number(_number(row[NAMING[nearest].score]))} of the {number(thresholds[nearest])} it"
-        f" takes ({number(short)} short).{few}"
+        f"**{name}** follows no pattern above its threshold. The nearest is"
+        f" {PATTERN_NAMES[nearest]}: {number(row[NAMING[nearest].score])} of the"
+        f" {number(limits[nearest])} it takes ({number(short)} short).{evidence}"
     )
 
 
 def how_far(confidence: float) -> str:
     """How far above its threshold a score is, in words and as a number from 0 to 1."""
-    shown = number(confidence)
-    if confidence < JUST_ABOVE:
-        return f"just above the threshold ({shown})"
-    if confidence < FAR_ABOVE:
-        return f"above the threshold ({shown} of the way to 1)"
-    return f"far above the threshold ({shown} of the way to 1)"
+    if confidence < ABOVE:
+        return f"just above the threshold ({number(confidence)})"
+    far = "" if confidence < FAR_ABOVE else "far "
+    return f"{far}above the threshold ({number(confidence)} of the way to 1)"
 
 
 def nearest_pattern(
-    row: Mapping[str, object], thresholds: Mapping[str, float], query_tokens: Mapping[str, float]
+    row: Mapping[str, Any], limits: Mapping[str, float], query_tokens: Mapping[str, float]
 ) -> tuple[str, float]:
-    """The pattern whose threshold the head is the least below, and by how much.
+    """The pattern that the head falls short of by the least, and by how much.
 
-    Only of patterns that have query tokens enough; "" where there is none.
+    Only patterns with enough query tokens count; "" and nan where there is none.
     """
     short = {
-        kind: thresholds[kind] - _number(row[pattern.score])
-        for kind, pattern in NAMING.items()
-        if np.isfinite(thresholds[kind] - _number(row[pattern.score]))
-        and query_tokens[kind] >= pattern.min_query_tokens
+        name: limits[name] - row[pattern.score]
+        for name, pattern in NAMING.items()
+        if np.isfinite(limits[name] - row[pattern.score])
+        and query_tokens[name] >= pattern.min_query_tokens
     }
-    if not short:
-        return "", float("nan")
-    nearest = min(short, key=short.__getitem__)
-    return nearest, short[nearest]
+    return min(short.items(), key=lambda item: item[1], default=("", float("nan")))
 
 
-def say_evidence(name: str, pattern: str, found: Evidence, tokens: int) -> str:
+def describe_evidence(name: str, pattern: str, evidence: Evidence, tokens: int) -> str:
     """The evidence in one sentence (Markdown)."""
-    if not found.tokens:
+    if not evidence.tokens:
         return "No token of this text has such a pair. " + WORDS[pattern].missing
-    mean, uniform = float(np.nanmean(found.share)), float(np.nanmean(found.uniform))
-    evident = WORDS[pattern].evident.format(f"**{number(mean)}**")
+    share, uniform = (float(np.nanmean(part)) for part in (evidence.share, evidence.uniform))
     return (
-        f"{name} {evident}: the mean over {found.tokens} of {tokens} tokens."
-        f" Uniform baseline: {number(uniform)}."
+        f"{name} {WORDS[pattern].evident.format(f'**{number(share)}**')}: the mean over"
+        f" {evidence.tokens} of {tokens} tokens. Uniform baseline: {number(uniform)}."
     )
-
-
-def _number(value: object) -> float:
-    return float(value)  # type: ignore[arg-type]

@@ -1,7 +1,7 @@
 """The formulas of scores and attention as the model in use has them, in LaTeX.
 
-A model with a soft cap (Gemma 2) bounds its scaled dot products before the mask; one without does
-not, and its formula does not mention it.
+A model with a soft cap (Gemma 2) bounds its scaled dot products before the mask; the formula of any
+other model leaves it out.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def softcap_of(trace: Trace, layer: int | None = None) -> float | None:
-    """The soft cap of a layer, or the first there is in any; None where scores are not bounded."""
+    """The soft cap of a layer, or the first in any layer; None if scores are not bounded."""
     rules = trace.layers if layer is None else (trace.layers[layer],)
     return next((rule.softcap for rule in rules if rule.softcap is not None), None)
 
@@ -30,10 +30,10 @@ def capped(product: str, softcap: float | None) -> str:
 
 
 def cap_sentence(softcap: float | None) -> str:
-    """What the cap does, a sentence that follows the formula; empty where there is none."""
+    """What the cap does, a sentence that follows the formula; empty without a cap."""
     if softcap is None:
         return ""
     return (
-        f"This model has a **soft cap**: no score gets beyond ±{softcap:g}, and the mask is added"
-        " after it."
+        f"This model has a **soft cap**: no score goes beyond ±{softcap:g}; the mask is added after"
+        " it."
     )

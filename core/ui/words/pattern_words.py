@@ -20,15 +20,15 @@ class Words:
     Attributes
     ----------
     title : of the pattern.
-    short : at the head of a narrow column.
+    short : the heading of a narrow column.
     where : attention goes, after "to" and "on": "the token before".
     score : the title of its score.
     highlight : its title in the model view.
     gives : what a head with the score {} does, after the head's name.
-    evident : the same of one text.
-    rule : what the model view asks of a head, {} being the threshold.
+    evident : the same on one text.
+    rule : what the model view looks for in a head, {} being the threshold.
     note : what the score is, in a tooltip.
-    missing : why a score has no number, where the reason is the text and not the model; a sentence.
+    missing : why a score has no number, if that is the text's doing; a sentence.
     lacks : why it cannot be measured, after a colon, in the model view.
     """
 
@@ -45,7 +45,7 @@ class Words:
     lacks: str = "this text has no such pair of tokens"
 
     def __post_init__(self) -> None:
-        usual = {
+        defaults = {
             "short": self.title,
             "score": self.title,
             "highlight": self.title,
@@ -54,7 +54,7 @@ class Words:
             "rule": f"more than {{}} of attention on {self.where}",
             "note": f"Mean attention to {self.where}",
         }
-        for name, words in usual.items():
+        for name, words in defaults.items():
             object.__setattr__(self, name, getattr(self, name) or words)
 
 
@@ -104,9 +104,9 @@ WORDS: Mapping[str, Words] = {
         missing="No token occurs twice in this text.",
     ),
     "related_word": Words(
-        "words of like spelling",
-        rule="more than {} of the attention of words that occur again, in this or a like form,"
-        " there",
+        "words of similar spelling",
+        rule="more than {} of the attention of words that occur again, in this or a similar form,"
+        " on those",
         lacks="no word of this text occurs twice, or in two forms",
     ),
     "related": Words("related words"),
@@ -116,7 +116,7 @@ WORDS: Mapping[str, Words] = {
         "the other sentence",
         highlight="the other sentence",
         rule="more than {} of the attention of words on words of the other sentence",
-        missing="There is one sentence only: add a second one in the sidebar.",
+        missing="There is only one sentence: add a second one in the sidebar.",
         lacks=NO_SECOND,
     ),
     "related_other": Words("related words across sentences"),
@@ -126,17 +126,17 @@ WORDS: Mapping[str, Words] = {
         "entropy",
         score="entropy / ln n",
         highlight="many tokens",
-        gives="spreads its attention to {} of the largest entropy there is",
-        evident="spreads to {} of the largest entropy",
-        rule="attention spread like a bag of words: entropy above {} of the largest possible",
-        note="How evenly a token spreads its attention: 0 on one token, 1 on all alike",
+        gives="spreads its attention to {} of the maximum entropy",
+        evident="spreads to {} of the maximum entropy",
+        rule="attention spread like a bag of words: entropy above {} of the maximum",
+        note="How widely a token spreads its attention: 0 on one token, 1 uniformly on all",
         missing="No token of this text sees more than one token.",
         lacks="no token of this text has a choice",
     ),
     "induction": Words(
         "induction",
         gives="gives {} to the token after an earlier copy, on repeated random sequences",
-        evident="gives {} to what followed an earlier copy, in this very text",
+        evident="gives {} to what followed an earlier copy, on this text",
         missing="This model takes too few tokens to repeat a sequence.",
     ),
 }

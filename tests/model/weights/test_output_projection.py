@@ -9,7 +9,7 @@ import pytest
 import torch
 import transformers
 
-from core.analysis.anomalies.contribution import columns, moved, value_norms
+from core.analysis.anomalies.contribution import columns, contributions, value_norms
 from core.model import load, trace_text
 from core.model.capture import IMPLEMENTATION, read_calls, recording, register
 from core.model.loaded import LoadedModel
@@ -84,7 +84,7 @@ def test_contributions_add_up_to_the_blocks_output_and_shares_are_their_norms(
         total = total + vectors.sum(axis=1)
         lengths = np.linalg.norm(vectors, axis=-1)
         expected = lengths * len(lengths) / lengths.sum()
-        np.testing.assert_allclose(moved(weights, norms[LAYER, head]), expected, atol=1e-5)
+        np.testing.assert_allclose(contributions(weights, norms[LAYER, head]), expected, atol=1e-5)
         np.testing.assert_allclose(shares[LAYER, head], expected.mean(axis=0), atol=1e-5)
     np.testing.assert_allclose(total, output_of(model, BLOCKS[family], text), atol=1e-5)
 

@@ -1,0 +1,217 @@
+"""Robust z-scores, and heads that are odd in one way: flagged for it and for nothing else."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+
+from core.analysis.anomalies import FLAGS, anomaly_table, flagged
+from core.analysis.anomalies.flags import robust_z
+from tests.analysis.traces import (
+    causal,
+    random_trace,
+    random_weights,
+    trace_with_attention,
+    with_values,
+)
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from numpy.typing import NDArray
+
+
+def attention_flags(row: pd.Series) -> set[str]:
+    """Its flags without those of queries and keys, which traces made from attention have."""
+    return set(row["flags"].split(", ")) - {"norm disparity", "clouds apart", ""}
+
+
+@pytest.mark.parametrize(
+    ("values", "expected"),
+    [
+        # Median 3.5; deviations 2.5 1.5 0.5 0.5 1.5 99.5, their median 1.5.
+        ([1, 2, 3, 4, 5, 103], [0.6745 * (x - 3.5) / 1.5 for x in (1, 2, 3, 4, 5, 103)]),
+        ([0, 0, 0, 0, 10], [0, 0, 0, 0, 10 / (1.253314 * 2)]),  # MAD 0: the mean deviation is 2
+        ([7, 7, 7], [0, 0, 0]),
+        ([1, np.nan, 3, 2], [-0.6745, np.nan, 0.6745, 0]),
+        ([np.nan, np.nan], [np.nan, np.nan]),
+    ],
+)
+def test_robust_z_is_the_distance_from_the_median_in_robust_standard_deviations(
+    values: list[float], expected: list[float]
+) -> None:
+    np.testing.assert_allclose(robust_z(np.array([values], float)), [expected])
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_heads_from_one_distribution_have_no_flag(seed: int) -> None:
+    table = anomaly_table(random_trace(seed))
+    assert list(table["flags"]) == [""] * 12
+    assert list(table["severity"]) == [0.0] * 12
+    assert flagged(table).empty
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_queries_ten_times_longer_are_found_by_name_and_number(seed: int) -> None:
+    trace = random_trace(seed)
+    queries = trace.queries.copy()
+    queries[1, 2] *= 10 * np.median(np.linalg.norm(trace.kv_keys[1, 2], axis=1))
+    queries[1, 2] /= np.median(np.linalg.norm(trace.queries[1, 2], axis=1))
+    table = anomaly_table(replace(trace, queries=queries))
+    odd = table.iloc[6]
+    assert odd["norm_log_ratio"] == pytest.approx(math.log2(10), abs=1e-5)
+    assert odd["z_norm_log_ratio"] > 3.5
+    assert "the median query is 10.0 times as long as the median key" in odd["reasons"]
+    assert list(table[table["flags"].str.contains("norm disparity")].index) == [6]
+
+
+def test_an_outlier_is_odd_even_below_the_threshold() -> None:
+    trace = random_trace(0, size=20)
+    keys = trace.kv_keys.copy()
+    keys[1, 1] /= 3  # queries three times as long: under four times, but no other head is near
+    odd = anomaly_table(replace(trace, kv_keys=keys)).iloc[5]
+    assert 1 < odd["norm_log_ratio"] < 2
+    assert odd["z_norm_log_ratio"] > 3.5
+    assert "norm disparity" in odd["flags"]
+
+
+def test_a_first_token_without_value_is_found_even_under_uniform_attention() -> None:
+    trace = random_trace(0)
+    values = trace.kv_values.copy()
+    values[0, 3, 0] = 0
+    table = anomaly_table(replace(trace, kv_values=values))
+    assert table["flags"][3] == "empty value"
+    assert (table["first_value"][3], table["first_contribution"][3]) == (0, 0)
+    assert list(flagged(table).index) == [3]
+
+
+def test_attention_to_a_first_token_without_value_is_null() -> None:
+    weights = random_weights(2, 2, 3, 14)
+    weights[1, 0] *= 0.4
+    weights[1, 0, :, 0] += 0.6
+    sink = float(weights[1, 0, :, 0].mean())
+    plain = with_values(trace_with_attention(weights), [1.0] * 14)
+    lengths = plain.kv_values.copy()
+    lengths[1, 0, 0] = 0
+    odd = anomaly_table(replace(plain, kv_values=lengths)).iloc[3]
+    assert attention_flags(odd) == {"first-token sink", "null attention"}
+    assert odd["null_attention"] == pytest.approx(sink, abs=1e-5)
+    assert odd["first_contribution"] == 0
+    assert f"{sink:.2f} of its attention moves next to nothing" in odd["reasons"]
+    full = anomaly_table(plain).iloc[3]
+    assert attention_flags(full) == {"first-token sink"}
+    assert full["null_attention"] == 0
+
+
+def one_key_each(matrix: NDArray[np.float64]) -> pd.DataFrame:
+    """Four random heads on 14 tokens, the third with this attention."""
+    weights = random_weights(4, 1, 4, 14)
+    weights[0, 2] = matrix
+    return anomaly_table(trace_with_attention(weights))
+
+
+def test_one_key_each_is_an_entropy_collapse_of_full_rank() -> None:
+    table = one_key_each(np.roll(np.eye(14), 5, axis=1))
+    assert attention_flags(table.iloc[2]) == {"entropy collapse"}
+    assert table["entropy"][2] == pytest.approx(0, abs=1e-6)
+    assert table["rank"][2] == pytest.approx(14, rel=1e-4)
+    assert list(table[table["flags"].str.contains("entropy")].index) == [2]
+
+
+@pytest.mark.parametrize("offset", [-1, 0, 1])
+def test_the_previous_the_next_or_the_own_token_alone_is_no_collapse(offset: int) -> None:
+    matrix = np.eye(14, k=offset)
+    matrix[matrix.sum(axis=1) == 0, 0] = 1  # the token that has no such neighbour
+    odd = one_key_each(matrix).iloc[2]
+    assert odd["entropy"] == pytest.approx(0, abs=1e-6)
+    assert odd["offset_attention"] == pytest.approx(1, abs=1e-6)
+    assert attention_flags(odd) == set()
+
+
+def test_similar_weights_are_flagged_from_what_the_model_gives() -> None:
+    trace = random_trace(0)
+    similarity = np.zeros(trace.shape[:2], dtype=np.float32)
+    similarity[2, 1] = 0.94
+    odd = anomaly_table(trace, similarity=similarity).iloc[9]
+    assert odd["flags"] == "alike weights"
+    assert "correlate at +0.94" in odd["reasons"]
+    assert anomaly_table(trace)["weight_similarity"].isna().all()
+
+
+@pytest.mark.parametrize(("share", "flags"), [(0.51, set()), (0.53, {"first-token sink"})])
+def test_a_sink_takes_twice_the_uniform_baseline(share: float, flags: set[str]) -> None:
+    """Left to right, 12 tokens: uniform attention already gives the first 0.26."""
+    size = 12
+    rest = (share * size - 1) / (size - 1)  # the first row has no choice
+    weights = np.tril(np.broadcast_to((1 - rest) / np.maximum(np.arange(size), 1), (size, size)).T)
+    weights[:, 0] = rest
+    weights[0, 0] = 1
+    trace = with_values(trace_with_attention(weights[None, None].astype(np.float32)), [1.0] * size)
+    row = anomaly_table(causal(trace)).iloc[0]
+    assert row["first_attention"] == pytest.approx(share, abs=1e-5)
+    assert row["first_uniform"] == pytest.approx(sum(1 / (i + 1) for i in range(size)) / size)
+    assert attention_flags(row) == flags
+
+
+def test_a_sink_and_the_low_entropy_that_it_makes_count_once() -> None:
+    weights = random_weights(4, 1, 4, 14)
+    weights[0, 2] = 0.001 / 13
+    weights[0, 2, :, 0] = 0.999
+    odd = anomaly_table(with_values(trace_with_attention(weights), [1.0] * 14)).iloc[2]
+    assert attention_flags(odd) == {"first-token sink", "entropy collapse"}
+    assert odd["severity_attention"] == pytest.approx(0.999 / 0.5, abs=1e-4)
+    assert odd["severity"] == pytest.approx(odd["severity_attention"] + odd["severity_space"])
+
+
+def test_what_c_changes_counts_once_and_leaves_attention_and_its_severity_alone() -> None:
+    trace = random_trace(0, size=30)
+    queries, keys = trace.queries.copy(), trace.kv_keys.copy()
+    queries[1, 2] *= 8
+    keys[1, 2] /= 8
+    plain = anomaly_table(trace)
+    scaled = anomaly_table(replace(trace, queries=queries, kv_keys=keys))
+    odd = scaled.iloc[6]
+    assert {"norm disparity", "clouds apart"} <= set(odd["flags"].split(", "))
+    assert odd["separability"] > 0.95
+    assert odd["severity_space"] == pytest.approx(abs(odd["norm_log_ratio"]) / 2)
+    assert plain["severity_space"][6] == 0
+    for name in ("first_attention", "sink_attention", "entropy", "severity_attention"):
+        np.testing.assert_allclose(plain[name], scaled[name], atol=1e-5)
+
+
+@pytest.mark.parametrize(("length", "empty"), [(0.5, False), (0.11, False), (0.09, True)])
+def test_only_values_under_a_tenth_of_the_median_are_said_to_move_next_to_nothing(
+    length: float, empty: bool
+) -> None:
+    weights = np.full((1, 1, 14, 14), 0.05 / 13, dtype=np.float32)
+    weights[..., 3] = 0.95
+    lengths = [1.0, 1.0, 1.0, length, *[1.0] * 10]
+    (row,) = anomaly_table(with_values(trace_with_attention(weights), lengths)).to_dict("records")
+    score = 0.95 * (1 - length)
+    assert ("null attention" in row["flags"]) is (score >= 0.5)
+    assert row["null_attention"] == pytest.approx(score, abs=1e-5)
+    assert row["empty_attention"] == pytest.approx(0.95 if empty else 0, abs=1e-5)
+    reason = FLAGS["null attention"].explain(row)
+    assert f"average {1 - score:.2f} of the head's median" in reason
+    assert ("0.95 of its attention moves next to nothing" in reason) is empty
+    assert ("next to nothing" in reason) is empty
+
+
+def test_under_twelve_tokens_only_what_no_text_decides_is_flagged() -> None:
+    def raised(size: int) -> tuple[set[str], bool]:
+        trace = random_trace(0, size=size)
+        keys, values = trace.kv_keys.copy(), trace.kv_values.copy()
+        keys[0, 0] *= 20
+        values[0, 0, 0] = 0
+        similarity = np.zeros(trace.shape[:2], dtype=np.float32)
+        similarity[0, 0] = 0.9
+        table = anomaly_table(replace(trace, kv_keys=keys, kv_values=values), similarity=similarity)
+        return set(", ".join(table["flags"]).split(", ")) - {""}, table.attrs["too_short"]
+
+    assert raised(11) == ({"alike weights"}, True)
+    flags, too_short = raised(12)
+    assert {"norm disparity", "alike weights", "empty value"} <= flags
+    assert not too_short

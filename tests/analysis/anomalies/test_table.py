@@ -1,0 +1,175 @@
+"""The anomaly table of one text and of a corpus, against numbers worked out by hand."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from core.analysis.anomalies import FLAGS, anomaly_table, corpus_table, flagged, measure_heads
+from tests.analysis.traces import (
+    causal,
+    random_trace,
+    random_weights,
+    token,
+    trace_with_attention,
+    with_values,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from core.analysis.anomalies.flags import Measures
+    from core.model.trace import Token
+
+SINK = np.array(
+    [[[[0.5, 0.25, 0.25], [0.75, 0.25, 0.0], [1.0, 0.0, 0.0]]]], dtype=np.float32
+)  # one layer, one head, three tokens; the first column holds 0.75 of the attention
+
+
+def test_attention_and_contribution_of_the_first_token_are_worked_out_by_hand() -> None:
+    trace = with_values(trace_with_attention(SINK), [1, 3, 3])
+    table = anomaly_table(trace)
+    # The first moves 0.5 + 0.75 + 1; the second, three times as long, 0.75 + 0.75; the third 0.75.
+    assert table["first_attention"][0] == pytest.approx(0.75, abs=1e-6)
+    assert table["first_uniform"][0] == pytest.approx(1 / 3)
+    assert table["first_contribution"][0] == pytest.approx(2.25 / (2.25 + 1.5 + 0.75), abs=1e-6)
+    assert table["first_value"][0] == pytest.approx(1 / 3)
+    assert table.attrs["values"] == "|v|"
+    table = anomaly_table(trace, transformed=np.ones((1, 1, 3), dtype=np.float32))
+    assert table["first_contribution"][0] == pytest.approx(0.75, abs=1e-6)
+    assert table.attrs["values"] == "|f(v)|"
+
+
+def test_the_strongest_column_is_named_by_its_position_and_its_token() -> None:
+    weights = np.full((1, 1, 12, 12), 0.2 / 11, dtype=np.float32)
+    weights[..., 5] = 0.8
+    tokens = tuple(token(name, i, i) for i, name in enumerate("abcde.ghijkl"))
+    trace = with_values(trace_with_attention(weights, tokens), [2.0] * 5 + [0.5] + [2.0] * 6)
+    row = anomaly_table(trace).iloc[0]
+    assert (row["sink"], row["sink_token"]) == (6, ".")
+    assert row["sink_attention"] == pytest.approx(0.8, abs=1e-6)
+    assert row["sink_contribution"] == pytest.approx(0.8 * 0.5 / (0.8 * 0.5 + 0.2 * 2), abs=1e-6)
+    assert row["sink_value"] == pytest.approx(0.25)
+    # Only this token is shorter than the median: it moves a quarter of what it is given.
+    assert row["null_attention"] == pytest.approx(0.8 * 0.75, abs=1e-6)
+    assert {"column sink", "null attention"} <= set(row["flags"].split(", "))
+    assert "0.80 of its attention rests on token 6 (uniform baseline: 0.08)" in row["reasons"]
+
+
+def test_the_table_has_a_row_per_head_in_order_and_a_z_for_every_flag() -> None:
+    table = anomaly_table(random_trace(0, layers=2, heads=3))
+    assert table["layer"].tolist() == [1, 1, 1, 2, 2, 2]
+    assert table["head"].tolist() == [1, 2, 3, 1, 2, 3]
+    assert {f"z_{flag.measure}" for flag in FLAGS.values()} <= set(table.columns)
+
+
+def test_flagged_heads_are_sorted_by_severity() -> None:
+    trace = random_trace(0, size=20)
+    keys = trace.kv_keys.copy()
+    keys[1, 1] /= 8
+    keys[0, 2] /= 64
+    odd = flagged(anomaly_table(replace(trace, kv_keys=keys)))
+    assert list(odd.index)[:2] == [2, 5]
+    assert odd["severity"].is_monotonic_decreasing
+
+
+@pytest.mark.parametrize("size", [1, 2])
+def test_the_shortest_texts_have_a_table_and_no_flags(size: int) -> None:
+    table = anomaly_table(causal(random_trace(0, size=size)))
+    assert table["flags"].tolist() == [""] * 12
+    assert table["first_attention"].between(1 / size, 1).all()
+
+
+# ---- many texts ---------------------------------------------------------------------------------
+
+
+def test_a_corpus_is_the_mean_over_its_tokens() -> None:
+    texts = [
+        measure_heads(trace_with_attention(random_weights(size, 2, 3, size)))
+        for size in (9, 12, 20)
+    ]
+    texts[1]["entropy"][0, 0] = np.nan  # where a text has no such number, the others make it
+    table = corpus_table(texts, exact=False)
+    for name in ("query_norm", "first_attention", "null_attention", "entropy", "rank"):
+        for number, head in enumerate(np.ndindex(2, 3)):
+            pairs = [(text[name][head], text["tokens"][head]) for text in texts]
+            known = [(value, weight) for value, weight in pairs if not math.isnan(value)]
+            expected = sum(v * w for v, w in known) / sum(w for _, w in known)
+            assert table[name].iloc[number] == pytest.approx(expected)
+    assert table.attrs["values"] == "|v|"
+    with pytest.raises(ValueError, match="no text"):
+        corpus_table([], exact=True)
+
+
+def sentence(words: str) -> tuple[Token, ...]:
+    """These words between [CLS] and [SEP]."""
+    names = ["[CLS]", *words.split(), "[SEP]"]
+    special = {0, len(names) - 1}
+    return tuple(token(name, i, i, special=i in special) for i, name in enumerate(names))
+
+
+def one_head(tokens: tuple[Token, ...], masses: Mapping[int, float]) -> Measures:
+    """One head, all of whose rows give these positions so much and share the rest equally."""
+    size = len(tokens)
+    row = np.full(size, (1 - sum(masses.values())) / (size - len(masses)))
+    row[list(masses)] = list(masses.values())
+    weights = np.tile(row, (1, 1, size, 1)).astype(np.float32)
+    return measure_heads(with_values(trace_with_attention(weights, tokens), [1.0] * size))
+
+
+def test_the_sink_of_a_corpus_is_measured_at_the_place_that_is_named() -> None:
+    # [SEP] takes 0.9 wherever it stands; position 9 is [SEP] in two texts of three, a word in one.
+    texts = [
+        sentence("a b c d e f g"),
+        sentence("a b c d e f g"),
+        sentence("a b c d e f g h i j k"),
+    ]
+    measured = [one_head(text, {len(text) - 1: 0.9}) for text in texts]
+    table = corpus_table(measured, exact=True, separators=["[SEP]"])
+    assert "sink" not in table
+    assert table["sink_token"].tolist() == ["[SEP]"]
+    assert table["sink_attention"][0] == pytest.approx(0.9)
+    assert table["sink_uniform"][0] == pytest.approx(3 / (9 + 9 + 13))
+    long = corpus_table(
+        [one_head(sentence("a " * 14), {15: 0.9})], exact=True, separators=["[SEP]"]
+    )
+    assert "0.90 of its attention rests on [SEP] (uniform baseline: 0.06)" in long["reasons"][0]
+
+
+@pytest.mark.parametrize(
+    ("texts", "sink"),
+    [
+        # A word of its own at one position of every text is nothing that the texts share.
+        ((("a b c d e f g h i j", [3]), ("a b c d e f g h i j k l m", [3])), None),
+        ((("a , b c d e f g h .", [2, 10]), ("a b , c d .", [3, 6])), "full stops and commas"),
+        ((("a b c d e f", [0]), ("a b c d", [0])), "the first token"),
+        # One text of three has a comma, its sink: too few to name it; two of three are enough.
+        ((("a b c d", [4]), ("a b c d", [4]), ("a , b c", [2])), "the last token of the text"),
+        ((("a b c d", [4]), ("a , b c", [2]), ("a , b c", [2])), "full stops and commas"),
+    ],
+)
+def test_a_sink_of_a_corpus_is_a_role_that_most_of_its_texts_have(
+    texts: tuple[tuple[str, list[int]], ...], sink: str | None
+) -> None:
+    measured = [
+        one_head(sentence(words), dict.fromkeys(places, 0.8 / len(places)))
+        for words, places in texts
+    ]
+    row = corpus_table(measured, exact=True).iloc[0]
+    if sink is None:
+        assert row["sink_attention"] < 0.05
+    else:
+        assert row["sink_token"] == sink
+    assert "column sink" not in row["flags"]
+
+
+def test_a_corpus_of_one_text_is_that_text_except_for_the_name_of_its_sink() -> None:
+    trace = trace_with_attention(random_weights(4, 2, 2, 10))
+    one, many = anomaly_table(trace), corpus_table([measure_heads(trace)], exact=False)
+    same = [name for name in one if "sink" not in str(name) and name not in {"flags", "reasons"}]
+    pd.testing.assert_frame_equal(one[same], many[same], check_exact=False)

@@ -1,0 +1,1 @@
+"""Tests of core.analysis.head_patterns."""

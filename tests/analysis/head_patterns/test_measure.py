@@ -1,0 +1,186 @@
+"""Scores of heads, against matrices small enough to add up by hand."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from core.analysis.head_patterns import head_scores, pattern_table
+from core.analysis.head_patterns.measure import MEASURED, mean_relative_entropy
+from core.analysis.head_patterns.pairs import (
+    are_forms,
+    induction_pairs,
+    related_word_pairs,
+    same_token_pairs,
+)
+from core.model import load, trace_text
+from core.model.trace import Layer
+from tests.analysis.traces import (
+    causal,
+    plain_tokens,
+    random_weights,
+    token,
+    trace_with_attention,
+)
+
+SENTENCE = (
+    token("[CLS]", 0, -1, special=True),
+    token("red", 1, 0),
+    token(",", 2, 1),
+    token("Red", 3, 2),
+    token("?", 4, 3),
+    token(".", 5, 4),
+    token("[SEP]", 6, -1, special=True),
+)
+
+
+@pytest.mark.parametrize(
+    ("name", "columns"),
+    [
+        ("first", [0]),
+        ("cls", [0]),
+        ("sep", [6]),
+        ("punctuation", [2, 5]),
+        ("delimiter", [0, 2, 5, 6]),
+    ],
+)
+def test_column_scores_are_the_mass_of_their_columns(name: str, columns: list[int]) -> None:
+    weights = random_weights(1, 1, 1, 7)
+    row = pattern_table(trace_with_attention(weights, SENTENCE)).iloc[0]
+    expected = weights[0, 0][:, columns].sum(axis=1).mean()
+    assert row[name] == pytest.approx(expected, abs=1e-6)
+    assert row[f"{name}_uniform"] == pytest.approx(len(columns) / 7, abs=1e-6)
+
+
+def test_every_layer_and_head_has_its_own_scores() -> None:
+    weights = random_weights(5, 2, 3, 7)
+    scores = head_scores(trace_with_attention(weights))
+    for head in np.ndindex(2, 3):
+        matrix = weights[head].astype(np.float64)
+        entropy = -sum(p * math.log(p) for p in matrix.ravel() if p > 0) / 7 / math.log(7)
+        steps = sum(matrix[i, j] * abs(i - j) for i in range(7) for j in range(7)) / 7
+        assert scores["entropy"][head] == pytest.approx(entropy, abs=1e-5)
+        assert scores["distance"][head] == pytest.approx(steps, abs=1e-5)
+        for name, offset in (("previous", -1), ("self", 0), ("next", 1)):
+            diagonal = np.diagonal(matrix, offset).mean()
+            assert scores[name][head] == pytest.approx(diagonal, abs=1e-5)
+
+
+def test_the_same_token_is_looked_for_elsewhere_whatever_its_case() -> None:
+    weights = random_weights(3, 1, 1, 7)
+    row = pattern_table(trace_with_attention(weights, SENTENCE)).iloc[0]
+    expected = (weights[0, 0, 1, 3] + weights[0, 0, 3, 1]) / 2
+    assert row["same_token"] == pytest.approx(expected, abs=1e-6)
+    assert row["same_token_uniform"] == pytest.approx(1 / 7, abs=1e-6)
+    ends = (token("a", 0, -1, special=True), token("a", 1, 0), token("a", 2, -1, special=True))
+    assert not same_token_pairs(ends).any()
+
+
+def test_the_other_sentence_is_counted_without_special_tokens() -> None:
+    tokens = (
+        token("[CLS]", 0, -1, special=True),
+        token("fall", 1, 0),
+        token("[SEP]", 2, -1, special=True),
+        token("red", 3, 1, segment=1),
+        token("leaves", 4, 2, segment=1),
+        token("[SEP]", 5, -1, special=True, segment=1),
+    )
+    weights = random_weights(4, 1, 1, 6)
+    row = weights[0, 0]
+    expected = [row[1, 3] + row[1, 4], row[3, 1], row[4, 1]]
+    score = head_scores(trace_with_attention(weights, tokens))["other_sentence"]
+    assert score.item() == pytest.approx(np.mean(expected), abs=1e-6)
+
+
+def test_a_word_is_related_to_its_other_forms_in_all_their_pieces() -> None:
+    assert np.argwhere(
+        related_word_pairs(plain_tokens("color", "of", "?", "colorful", "?", "Color"))
+    ).tolist() == [[0, 3], [0, 5], [3, 0], [3, 5], [5, 0], [5, 3]]
+    pieces = [("Cap", 0), ("##y", 0), ("saw", 1), ("cap", 2), ("##y", 2), ("saw", 3), ("?", 4)]
+    tokens = tuple(token(text, i, word) for i, (text, word) in enumerate(pieces))
+    weights = random_weights(3, 1, 1, 7)
+    row = weights[0, 0]
+    expected = [row[i, [3, 4]].sum() for i in (0, 1)] + [row[i, [0, 1]].sum() for i in (3, 4)]
+    score = head_scores(trace_with_attention(weights, tokens))["related_word"]
+    assert score.item() == pytest.approx(np.mean([*expected, row[2, 5], row[5, 2]]), abs=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "forms"),
+    [
+        ("it", "it", True),
+        ("enjoy", "enjoyed", True),
+        ("happy", "happily", True),
+        ("leaf", "leaves", False),  # three letters in common
+        ("inter", "international", False),  # the rest is longer than an ending
+        ("in", "inn", False),
+        ("thing", "think", True),  # a rule of spelling, as its description says
+    ],
+)
+def test_words_that_begin_alike_and_end_differently_are_forms(a: str, b: str, forms: bool) -> None:
+    assert are_forms(a, b) is are_forms(b, a) is forms
+
+
+def test_induction_pairs_lead_to_what_followed_an_earlier_copy() -> None:
+    pairs = induction_pairs(plain_tokens("a", "b", "c", "a", "b"))
+    assert np.argwhere(pairs).tolist() == [[3, 1], [4, 2]]
+
+
+def test_a_causal_head_is_measured_on_what_it_may_see() -> None:
+    weights = np.array([[[[1, 0, 0], [0.5, 0.5, 0], [0.9, 0.1, 0]]]], dtype=np.float32)
+    trace = causal(trace_with_attention(weights, plain_tokens("red", "is", "red")))
+    row = pattern_table(trace).iloc[0]
+    assert row[["next", "next_uniform"]].isna().all()
+    expected = {
+        "previous": (0.5 + 0.1) / 2,
+        "previous_uniform": (1 / 2 + 1 / 3) / 2,
+        "same_token": 0.9,  # the first "red" sees no other
+        "same_token_uniform": 1 / 3,
+        "first_uniform": (1 + 1 / 2 + 1 / 3) / 3,
+        "distance_uniform": (0 + 1 / 2 + 3 / 3) / 3,
+        "entropy_uniform": 1,
+    }
+    assert row[list(expected)].tolist() == pytest.approx(list(expected.values()), abs=1e-6)
+
+
+def test_entropy_counts_only_keys_that_are_permitted() -> None:
+    weights = np.array([[[1, 0, 0], [0.5, 0.5, 0], [0.5, 0.5, 0]]], dtype=np.float32)
+    expected = (1 + math.log(2) / math.log(3)) / 2  # the first row has no choice
+    assert mean_relative_entropy(weights, np.tri(3, dtype=bool)[None]).item() == pytest.approx(
+        expected, abs=1e-6
+    )
+    single = mean_relative_entropy(np.ones((1, 1, 1), np.float32), np.ones((1, 1, 1), bool))
+    assert np.isnan(single).all()
+
+
+def test_layers_with_different_masks_are_counted_by_their_own() -> None:
+    trace = trace_with_attention(random_weights(7, 2, 1, 3))
+    mask = np.where(np.tri(3, dtype=bool), 0, -np.inf).astype(np.float32)
+    mixed = replace(trace, layers=(Layer(1.0, mask), Layer(1.0, None)))
+    assert np.isnan(head_scores(mixed)["next"]).tolist() == [[True], [False]]
+
+
+def test_what_a_text_does_not_have_is_not_a_number() -> None:
+    table = pattern_table(trace_with_attention(random_weights(5, 2, 3, 4)))
+    absent = ["cls", "sep", "punctuation", "delimiter", "same_token", "other_sentence", "induction"]
+    assert table[absent].isna().all(axis=None)
+    single = head_scores(trace_with_attention(np.ones((2, 3, 1, 1), np.float32)))
+    assert np.isnan([single["entropy"], single["previous"], single["related_word"]]).all()
+    assert (single["self"] == 1).all()
+
+
+def test_minilm_has_its_previous_token_head_and_shares_between_0_and_1() -> None:
+    model = load("bundled/minilm")
+    table = pattern_table(trace_text(model, "Oh, this book? I've enjoyed it."))
+    (head,) = table[table["class"] == "previous"].to_dict("records")
+    assert (head["layer"], head["head"]) == (1, 3)
+    assert head["previous"] > 0.99
+    assert head["confidence"] > 0.98
+    assert head["previous_uniform"] == pytest.approx(1 / 13)
+    pair = pattern_table(trace_text(model, "leaves fall", "in autumn, leaves"))
+    shares = pair[[name for name in MEASURED if name != "distance"]]
+    assert shares.ge(0).all(axis=None)
+    assert shares.le(1 + 1e-6).all(axis=None)

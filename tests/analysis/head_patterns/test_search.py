@@ -1,0 +1,92 @@
+"""The search for heads that follow a pattern, and the order of heads, against slow oracles."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.spatial.distance import jensenshannon
+
+from core.analysis.head_patterns.search import HIGHLIGHTED, find_heads
+from core.analysis.head_patterns.similarity import head_distances, order_heads, token_step
+from core.model.trace import Trace
+from tests.analysis.traces import plain_tokens, random_weights, token, trace_with_attention
+
+UNIFORM, EYE = np.full((4, 4), 0.25), np.eye(4)
+
+
+def planted(layer: int, head: int, offset: int, weight: float) -> Trace:
+    """Uniform heads, except one that gives `weight` to the token at an offset."""
+    weights = np.full((2, 3, 6, 6), 1 / 6, dtype=np.float32)
+    for query in range(6):
+        if 0 <= query + offset < 6:
+            weights[layer, head, query] = (1 - weight) / 5
+            weights[layer, head, query, query + offset] = weight
+    return trace_with_attention(weights, plain_tokens(*"abcdef"))
+
+
+def test_a_planted_head_and_no_other_holds() -> None:
+    search = find_heads(planted(1, 2, -1, 0.7), "previous")
+    assert np.argwhere(search.holds).tolist() == [[1, 2]]
+    *place, score = search.ranked()[0]
+    assert place == [1, 2]
+    assert score == pytest.approx(0.7, abs=1e-6)
+    assert len(search.ranked()) == 6
+    assert search.uniform == pytest.approx(1 / 6, abs=1e-6)
+
+
+def test_where_none_holds_the_closest_still_ranks_first() -> None:
+    search = find_heads(planted(0, 1, 1, 0.4), "next")
+    assert not search.holds.any()
+    assert search.ranked()[0][:2] == (0, 1)
+
+
+@pytest.mark.parametrize("name", ["words", "sentence"])
+def test_what_a_text_lacks_cannot_be_measured(name: str) -> None:
+    search = find_heads(planted(0, 0, 1, 0.9), name)
+    assert not search.measurable
+    assert not search.holds.any()
+    assert search.ranked() == []
+
+
+def test_a_uniform_head_does_not_hold_even_above_the_threshold() -> None:
+    special = [token("[CLS]", 0, -1, special=True), token("[SEP]", 2, -1, special=True)]
+    tokens = (special[0], token("x", 1, 0), special[1])
+    trace = trace_with_attention(np.full((1, 1, 3, 3), 1 / 3, np.float32), tokens)
+    search = find_heads(trace, "delimiters")
+    assert search.uniform == pytest.approx(2 / 3, abs=1e-6)
+    assert search.scores[0, 0] > HIGHLIGHTED["delimiters"].threshold
+    assert not search.holds.any()
+
+
+def test_broad_is_measured_by_entropy_which_also_sorts_from_focused_to_broad() -> None:
+    weights = np.stack([UNIFORM, EYE, 0.5 * UNIFORM + 0.5 * EYE])[None].astype(np.float32)
+    trace = trace_with_attention(weights)
+    assert find_heads(trace, "broad").holds.tolist() == [[True, False, False]]
+    assert order_heads(trace, "entropy").tolist() == [[1, 2, 0]]
+    assert order_heads(trace, "number").tolist() == [[0, 1, 2]]
+
+
+def test_distances_are_the_mean_jensen_shannon_distance_of_rows() -> None:
+    heads = random_weights(4, 1, 4, 9)[0]
+    heads[3] = heads[0]
+    distances = head_distances(heads)
+    for a, b in np.ndindex(4, 4):
+        rows = [jensenshannon(heads[a, i], heads[b, i], base=2) for i in range(9)]
+        assert distances[a, b] == pytest.approx(np.mean(rows), abs=1e-4)
+
+
+def test_twins_are_neighbours() -> None:
+    weights = random_weights(5, 2, 6, 8)
+    weights[0, 4], weights[1, 5] = weights[0, 1], weights[1, 0]
+    order = [list(row) for row in order_heads(trace_with_attention(weights), "similarity")]
+    assert abs(order[0].index(4) - order[0].index(1)) == 1
+    assert abs(order[1].index(5) - order[1].index(0)) == 1
+    assert all(sorted(row) == list(range(6)) for row in order)
+    assert all(row[0] < row[-1] for row in order)
+
+
+def test_only_long_texts_are_compared_on_some_tokens() -> None:
+    assert token_step(trace_with_attention(random_weights(6, 2, 3, 50))) == 1
+    empty = np.zeros((1, 16, 1000, 1), dtype=np.float32)  # 120 pairs of a million numbers
+    tokens = plain_tokens(*["x"] * 1000)
+    assert token_step(Trace("long", tokens, empty, empty, empty, (), causal=False)) == 2
