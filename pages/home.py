@@ -38,7 +38,7 @@ else:
         f" {trace.shape[0] * trace.shape[1]} heads."
     )
     arcs = arcs_around(trace, link)
-    figure = links_figure(arcs.values, arcs.words, arcs.targets, arcs.strongest, colours, arcs.gap)
+    figure = links_figure(arcs, colours)
     st.plotly_chart(figure, key="home_arcs", config={"displayModeBar": False})
     rest = f" {arcs.left_out} more tokens do not fit here." if arcs.left_out else ""
     st.caption(

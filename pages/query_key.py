@@ -9,13 +9,11 @@ open_page("query_key")
 from core.figures.palette import palette
 from core.ui import controls
 from core.ui.current import current_key, current_trace
-from core.screens.query_key.choice import Choice
-from core.screens.query_key.controls import chosen_tokens, search_range
+from core.screens.query_key.controls import Choice, chosen_tokens, search_range
 from core.screens.query_key.faithfulness import show_faithfulness
-from core.screens.query_key.heads import show_heads
-from core.screens.query_key.mathematics import show_mathematics
+from core.screens.query_key.heads import show_all_heads
+from core.screens.query_key.help import show_mathematics, show_presets
 from core.screens.query_key.picture import show_picture
-from core.screens.query_key.presets import show_presets
 from core.screens.query_key.search import show_search
 from core.screens.query_key.wording import CRITERIA, DISTANCES, TARGETS
 from core.ui.selectors import pick_part, step_through_heads
@@ -80,6 +78,6 @@ elif part == "trust":
 elif part == "search":
     show_search(trace, choice, colours)
 else:
-    show_heads(trace, choice, colours)
+    show_all_heads(trace, choice, colours)
 show_presets(trace)
 show_mathematics()

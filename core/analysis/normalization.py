@@ -1,9 +1,8 @@
 """The two freedoms of attention, used to bring queries and keys together.
 
-Softmax keeps its value when one vector is added to every key of a head (which adds a constant to
-each row of scores), and when queries are multiplied by c and keys divided by it. AttentionViz (Yeh
-et al. 2023, section 5.1.1) uses both to draw queries and keys in one space; a public notebook
-searches a grid for a scalar a and a c.
+Softmax keeps its value when one vector is added to every key of a head, and when queries are
+multiplied by c and keys divided by it. AttentionViz (Yeh et al. 2023, section 5.1.1) uses both to
+draw queries and keys in one space; a public notebook searches a grid for a scalar a and a c.
 """
 
 from __future__ import annotations
@@ -40,8 +39,7 @@ class GridSearch:
     ----------
     a, c : the constants with the largest |correlation|; NaN when none is defined.
     correlation : Pearson's r there, with its sign, between dot product and cosine distance.
-    surface : r for every pair of constants, float64 (a, c); NaN where c is 0 or where the products
-        or the distances are all the same.
+    surface : r for every pair, (a, c); NaN where c is 0 or products or distances do not vary.
     history : the improvements in the order of the search, a in the outer loop.
     a_values, c_values : the grid.
     """
@@ -88,13 +86,9 @@ def normalize(
 
     Parameters
     ----------
-    queries, keys : (..., token, dim).
+    queries, keys : (..., token, dim), as are the float64 arrays returned.
     a : one number for every dimension of every key, or vectors (..., dim), one a head.
-    c : one number, or one a head, (...); not 0. Negative values mirror both clouds.
-
-    Returns
-    -------
-    Two float64 arrays (..., token, dim).
+    c : one number, or one a head, (...). Negative values mirror both clouds.
 
     Raises
     ------
@@ -119,13 +113,9 @@ def grid_search(
     dot product and cosine distance over the pairs of a query and its own token's key, all heads
     pooled. The largest |r| wins.
 
-    The moments of products and distances are computed once for each a; c enters them as a factor
-    and cancels from every cosine. Gains below ``MIN_GAIN`` do not count, so the first c stays.
-
-    Parameters
-    ----------
-    queries, keys : (head, token, dim).
-    a_values, c_values : the grid, in the order of the search.
+    Moments are computed once for each a; c enters them as a factor and cancels from every cosine.
+    Gains below ``MIN_GAIN`` do not count, so the first c stays. `queries` and `keys` are (head,
+    token, dim), `a_values` and `c_values` in the order of the search.
 
     Raises
     ------
@@ -147,8 +137,7 @@ def same_token_pairs(
 ) -> tuple[Floats, Floats]:
     """Dot products and cosine distances of the same-token pairs after ``normalize``, (pair,) each.
 
-    Computed from the scaled vectors themselves; `queries` and `keys` are (head, token, dim). A zero
-    vector has cosine distance 1 to everything.
+    From the scaled vectors themselves, (head, token, dim). A zero vector has cosine distance 1.
     """
     scaled, shifted = normalize(queries, keys, a, c)
     products = np.einsum("htd,htd->ht", scaled, shifted).ravel()
@@ -185,8 +174,7 @@ def is_constant(values: Floats) -> NDArray[np.bool_]:
 def _pair_moments(queries: Floats, keys: Floats, a: Floats) -> tuple[Floats, Floats, Floats]:
     """Over same-token pairs, for each a: the sums of squares of x, of y and of x y, each (a,).
 
-    x is the dot product of query and translated key, y its cosine. Sums over dimensions are taken
-    once, so each a costs one pass over the pairs.
+    x is the dot product of query and translated key, y its cosine; one pass over pairs for each a.
     """
     dots = np.einsum("htd,htd->ht", queries, keys).ravel()
     x = dots + np.outer(a, queries.sum(axis=-1))
@@ -222,9 +210,9 @@ def _improvements(surface: Floats, a: Floats, c: Floats) -> tuple[Improvement, .
     return tuple(history)
 
 
-def _divide(numerator: Floats, denominator: Floats) -> Floats:
-    """0 where the denominator is."""
-    return np.divide(numerator, denominator, out=np.zeros_like(numerator), where=denominator > 0)
+def _divide(x: Floats, y: Floats) -> Floats:
+    """0 where y is."""
+    return np.divide(x, y, out=np.zeros_like(x), where=y > 0)
 
 
 def _vectors(queries: ArrayLike, keys: ArrayLike) -> tuple[Floats, Floats]:

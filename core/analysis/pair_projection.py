@@ -14,7 +14,7 @@ from core.analysis.vectors import ROUNDING, layer_rows, principal_components, ve
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from core.model.trace import Token, Trace
+    from core.model.trace import Trace
 
     Floats = NDArray[np.float64]
 
@@ -28,7 +28,6 @@ class PairProjection:
 
     Attributes
     ----------
-    a, b : their positions in the text.
     vectors : float64 (layer, 3, 2): B, A, and A along B, in the plane; B and A have length 1, or 0
         where the token has no direction in the plane.
     in_plane : signed length of A along B in the plane, (layer,); NaN where B or A has no direction.
@@ -36,8 +35,6 @@ class PairProjection:
     a_to_b, b_to_a : attention, (layer, head).
     """
 
-    a: int
-    b: int
     vectors: Floats
     in_plane: Floats
     in_full: Floats
@@ -85,7 +82,7 @@ def project_pair(trace: Trace, a: int, b: int) -> PairProjection:
         weights = trace.attention(layer).astype(np.float64)  # (head, token, token)
         a_to_b.append(weights[:, a, b])
         b_to_a.append(weights[:, b, a])
-    return PairProjection(a, b, *map(np.array, (vectors, in_plane, in_full, a_to_b, b_to_a)))
+    return PairProjection(*map(np.array, (vectors, in_plane, in_full, a_to_b, b_to_a)))
 
 
 def _unit(vector: Floats) -> Floats:
@@ -94,13 +91,8 @@ def _unit(vector: Floats) -> Floats:
 
 
 def signed_length(a: Floats, b: Floats) -> float:
-    """Length of the projection of `a` on `b`, negative where they point apart.
-
-    NaN when either has no direction.
-    """
-    if not a.any() or not b.any():
-        return float("nan")
-    return float(a @ b / np.linalg.norm(b))
+    """Length of the projection of `a` on `b`, negative where they point apart; NaN for zeros."""
+    return float(a @ b / np.linalg.norm(b)) if a.any() and b.any() else float("nan")
 
 
 def default_pair(trace: Trace) -> tuple[int, int] | None:
@@ -111,16 +103,14 @@ def default_pair(trace: Trace) -> tuple[int, int] | None:
     """
     pieces = Counter(token.word for token in trace.tokens)
     whole = [token for token in trace.tokens if pieces[token.word] == 1]
-    names = {token.text.strip("Ġ▁").casefold(): token.position for token in whole}
-    if {"it", "book"} <= set(names):
-        return names["it"], names["book"]
+    named = {token.text.strip("Ġ▁").casefold(): token.position for token in whole}
+    if {"it", "book"} <= set(named):
+        return named["it"], named["book"]
     ordinary = [token for token in trace.tokens if not token.special]
     wordlike = [token for token in ordinary if any(map(str.isalnum, token.display))]
     candidates = wordlike if len(wordlike) > 1 else ordinary
-    return _most_mutual(trace, candidates) if len(candidates) > 1 else None
-
-
-def _most_mutual(trace: Trace, candidates: list[Token]) -> tuple[int, int] | None:
+    if len(candidates) < 2:
+        return None
     positions = [token.position for token in candidates]
     names = np.array([token.display.casefold() for token in candidates])
     words = np.array([token.word for token in candidates])  # pieces of one word are no pair
@@ -143,9 +133,7 @@ def parse_marked(line: str) -> tuple[str, tuple[int, int], tuple[int, int]] | No
     >>> parse_marked("Oh, this [book]? I've enjoyed [it].")
     ("Oh, this book? I've enjoyed it.", (28, 30), (9, 13))
 
-    Returns
-    -------
-    The sentence without brackets and the character spans of A and B; None unless there are two.
+    Gives the sentence without brackets and the spans of A and B; None unless two are marked.
     """
     marks = list(_MARKED.finditer(line))
     if len(marks) != 2:

@@ -41,14 +41,8 @@ def rollout(layers: Iterable[Array]) -> Array:
     The product over layers, the first one rightmost, of half the layer's attention and half the
     identity, which stands for the residual connection (Abnar and Zuidema 2020, section 3).
 
-    Parameters
-    ----------
-    layers : from the first, each (token, token) with rows that sum to one.
-
-    Raises
-    ------
-    ValueError
-        When there is no layer.
+    `layers` begin with the first, each (token, token) with rows that sum to one; with none of them
+    it raises a ValueError.
     """
     flow: Array | None = None
     for weights in layers:

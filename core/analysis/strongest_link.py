@@ -10,7 +10,7 @@ import numpy as np
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from core.model.trace import Array, Token, Trace
+    from core.model.trace import Array, Trace
 
 _MIN_DISTANCE = 2  # words: in almost every model neighbours attend to each other, which is not news
 
@@ -35,7 +35,13 @@ def strongest_link(
     word, and words fewer than `min_distance` apart do not count: many heads rest on them, which
     says little about the sentence. None when no such pair exists.
     """
-    pairs = _candidates(trace.tokens, min_distance)
+    words = np.array([token.word for token in trace.tokens])
+    names = np.array([token.display.casefold() for token in trace.tokens])
+    wordlike = np.array(
+        [not token.special and any(map(str.isalpha, token.display)) for token in trace.tokens]
+    )
+    far = np.abs(words[:, None] - words) >= min_distance
+    pairs = wordlike[:, None] & wordlike & far & (names[:, None] != names)
     if not pairs.any():
         return None
     links = []
@@ -93,14 +99,3 @@ def arcs_around(trace: Trace, link: Link, max_tokens: int = 26) -> Arcs:
         left_out=len(ordinary) - len(shown),
         gap=gap,
     )
-
-
-def _candidates(tokens: tuple[Token, ...], min_distance: int) -> Array:
-    """Boolean (token, token): pairs that may be called a link."""
-    words = np.array([token.word for token in tokens])
-    names = np.array([token.display.casefold() for token in tokens])
-    wordlike = np.array(
-        [not token.special and any(map(str.isalpha, token.display)) for token in tokens]
-    )
-    far = np.abs(words[:, None] - words[None, :]) >= min_distance
-    return wordlike[:, None] & wordlike[None, :] & far & (names[:, None] != names[None, :])

@@ -57,7 +57,7 @@ def to_xy_coords(scores: ArrayLike, summary: Summary = "mean", normalize: bool =
     ----------
     scores : (head, token, token), the attention of one layer.
     summary : "mean", "median" or "max" over heads, or the number of one head, from 0.
-    normalize : divide the whole matrix of coordinates by its Frobenius norm.
+    normalize : divide the coordinates by the Frobenius norm of their matrix.
 
     Returns
     -------
@@ -79,19 +79,14 @@ def summarise_heads(stack: Floats, summary: Summary) -> Floats:
     """(head, token, token) -> (token, token)."""
     if isinstance(summary, int):
         return stack[summary]
-    if summary == "median":
-        return np.asarray(np.median(stack, axis=0))
-    return stack.mean(axis=0) if summary == "mean" else stack.max(axis=0)
+    summarise = getattr(np, summary)  # "mean", "median" and "max" are NumPy's names too
+    return np.asarray(summarise(stack, axis=0))
 
 
 def principal_components(rows: Floats, components: int = 2) -> tuple[Floats, Floats]:
-    """Coordinates of the rows along their principal components, and the variance each keeps.
+    """Coordinates along the principal components (row, component), and the shares of variance.
 
     Zeros stand for components that the rows do not have, and for all that is within their rounding.
-
-    Returns
-    -------
-    Float64 (row, component), and shares of the variance (component,) that add up to at most 1.
     """
     from sklearn.decomposition import PCA
     from threadpoolctl import threadpool_limits
@@ -155,29 +150,16 @@ def layer_planes(
         planes.append(normalize_plane(coordinates) if normalize else coordinates)
         shares.append(explained)
         pairs.append(count_close_pairs(coordinates, rows))
-    stacked = np.stack(planes)
-    close, similar = np.array(pairs, dtype=np.int64).T
-    return Planes(
-        align_planes(stacked) if align else stacked,
-        np.stack(shares),
-        tuple(positions),
-        close,
-        similar,
-    )
+    stacked = align_planes(np.stack(planes)) if align else np.stack(planes)
+    return Planes(stacked, np.stack(shares), tuple(positions), *np.array(pairs, dtype=np.int64).T)
 
 
 def count_close_pairs(coordinates: Floats, rows: Floats) -> tuple[int, int]:
     """How many pairs of arrows nearly coincide in direction, and how many of them truly do.
 
-    Parameters
-    ----------
-    coordinates : (token, component), the arrows.
-    rows : (token, length), what they were reduced from; compared after centring, as PCA does.
-
-    Returns
-    -------
-    Pairs within `CLOSE_ANGLE` in the picture, and those of them whose rows have a cosine of at
-    least `MIN_COSINE`. A token without a direction is in no pair.
+    The arrows are (token, component), the `rows` they were reduced from (token, length). Close is
+    within `CLOSE_ANGLE`; truly close are rows with a cosine of `MIN_COSINE` or more after centring,
+    as PCA does it. A token without a direction is in no pair.
     """
     upper = np.triu_indices(len(rows), k=1)
     close = _cosines(coordinates)[upper] >= np.cos(CLOSE_ANGLE)
@@ -193,10 +175,7 @@ def _cosines(vectors: Floats) -> Floats:
 
 
 def planes_frame(planes: Planes, labels: Sequence[str]) -> pd.DataFrame:
-    """All coordinates as a table: layer and position from 1, token, x, y (and z).
-
-    `labels` has one entry a token shown.
-    """
+    """All coordinates as a table: layer and position from 1, token (its label), x, y (and z)."""
     layers, tokens, components = planes.coordinates.shape
     flat = planes.coordinates.reshape(layers * tokens, components)
     return pd.DataFrame(
@@ -221,13 +200,13 @@ def layer_rows(
 
     Parameters
     ----------
-    source : attention rows, or the vectors the layer computes: queries, keys or values (those of
-        all heads side by side), or the hidden states that the layer receives.
+    source : attention rows; the queries, keys or values of all heads side by side; or the hidden
+        states that the layer receives.
     summary : over heads, for attention rows; a number picks one head, from 0, for any source but
         hidden states.
     positions : of the tokens shown.
-    heads : the heads, from 0, that are summarised or stand side by side; all where none is named,
-        and ignored where `summary` is a number.
+    heads : the heads, from 0, that are summarised or stand side by side, unless `summary` is a
+        number; none means all.
     """
     subset = list(heads) if heads and not isinstance(summary, int) else slice(None)
     if source == "attention":

@@ -1,11 +1,10 @@
-"""ES modules as one script: what an entry imports stands before it, each module in its own scope.
+"""A component from the .js and .css files in its folder, with all modules that it imports.
 
-A Streamlit component takes one script, and a saved file must open without internet. So a module
+Streamlit takes one script per component, and a saved file must open without internet. So a module
 becomes ``const shared$scales = (function shared$scales() { ...; return { luminance } })()`` and an
 import of it ``const { luminance } = shared$scales``: two modules may use the same name, and stack
-traces still say where they come from. Understood are ``import { a, b as c } from "./file.js"`` and
-``export`` before a function, a constant or a class; anything else is refused. Comments that begin
-with two stars are types for tsc, which tests/run checks; they do not travel.
+traces still say where they come from. Only ``import { a, b as c } from "./file.js"`` and ``export``
+before a function, a constant or a class are understood. JSDoc is for tsc and does not travel.
 """
 
 from __future__ import annotations
@@ -13,19 +12,42 @@ from __future__ import annotations
 import re
 from os.path import relpath
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
+
+import streamlit as st
+
+if TYPE_CHECKING:
+    from streamlit.components.v2.types import ComponentRenderer
 
 ROOT = Path(__file__).parent
 _IMPORT = re.compile(r'^import \{([^{}]*)\} from "(\.[^"]*)"$', re.MULTILINE)
 _DECLARATION = r"(?:async )?(?:function|const|class) ([\w$]+)"
 _EXPORT = re.compile(rf"^export (?={_DECLARATION})", re.MULTILINE)
 _DECLARED = re.compile(rf"^(?:export )?{_DECLARATION}", re.MULTILINE)
-_TYPES = re.compile(r"^ */\*\*.*?\*/\n", re.MULTILINE | re.DOTALL)
-_LEFT_OVER = re.compile(r"^(?:import|export(?! default function))\b.*$", re.MULTILINE)
+_TYPES = re.compile(r"^ */\*\*(?:(?!\*/).)*\*/\n", re.MULTILINE | re.DOTALL)
+_UNKNOWN = re.compile(r"^(?:import|export(?! default function))\b.*$", re.MULTILINE)
+
+
+def register(name: str) -> ComponentRenderer:
+    """Register the component in the folder `name`, which has ``<name>.js`` and ``<name>.css``."""
+    return st.components.v2.component(
+        f"headscope_{name}", js=read_script(name), css=read_style(name)
+    )
+
+
+def read_script(name: str) -> str:
+    """The component's script after the modules that it imports."""
+    return inlined(ROOT / name / f"{name}.js")
+
+
+def read_style(name: str) -> str:
+    """The component's style sheet after what all of them share."""
+    sheets = (ROOT / "shared" / "shared.css", ROOT / name / f"{name}.css")
+    return "\n".join(sheet.read_text("utf-8") for sheet in sheets)
 
 
 class Import(NamedTuple):
-    """One name that a script takes from another: the file, its name there, its name here."""
+    """One name that a script imports: from which file, its name there and its local name."""
 
     path: Path
     name: str
@@ -38,15 +60,15 @@ def inlined(entry: Path) -> str:
     Raises
     ------
     FileNotFoundError : an imported file does not exist.
-    ValueError : scripts import each other in a circle; a name is not exported, or stands for two
-        things in one script; an import or export has a form that is not understood.
+    ValueError : scripts import each other in a circle; a name is not exported, or is used twice
+        in one script; an import or export has an unknown form.
     """
     *modules, last = ordered(entry)
     return "\n".join([*map(scoped, modules), _linked(last)])
 
 
 def ordered(entry: Path) -> list[Path]:
-    """`entry` as the last of all scripts that it needs, each after those that it imports."""
+    """All scripts that `entry` needs, each after those that it imports; `entry` is the last."""
     done: dict[Path, None] = {}
 
     def visit(path: Path, above: tuple[Path, ...]) -> None:
@@ -64,44 +86,37 @@ def ordered(entry: Path) -> list[Path]:
 
 def scoped(path: Path) -> str:
     """A module as a constant that holds what it exports."""
-    name = constant(path)
-    return (
-        f"const {name} = (function {name}() {{\n{_linked(path)}"
-        f"return {{ {', '.join(_exports(path))} }}\n}})()"
-    )
+    name, exports = constant(path), ", ".join(_exports(path))
+    return f"const {name} = (function {name}() {{\n{_linked(path)}return {{ {exports} }}\n}})()"
 
 
 def constant(path: Path) -> str:
-    """``shared$scales`` for shared/scales.js: no name of a script has a $, so none is hidden."""
+    """``shared$scales`` for shared/scales.js: names in scripts have no $, so none is hidden."""
     return re.sub(r"\W+", "$", _shown(path).removesuffix(".js"))
 
 
 def _linked(path: Path) -> str:
-    """The text of a script with its imports taken from constants, and no ``export`` but default."""
+    """The text of a script that takes its imports from constants and exports only a default."""
     _check_names(path)
-    text = _TYPES.sub("", path.read_text("utf-8"))
-    text = _EXPORT.sub("", _IMPORT.sub(lambda found: _taken(path, found), text))
-    if left_over := _LEFT_OVER.search(text):
-        raise ValueError(f"{_shown(path)}: cannot inline “{left_over[0]}”")
+
+    def taken(line: re.Match[str]) -> str:
+        names = [f"{each.name}: {each.local}" for each in _read_import(path, line)]
+        return f"const {{ {', '.join(names)} }} = {constant(_target(path, line[2]))}"
+
+    text = _EXPORT.sub("", _IMPORT.sub(taken, _TYPES.sub("", path.read_text("utf-8"))))
+    if unknown := _UNKNOWN.search(text):
+        raise ValueError(f"{_shown(path)}: cannot inline “{unknown[0]}”")
     return text
 
 
-def _taken(path: Path, found: re.Match[str]) -> str:
-    names = [
-        each.name if each.name == each.local else f"{each.name}: {each.local}"
-        for each in _read_import(path, found)
-    ]
-    return f"const {{ {', '.join(names)} }} = {constant(_target(path, found[2]))}"
-
-
 def _imports(path: Path) -> list[Import]:
-    found = _IMPORT.finditer(path.read_text("utf-8"))
-    return [each for line in found for each in _read_import(path, line)]
+    lines = _IMPORT.finditer(path.read_text("utf-8"))
+    return [each for line in lines for each in _read_import(path, line)]
 
 
-def _read_import(path: Path, found: re.Match[str]) -> list[Import]:
-    target = _target(path, found[2])
-    names = [name.split(" as ") for name in re.split(r"\s*,\s*", found[1].strip(" \n,"))]
+def _read_import(path: Path, line: re.Match[str]) -> list[Import]:
+    target = _target(path, line[2])
+    names = [name.split(" as ") for name in re.split(r"\s*,\s*", line[1].strip(" \n,"))]
     return [Import(target, name[0], name[-1]) for name in names]
 
 
@@ -113,7 +128,7 @@ def _target(path: Path, written: str) -> Path:
 
 
 def _exports(path: Path) -> list[str]:
-    return [found[1] for found in _EXPORT.finditer(path.read_text("utf-8"))]
+    return [export[1] for export in _EXPORT.finditer(path.read_text("utf-8"))]
 
 
 def _check_names(path: Path) -> None:

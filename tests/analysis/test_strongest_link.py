@@ -25,7 +25,7 @@ def test_a_planted_link_is_found_with_its_head_and_weight() -> None:
     assert abs(link.weight - 0.9) < 1e-5
 
 
-def test_neighbours_punctuation_repeats_and_special_tokens_are_no_news() -> None:
+def test_neighbours_punctuation_repeats_and_special_tokens_do_not_count() -> None:
     tokens = (
         token("[CLS]", 0, -1, special=True),
         token("it", 1, 0),

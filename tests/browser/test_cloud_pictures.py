@@ -1,16 +1,17 @@
-"""Clouds as files from disk: which colours are painted, how large points are, which lines."""
+"""Clouds as files from disk: what is painted, which lines, what pointers, wheels and keys do."""
 
 from __future__ import annotations
 
 import re
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
 from playwright.sync_api import expect
 
 from core.components.atlas_cloud import AtlasCloud, cloud_page
+from core.components.atlas_matrix import AtlasMatrix, matrix_page
 from core.components.clouds import Clouds, Panel, clouds_page
 from core.figures.shades import shades
 
@@ -18,76 +19,116 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
-    from playwright.sync_api import BrowserContext, Locator, Page
+    from playwright.sync_api import Browser, Locator, Page
 
+HOSTILE = "</script><img src=x onerror=alert(1)>"
 PLACES = np.array([[0, 0], [6, 0], [0, 4], [1, 4], [6, 4], [3, 2]], dtype=np.float32)
 TONES = np.array([0.0, 1.0, 0.0, 0.0, 1.0, 1.0])  # a category of every query, then of every key
 LINES = np.array([[0, 0, 0.9], [0, 1, 0.1], [1, 0, 0.6]])  # of the sentence "a b"
+CENTRES = np.array([[0.0, 0.0], [10.0, 0.0], [0.0, 10.0], [10.0, 10.0], [5.0, 5.0]])
+CATEGORIES: dict[str, Any] = {
+    "colouring": "category",
+    "legend": ("one", "two"),
+    "shades": shades("category", 2),
+}
+GREEN, PINK, PAPER, INK = "#12805c", "#c2277f", "#ffffff", "#1c2130"
 
 
-def cloud() -> AtlasCloud:
-    return AtlasCloud(
+def cloud(**changes: Any) -> AtlasCloud:
+    plain = AtlasCloud(
         points=PLACES,
         tones=TONES,
-        colouring="category",
-        legend=("one", "two"),
         labels=("a", "b", "c"),
         positions=(0, 1, 0),
         sentence=(0, 0, 1),
         texts=("a b", "c"),
         matches=np.zeros(3, dtype=np.bool_),
-        searching=False,
         picked=None,
         title="L4 H2",
-        shades=shades("category", 2),
+        **CATEGORIES,
     )
+    return replace(plain, **changes)
 
 
-def panels() -> Clouds:
-    return Clouds(
-        panels=[Panel("L4 H2", (), PLACES.astype(np.float64), TONES)],
+def panels(norms: np.ndarray | None = None, **changes: Any) -> Clouds:
+    plain = Clouds(
+        panels=[Panel("L4 H2", (), PLACES.astype(np.float64), TONES, norms=norms)],
         labels=("a", "b", "c"),
         lines=[np.zeros((0, 3))],
         heads=["L4 H2"],
-        colouring="category",
-        legend=("one", "two"),
         shown=(0, 1, 2),
-        shades=shades("category", 2),
+        **CATEGORIES,
     )
+    return replace(plain, **changes)
+
+
+def matrix(*, in_space: bool = False, **changes: Any) -> AtlasMatrix:
+    """2 x 3 heads with the same five places: queries there, keys beside them in reverse order.
+
+    In space queries and keys differ along the third axis; the last head has no points.
+    """
+    points = np.stack([np.vstack([CENTRES, CENTRES[::-1] + 0.5])] * 6)
+    depth = np.broadcast_to(np.where(np.arange(10) < 5, 6.0, -6.0)[:, None], (6, 10, 1))
+    points = np.concatenate([points, depth], axis=2) if in_space else points
+    points[5] = np.nan
+    plain = AtlasMatrix(
+        layers=2,
+        heads=3,
+        points=points.astype(np.float32),
+        tones=np.zeros(10),
+        labels=["zero", "one", "two", HOSTILE, "middle"],
+        positions=range(5),
+        sentence=[0] * 5,
+        texts=[f"zero one two {HOSTILE} middle"],
+        matches=np.array([False, True, False, False, False]),
+    )
+    return replace(plain, **changes)
+
+
+@pytest.fixture(scope="module")
+def _page(browser: Browser) -> Iterator[Page]:
+    page = browser.new_page(viewport={"width": 1400, "height": 900})
+    yield page
+    page.close()
 
 
 @pytest.fixture
-def show(
-    open_context: Callable[..., BrowserContext], tmp_path: Path
-) -> Iterator[Callable[..., Page]]:
+def show(_page: Page, tmp_path: Path) -> Iterator[Callable[..., Page]]:
+    """Open a cloud, panels or a matrix as a file; at the end nothing may have gone wrong."""
     troubles: list[str] = []
+    _page.on("pageerror", lambda error: troubles.append(str(error)))
+    _page.on("dialog", lambda dialog: troubles.append(dialog.message))
 
-    def visit(file: str, scheme: str = "light") -> Page:
+    def visit(shown: AtlasCloud | AtlasMatrix | Clouds, scheme: Any = "light") -> Page:
+        pages: dict[type, Any] = {
+            AtlasCloud: cloud_page,
+            AtlasMatrix: matrix_page,
+            Clouds: clouds_page,
+        }
         path = tmp_path / "picture.html"
-        path.write_text(file, "utf-8")
-        page = open_context(scheme=scheme).new_page()
-        page.on("pageerror", lambda error: troubles.append(str(error)))
-        page.goto(path.as_uri())
-        page.locator(".root[data-painted], figure[data-lines]").first.wait_for()
-        return page
+        path.write_text(pages[type(shown)](shown, "Title", "A note"), "utf-8")
+        _page.emulate_media(color_scheme=scheme)
+        _page.goto(path.as_uri())
+        _page.locator(".root[data-painted], figure[data-lines]").first.wait_for()
+        return _page
 
     yield visit
     assert troubles == []
 
 
-def show_cloud(show: Callable[..., Page], shown: AtlasCloud, scheme: str = "light") -> Page:
-    return show(cloud_page(shown, "Cloud", ""), scheme)
+def root(page: Page) -> Locator:
+    return page.locator(".root[data-painted]")
 
 
 def painted(page: Page) -> dict[str, int]:
-    """How many pixels have each colour, as "#rrggbb"."""
+    """How many pixels of the points have each colour, as "#rrggbb"."""
     counts: dict[str, int] = page.locator("canvas").first.evaluate(
         """(canvas) => {
           const { width, height } = canvas
           const { data } = canvas.getContext("2d").getImageData(0, 0, width, height)
           const counts = {}
-          for (let at = 0; at < data.length; at += 4) {
-            const name = [...data.slice(at, at + 3)].map((c) => c.toString(16).padStart(2, "0"))
+          for (let i = 0; i < data.length; i += 4) {
+            const name = [...data.slice(i, i + 3)].map((c) => c.toString(16).padStart(2, "0"))
             counts[`#${name.join("")}`] = (counts[`#${name.join("")}`] ?? 0) + 1
           }
           return counts
@@ -96,60 +137,63 @@ def painted(page: Page) -> dict[str, int]:
     return counts
 
 
+def pixels_of(page: Page) -> str:
+    return str(page.locator("canvas.points").evaluate("(canvas) => canvas.toDataURL()"))
+
+
+def centre_of(page: Page, row: int, column: int) -> tuple[float, float]:
+    """Of a tile, on the page, while the whole matrix is shown."""
+    box = page.locator("canvas.over").bounding_box()
+    assert box is not None
+    side = side_of(page)
+    free = box["width"] - 35 - 3 * side
+    return box["x"] + 34 + free / 2 + (column + 0.5) * side, box["y"] + 20 + (row + 0.5) * side
+
+
+def side_of(page: Page) -> float:
+    return float(root(page).get_attribute("data-tile") or 0)
+
+
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("view", ["one head of the corpus", "one sentence"])
+@pytest.mark.parametrize(
+    "shown", [cloud(), panels(), matrix(**CATEGORIES, tones=np.resize([0, 1, 0, 1, 0], 10))]
+)
 def test_queries_and_keys_have_two_colours_a_category_on_either_paper(
-    show: Callable[..., Page], scheme: str, view: str
+    show: Callable[..., Page], scheme: str, shown: Any
 ) -> None:
-    one = view == "one head of the corpus"
-    page = show(cloud_page(cloud(), "", "") if one else clouds_page(panels(), "", "", ""), scheme)
+    page = show(shown, scheme)
     counts = painted(page)
-    wanted = [each for kind in shades("category", 2)[scheme] for each in kind]
-    assert len(set(wanted)) == 4
-    assert all(counts.get(each, 0) > 20 for each in wanted)
-    legend = page.locator(".legend")
-    expect(legend).to_contain_text("queries: darker")
-    expect(legend).to_contain_text("keys: lighter")
+    colours = [each for kind in shades("category", 2)[scheme] for each in kind]
+    assert len(set(colours)) == 4
+    assert all(counts.get(each, 0) > 20 for each in colours)
+    expect(page.locator(".legend")).to_contain_text("queries: darker")
+    expect(page.locator(".legend")).to_contain_text("keys: lighter")
 
 
-def test_a_longer_vector_is_a_larger_point_in_both_clouds(show: Callable[..., Page]) -> None:
+@pytest.mark.parametrize("kind", [cloud, panels])
+def test_a_longer_vector_is_a_larger_point(show: Callable[..., Page], kind: Any) -> None:
     """Norms of 1 for the queries and keys of category "one", 5 for those of "two"."""
-    norms = np.where(TONES > 0, 5.0, 1.0)
-    of_corpus = replace(cloud(), norms=norms.astype(np.float32))
-    of_sentence = replace(panels(), panels=[replace(panels().panels[0], norms=norms)])
-    queries, keys = shades("category", 2)["light"]
-    for plain, sized in (
-        (cloud_page(cloud(), "", ""), cloud_page(of_corpus, "", "")),
-        (clouds_page(panels(), "", "", ""), clouds_page(of_sentence, "", "", "")),
-    ):
-        before, page = painted(show(plain)), show(sized)
-        after = painted(page)
-        for kind in (queries, keys):
-            assert after[kind[0]] < 0.7 * before[kind[0]]
-            assert after[kind[1]] > 2 * before[kind[1]]
-        expect(page.locator(".legend")).to_contain_text(re.compile(r"norm1\.00.*5\.00"))
+    before = painted(show(kind()))
+    page = show(kind(norms=np.where(TONES > 0, 5.0, 1.0)))
+    after = painted(page)
+    for first, second in shades("category", 2)["light"]:
+        assert after[first] < 0.7 * before[first]
+        assert after[second] > 2 * before[second]
+    expect(page.locator(".legend")).to_contain_text(re.compile(r"norm1\.00.*5\.00"))
 
 
 def test_labels_can_be_switched_off(show: Callable[..., Page]) -> None:
-    expect(view_of(show_cloud(show, cloud()))).not_to_have_attribute("data-labels", "0")
-    without = show_cloud(show, replace(cloud(), labelled=False))
-    expect(view_of(without)).to_have_attribute("data-labels", "0")
-    named = painted(show(clouds_page(panels(), "", "", "")))
-    bare = painted(show(clouds_page(replace(panels(), labelled=False), "", "", "")))
-    query = "#12805c"  # in which queries are named, whatever their points' colours stand for
-    assert query in named
-    assert query not in bare
-
-
-def view_of(page: Page) -> Locator:
-    return page.locator(".root[data-painted]")
+    expect(root(show(cloud()))).not_to_have_attribute("data-labels", "0")
+    expect(root(show(cloud(labelled=False)))).to_have_attribute("data-labels", "0")
+    assert GREEN in painted(show(panels()))  # in which queries are named, whatever their colours
+    assert GREEN not in painted(show(panels(labelled=False)))
 
 
 def test_the_picked_sentence_has_lines_and_a_point_of_it_its_own(
     show: Callable[..., Page],
 ) -> None:
-    page = show_cloud(show, replace(cloud(), picked=0, lines=LINES))
-    view = view_of(page)
+    page = show(cloud(picked=0, lines=LINES))
+    view = root(page)
     expect(view).to_have_attribute("data-lines", "3")
     expect(page.locator(".reading")).to_contain_text("“a” → a 0.900, b 0.100")
     expect(page.locator(".legend")).to_contain_text("the two most attended keys of each query")
@@ -161,6 +205,118 @@ def test_the_picked_sentence_has_lines_and_a_point_of_it_its_own(
     expect(page.locator(".tip")).to_contain_text("attends to a 0.900, b 0.100")
     page.mouse.move(box["x"] + 2, box["y"] + 2)
     expect(view).to_have_attribute("data-lines", "3")
-    page.locator("canvas.words").focus()
-    page.keyboard.press("Escape")  # nothing picked
+    page.locator("canvas.words").press("Escape")  # nothing picked
     expect(view).to_have_attribute("data-lines", "0")
+
+
+@pytest.mark.parametrize("in_space", [False, True])
+def test_the_point_under_the_pointer_is_named_and_texts_stay_texts(
+    show: Callable[..., Page], *, in_space: bool
+) -> None:
+    page = show(matrix(in_space=in_space))
+    note = page.locator(".tip")
+    x, y = centre_of(page, 1, 1)
+    for share in np.linspace(-0.45, 0.45, 10):
+        page.mouse.move(x + side_of(page) * share, y - side_of(page) * share)
+        if note.is_visible():
+            break
+    expect(note).to_contain_text("L2 H2")
+    expect(note).to_contain_text(re.compile("(query|key) of “"))
+    if not in_space:
+        page.mouse.move(x, y)
+        expect(note).to_contain_text("position 5")
+        expect(note).to_contain_text("[middle]")
+    assert page.locator("img").count() == 0
+    page.mouse.move(*centre_of(page, 1, 2))  # the head without points
+    expect(note).to_be_hidden()
+
+
+def test_a_search_fades_what_it_did_not_find(show: Callable[..., Page]) -> None:
+    assert painted(show(matrix())).keys() == {GREEN, PINK, PAPER}
+    page = show(matrix(searching=True, matches=np.zeros(5, dtype=bool)))
+    expect(root(page)).to_have_attribute("data-matches", "0")
+    faded = painted(page).keys() - {PAPER}
+    assert len(faded) == 2
+    assert not faded & {GREEN, PINK, INK}
+    page = show(matrix(searching=True))
+    expect(root(page)).to_have_attribute("data-matches", "2")
+    assert painted(page).keys() == {GREEN, PINK, PAPER, INK} | faded
+
+
+def test_the_wheel_scrolls_the_page_until_one_has_pressed_here(show: Callable[..., Page]) -> None:
+    page = show(matrix())
+    page.mouse.move(*centre_of(page, 0, 1))
+    page.mouse.wheel(0, -300)
+    page.keyboard.down("Control")
+    page.mouse.wheel(0, -300)
+    page.keyboard.up("Control")
+    expect(root(page)).to_have_attribute("data-zoom", "1.29")  # e to 0.0016 times 160, once
+    page.locator("canvas.over").focus()
+    page.mouse.wheel(0, -300)
+    expect(root(page)).to_have_attribute("data-zoom", "1.67")
+    page.get_by_role("button", name="Whole matrix").click()
+    expect(root(page)).to_have_attribute("data-zoom", "1.00")
+
+
+def test_a_drag_moves_the_matrix_and_keys_step_to_a_head_that_enter_enlarges(
+    show: Callable[..., Page],
+) -> None:
+    page = show(matrix())
+    page.get_by_role("button", name="Larger").click()
+    expect(root(page)).to_have_attribute("data-zoom", "1.60")
+    before = pixels_of(page)
+    x, y = centre_of(page, 0, 1)
+    drag(page, (x, y), (x - 60, y - 40))
+    expect(root(page)).to_have_attribute("data-zoom", "1.60")  # no head was opened
+    assert pixels_of(page) != before
+    canvas = page.locator("canvas.over")
+    canvas.press("0")
+    expect(root(page)).to_have_attribute("data-zoom", "1.00")
+    for key in ("ArrowRight", "ArrowRight", "ArrowDown"):
+        canvas.press(key)
+    expect(page.locator(".reading")).to_contain_text("L2 H2")
+    canvas.press("Enter")
+    expect(root(page)).not_to_have_attribute("data-zoom", "1.00")
+    canvas.press("0")
+    expect(root(page)).to_have_attribute("data-zoom", "1.00")
+    page.mouse.click(*centre_of(page, 0, 0))
+    expect(root(page)).not_to_have_attribute("data-zoom", "1.00")
+
+
+def test_a_drag_or_shift_and_arrows_turn_all_heads_in_space_and_shift_and_drag_moves_them(
+    show: Callable[..., Page],
+) -> None:
+    page = show(matrix(in_space=True))
+    expect(page.locator(".reading")).to_contain_text("Drag to turn all heads")
+    before = pixels_of(page)
+    x, y = centre_of(page, 0, 1)
+    drag(page, (x, y), (x + 90, y + 20))
+    turned = pixels_of(page)
+    assert turned != before
+    expect(root(page)).to_have_attribute("data-zoom", "1.00")  # no head was opened
+    page.keyboard.down("Shift")
+    drag(page, (x + 90, y + 20), (x, y))
+    page.keyboard.up("Shift")
+    assert pixels_of(page) == turned  # the whole matrix has nowhere to go
+    page.get_by_role("button", name="Whole matrix").click()
+    is_painted(page)
+    assert pixels_of(page) == before
+    for in_space in (True, False):
+        page = show(matrix(in_space=in_space))
+        before = pixels_of(page)
+        page.locator("canvas.over").press("Shift+ArrowRight")
+        is_painted(page)
+        assert (pixels_of(page) != before) == in_space
+
+
+def drag(page: Page, start: tuple[float, float], end: tuple[float, float]) -> None:
+    page.mouse.move(*start)
+    page.mouse.down()
+    page.mouse.move(*end, steps=5)
+    page.mouse.up()
+    is_painted(page)
+
+
+def is_painted(page: Page) -> None:
+    """Wait for the frame that follows."""
+    page.evaluate("() => new Promise((done) => requestAnimationFrame(() => setTimeout(done)))")

@@ -175,7 +175,7 @@ def test_lines_are_the_attention_of_all_queries_or_of_the_chosen_one(
     every = list(range(tokens))
     lines = evaluate(
         browser,
-        "neuron_view/lines",
+        "neuron_view/drawing",
         {"head": head, "view": {"queries": every, "keys": every, "query": chosen}},
         """
         const lines = []
@@ -207,7 +207,7 @@ def test_a_long_text_draws_the_lines_that_end_in_view(browser: Browser) -> None:
     every = list(range(tokens))
     count = evaluate(
         browser,
-        "neuron_view/lines",
+        "neuron_view/drawing",
         {"head": head, "view": {"queries": every, "keys": every, "query": None}},
         """
         let count = 0

@@ -1,4 +1,4 @@
-"""Colours, sizes and lines of points, and clouds turned in space, as the scripts work them out."""
+"""Colours, sizes, places and words of points, and clouds that turn, as the scripts do them."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from core.figures.shades import shades
-from tests.browser.scripts import as_globals
+from tests.browser.scripts import running
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -16,136 +16,298 @@ if TYPE_CHECKING:
     from playwright.sync_api import Browser
 
 SCRIPTS = (
-    "shared/scales",
     "points/raster",
     "points/rotation",
     "points/shades",
-    "points/sizes",
-    "atlas_cloud/lines",
-    "atlas_matrix/points",
+    "points/texts",
+    "atlas_cloud/labels",
+    "atlas_cloud/lasso",
+    "atlas_cloud/marks",
+    "atlas_cloud/scene",
     "atlas_matrix/solid",
 )
-THEME = {"query": [1, 2, 3], "key": [4, 5, 6], "paper": [255, 255, 255]}
-# "a b" and "c": b attends to a and to itself, a to itself alone.
+THEME = {"query": "#010203", "key": "#040506"}
+# "a b" and "c": b attends to a and to itself, a only to itself.
 LINES = [0, 0, 0.25, 1, 1, 0.3, 1, 0, 0.7]
-TWO_TEXTS = {"labels": ["a", "b", "c"], "sentence": [0, 0, 1]}
+TWO_TEXTS = {"labels": ["a", "b", "c"], "sentence": [0, 0, 1], "lines": LINES}
 
 
 @pytest.fixture(scope="module")
 def run(browser: Browser) -> Iterator[Callable[..., Any]]:
-    """Run the body of a function of `a` with the scripts."""
-    page = browser.new_page()
-    page.add_script_tag(content=as_globals(*SCRIPTS))
-    yield lambda body, *a: page.evaluate("([body, a]) => new Function('a', body)(a)", [body, a])
-    page.close()
+    with running(browser, *SCRIPTS) as run:
+        yield run
 
 
-@pytest.mark.parametrize(("theme", "paper"), [("light", [255] * 3), ("dark", [16, 19, 28])])
-def test_a_page_takes_the_shades_of_its_own_paper(
-    run: Callable[..., Any], theme: str, paper: list[int]
-) -> None:
+@pytest.fixture(scope="module")
+def in_grid(browser: Browser) -> Iterator[Callable[..., Any]]:
+    """Run a body with `grid`: 6 x 12 tiles in a window of 1200 x 600 pixels at (30, 20)."""
+    with running(browser, "atlas_matrix/viewport") as run:
+        box = {"left": 30, "top": 20, "width": 1200, "height": 600}
+        yield lambda body, **values: run(
+            f"const grid = gridFor(6, 12, box, 240)\n{body}", box=box, **values
+        )
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_points_take_the_shades_of_their_own_paper(run: Callable[..., Any], theme: str) -> None:
     sent = shades("category", 2)
-    got = run(
-        "return shadesOf({ colouring: 'category', shades: a[0] }, { ...a[1], paper: a[2] })",
-        sent,
-        THEME,
-        paper,
+    colours = run(
+        "return shadesOf({ colouring: 'category', shades }, { isDark })",
+        shades=sent,
+        isDark=theme == "dark",
     )
-    hexes = [["#" + "".join(f"{c:02x}" for c in colour) for colour in kind] for kind in got]
+    hexes = [["#" + "".join(f"{c:02x}" for c in colour) for colour in kind] for kind in colours]
     assert hexes == [list(kind) for kind in sent[theme]]
+    plain = run("return shadesOf({ colouring: 'type' }, theme)", theme=THEME)
+    assert plain == [[[1, 2, 3]], [[4, 5, 6]]]
 
 
-def test_by_type_the_two_colours_are_the_theme_s_own(run: Callable[..., Any]) -> None:
-    assert run("return shadesOf({ colouring: 'type' }, a[0])", THEME) == [[[1, 2, 3]], [[4, 5, 6]]]
-
-
-def test_what_a_colour_stands_for_is_a_step_of_the_scale_or_a_category(
-    run: Callable[..., Any],
-) -> None:
-    ask = "return a[0].map((each) => shadeIndex(...each))"
-    asked = [["type", 0.9, 1], ["sequential", 0, 64], ["sequential", 1, 64], ["sequential", 2, 64]]
-    assert run(ask, [*asked, ["category", 3, 5], ["category", 9, 5]]) == [0, 0, 63, 63, 3, 4]
+def test_a_colour_stands_for_a_step_of_the_scale_or_a_category(run: Callable[..., Any]) -> None:
+    tones = [["type", 0.9, 1], ["sequential", 0, 64], ["sequential", 1, 64], ["sequential", 2, 64]]
+    tones += [["category", 3, 5], ["category", 9, 5]]
+    indices = run("return tones.map((each) => shadeIndex(...each))", tones=tones)
+    assert indices == [0, 0, 63, 63, 3, 4]
 
 
 @pytest.mark.parametrize(
-    ("colouring", "legend"), [("sequential", ["low", "high"]), ("category", ["<b>one", "two"])]
+    ("colouring", "legend", "texts", "marks"),
+    [
+        ("sequential", ["low", "high"], ["lowhigh"], [["ramp"]]),
+        ("category", ["<b>one", "two"], ["<b>one", "two"], [["disc", "diamond"]] * 2),
+    ],
 )
-def test_the_legend_says_that_darker_discs_are_queries_and_lighter_diamonds_keys(
-    run: Callable[..., Any], colouring: str, legend: list[str]
+def test_the_legend_has_darker_discs_for_queries_and_lighter_diamonds_for_keys(
+    run: Callable[..., Any], colouring: str, legend: list[str], texts: list[str], marks: list[Any]
 ) -> None:
-    said, marks, tags = run(
-        """const data = { colouring: a[0], legend: a[1], shades: a[2] }
-        const nodes = legendEntries(data, shadesOf(data, a[3]))
-        const marks = nodes.map((node) => [...node.querySelectorAll("i")].map((i) => i.className))
-        const bold = nodes.map((node) => node.querySelectorAll("b").length)
-        return [nodes.map((node) => node.textContent), marks, bold]""",
-        colouring,
-        legend,
-        shades(colouring, 2),
-        THEME,
+    shown = run(
+        """const coloured = { colouring, legend, shades }
+        return legendEntries(coloured, shadesOf(coloured, theme)).map((node) => [
+          node.textContent, [...node.querySelectorAll("i")].map((i) => i.className),
+          node.querySelectorAll("b").length,
+        ])""",
+        colouring=colouring,
+        legend=legend,
+        shades=shades(colouring, 2),
+        theme=THEME,
     )
-    assert said[:2] == ["queries: darker", "keys: lighter"]
-    assert marks[:2] == [["disc"], ["diamond"]]
-    if colouring == "sequential":
-        assert (said[2:], marks[2:]) == (["lowhigh"], [["ramp"]])
-    else:
-        assert (said[2:], marks[2:]) == (legend, [["disc", "diamond"]] * 2)
-    assert sum(tags) == 0
+    expected = [("queries: darker", ["disc"]), ("keys: lighter", ["diamond"])]
+    expected += zip(texts, marks, strict=True)
+    assert shown == [[text, mark, 0] for text, mark in expected]
 
 
-def test_the_longest_vector_is_drawn_three_times_as_large_as_the_shortest(
+def test_the_longest_vector_is_drawn_more_than_three_times_as_large_as_the_shortest(
     run: Callable[..., Any],
 ) -> None:
-    small, middle, large = run("return [0, 128, 255].map((byte) => sizeFactor(sizeClass(byte)))")
+    small, middle, large = run("return [0, 128, 255].map(sizeFactor)")
     assert large / small == pytest.approx(2 / 0.6)
     assert small < middle < large
-    said = run(
-        "return sizeEntries(a[0]).map((node) => node.textContent)",
-        {"sizes": [0, 255], "sizeEnds": [2, 6]},
+    legends = run(
+        "return given.map((each) => sizeEntries(each).map((node) => node.textContent))",
+        given=[
+            {"sizes": [0, 255], "sizeEnds": [2, 6]},
+            {"sizes": [128, 128], "sizeEnds": [5, 5]},
+            {"sizes": [], "sizeEnds": []},
+        ],
     )
-    assert said == ["norm2.004.006.00"]
-    alike = {"sizes": [128, 128], "sizeEnds": [5, 5]}
-    assert run("return sizeEntries(a[0]).map((node) => node.textContent)", alike) == ["norm5.00"]
-    assert run("return sizeEntries({ sizes: [] })") == []
+    assert legends == [["norm2.004.006.00"], ["norm5.00"], []]
 
 
-def test_lines_are_those_of_the_picked_sentence_or_of_the_point_in_it(
+def test_lines_are_those_of_the_picked_sentence_or_of_a_point_in_it(
     run: Callable[..., Any],
 ) -> None:
-    shown = """const data = { ...a[0], lines: Float32Array.from(a[1]) }
-        return a[2].map(([picked, hovered]) => linesShown(data, picked, hovered).length)"""
-    # nothing picked; a picked; then query b, key a, key b; c elsewhere; c picked, whose lines come
-    asked = [[-1, -1], [0, -1], [0, 1], [0, 3], [0, 4], [0, 2], [2, -1]]
-    assert run(shown, TWO_TEXTS, LINES, asked) == [0, 3, 2, 2, 1, 3, 0]
-    ends = "return endsOf({ ...a[0], lines: Float32Array.from(a[1]) }, a[2])"
-    assert run(ends, TWO_TEXTS, LINES, 1) == ["a 0.700", "b 0.300"]
-    assert run(ends, TWO_TEXTS, LINES, 3) == ["b 0.700", "a 0.250"]
-    assert run(ends, TWO_TEXTS, LINES, 2) == []
+    # nothing picked; a picked; then query b, key a, key b; c elsewhere; c picked
+    pointed = [[-1, -1], [0, -1], [0, 1], [0, 3], [0, 4], [0, 2], [2, -1]]
+    counts, ends = run(
+        """const cloud = { ...texts, lines: Float32Array.from(texts.lines) }
+        return [
+          pointed.map(([picked, hovered]) => linesShown(cloud, picked, hovered).length),
+          [1, 3, 2].map((point) => endsOf(cloud, point)),
+        ]""",
+        texts=TWO_TEXTS,
+        pointed=pointed,
+    )
+    assert counts == [0, 3, 2, 2, 1, 3, 0]
+    assert ends == [["a 0.700", "b 0.300"], ["b 0.700", "a 0.250"], []]
+
+
+def test_a_thousand_turns_leave_a_rotation_and_what_is_near_follows_a_drag(
+    run: Callable[..., Any],
+) -> None:
+    flat, right, down = run("""let r = firstRotation()
+        for (let i = 0; i < 1000; i++) r = turnedBy(r, 0.1 * Math.sin(i), 0.07)
+        return [r, turnedBy([1,0,0,0,1,0,0,0,1], 0.1, 0), turnedBy([1,0,0,0,1,0,0,0,1], 0, 0.1)]""")
+    matrix = np.reshape(flat, (3, 3))
+    np.testing.assert_allclose(matrix @ matrix.T, np.eye(3), atol=1e-12)
+    assert np.linalg.det(matrix) == pytest.approx(1)
+    near = np.array([0.0, 0.0, 1.0])  # towards the viewer
+    assert (np.reshape(right, (3, 3)) @ near)[0] > 0
+    assert (np.reshape(down, (3, 3)) @ near)[1] < 0
+
+
+def test_points_are_seen_and_sorted_by_depth_as_numpy_does(run: Callable[..., Any]) -> None:
+    points = np.random.default_rng(2).normal(size=(500, 3))
+    rotation, across, up, depth, order = run(
+        """const n = 500, r = firstRotation(), make = () => new Float32Array(n)
+        const [x, y, z, order] = [make(), make(), make(), new Uint32Array(n)]
+        rotateInto(r, points, x, y, z)
+        sortByDepth(z, 5, shuffled(n), order, new Uint8Array(n))
+        return [r, [...x], [...y], [...z], [...order]]""",
+        points=points.ravel().tolist(),
+    )
+    expected = points @ np.reshape(rotation, (3, 3)).T
+    np.testing.assert_allclose(np.array([across, up, depth]).T, expected, atol=1e-6)
+    assert sorted(order) == list(range(500))
+    assert np.diff(np.array(depth)[order]).min() >= -10 / 255  # far to near, within a step
 
 
 def test_all_heads_turn_as_numpy_turns_them_and_are_drawn_from_far_to_near(
     run: Callable[..., Any],
 ) -> None:
-    rng = np.random.default_rng(5)
-    steps = rng.integers(0, 65536, size=(2, 40, 3))
+    steps = np.random.default_rng(5).integers(0, 65536, size=(2, 40, 3))
     rotation, places, order, slices, halves = run(
         """const [labels, r] = [Array(20).fill("x"), firstRotation()]
-        const frames = [0, 0, 1, 0, 0, 3]
-        const solid = makeSolid({ labels, layers: 1, heads: 2, frames, places: a[0] })
+        const solid = makeSolid({ labels, layers: 1, heads: 2, frames: [0, 0, 1, 0, 0, 3], places })
         turnSolid(solid, r)
         const halves = [solid.frames[2], solid.frames[5]]
         return [r, [...solid.places], [...solid.order], SLICES, halves]""",
-        steps.ravel().tolist(),
+        places=steps.ravel().tolist(),
     )
     for head in range(2):
         cloud = steps[head] - steps[head].mean(axis=0)
         reach = np.sort(np.linalg.norm(cloud, axis=1))[int(0.99 * 39)]
         across, up, depth = np.reshape(rotation, (3, 3)) @ (cloud / reach).T
         expected = 65535 / 2 * (1 + np.column_stack([across, up]))
-        np.testing.assert_allclose(
-            np.reshape(places, (2, 40, 2))[head], expected, rtol=1e-4, atol=1
-        )
+        turned = np.reshape(places, (2, 40, 2))[head]
+        np.testing.assert_allclose(turned, expected, rtol=1e-4, atol=1)
         drawn = np.array(order[40 * head : 40 * head + 40]) - 40 * head
         assert sorted(drawn) == list(range(40))
         assert np.diff(depth[drawn]).min() >= -2 / slices - 1e-5  # in order, but within a slice
         assert halves[head] == pytest.approx(2 * [1, 3][head] * reach / 65535, rel=1e-4)
+
+
+def test_what_is_under_the_pointer_stays_when_a_cloud_is_zoomed_or_turned(
+    run: Callable[..., Any],
+) -> None:
+    before, after, place, seen = run("""const view = { x: 0.3, y: -0.2, z: 0, zoom: 2 }
+        const at = (v) => [v.x + 40 / (100 * v.zoom), v.y + 25 / (100 * v.zoom)]
+        const r = firstRotation(), p = [0.4, -0.1, 0.2], q = [r, turnedBy(r, 0.3, 0.2)]
+        const [v, w] = q.map((m) => [0, 3, 6].map((i) => m[i]*p[0] + m[i+1]*p[1] + m[i+2]*p[2]))
+        const t = turnedPlace({ x: v[0], y: v[1], z: v[2], zoom: 1 }, 0.3, 0.2)
+        return [at(view), at(zoomedAt(view, 3, 40, -25, 100)), w, [t.x, t.y, t.z]]""")
+    assert after == pytest.approx(before)
+    assert seen == pytest.approx(place)
+
+
+def test_a_lasso_holds_what_is_inside_and_has_not_faded(run: Callable[..., Any]) -> None:
+    places = np.random.default_rng(3).uniform(0, 100, size=(400, 2))
+    marks = (np.arange(400) % 7 == 0).astype(int)
+    angles = np.linspace(0, 2 * np.pi, 720, endpoint=False)
+    circle = np.column_stack([50 + 30 * np.cos(angles), 50 + 30 * np.sin(angles)])
+    inside = run(
+        "return placesInside(path, x, y, marks)",
+        path=circle.ravel().tolist(),
+        x=places[:, 0].tolist(),
+        y=places[:, 1].tolist(),
+        marks=marks.tolist(),
+    )
+    distances = np.linalg.norm(places - 50, axis=1)
+    assert np.abs(distances - 30).min() > 0.01  # none so near the line that 720 corners decide
+    assert inside == np.flatnonzero((distances < 30) & (marks != 1)).tolist()
+
+
+def test_a_choice_too_large_is_thinned_evenly(run: Callable[..., Any]) -> None:
+    thinned, small = run(
+        "return [thinned(Array.from({ length: 5000 }, (_, i) => i), 2000), thinned([4, 9], 2000)]"
+    )
+    assert len(set(thinned)) == 2000
+    assert np.diff(thinned).max() <= 3
+    assert small == [4, 9]
+
+
+def test_rare_labels_come_first_and_none_covers_another(run: Callable[..., Any]) -> None:
+    rank = run("return [...rarestFirst(['the', 'the', 'bank'], shuffled(6))]")
+    assert sorted(rank[:2]) == [2, 5]
+    places = np.random.default_rng(4).uniform(0, [600, 400], size=(3000, 2))
+    shown = run(
+        """const screen = { width: 600, height: 400 }, labels = makeLabels()
+        const [rank, marks] = [shuffled(3000), new Uint8Array(3000)]
+        const scene = { rank, marks, x, y, radius: 2, highest: 0 }
+        placeLabels(labels, makeRoom(600, 400), screen, scene, () => 50, 60)
+        return Array.from({ length: labels.count }, (_, i) => [labels.x[i], labels.y[i]])""",
+        x=places[:, 0].tolist(),
+        y=places[:, 1].tolist(),
+    )
+    boxes = np.array(shown)
+    assert 20 <= len(boxes) <= 60
+    distances = np.abs(boxes[:, None] - boxes)
+    overlaps = (distances[..., 0] < 50) & (distances[..., 1] < 15)
+    assert not np.triu(overlaps, 1).any()
+    assert boxes.min() >= 0
+    assert (boxes.max(axis=0) <= [550, 385]).all()
+
+
+@pytest.mark.parametrize(
+    ("text", "label", "position", "shown"),
+    [
+        ("it is what it is", "it", 4, "it is what [it] is"),
+        ("one " * 30 + "bank " + "two " * 30, "bank", 31, "one one [bank] two two"),
+        ("one " * 30 + "banking", "##ing", 32, "one bank[ing]"),
+        ("short", "[CLS]", 0, "short"),
+    ],
+)
+def test_a_sentence_is_cut_at_words_around_its_token(
+    run: Callable[..., Any], text: str, label: str, position: int, shown: str
+) -> None:
+    excerpt = run(
+        "return inContext(text, label, startNear(text, label, position))",
+        text=text,
+        label=label,
+        position=position,
+    )
+    assert shown in excerpt
+    assert len(excerpt) < 110
+
+
+def test_a_repeated_word_is_the_one_after_the_words_before_it(run: Callable[..., Any]) -> None:
+    text = "The cat saw the cat."
+    starts = run(
+        "return given.map(([before, label]) => startAfter(text, before, label))",
+        text=text,
+        given=[[["the", "cat", "saw", "the"], "cat"], [[], "cat"], [[], "[CLS]"]],
+    )
+    assert starts == [text.rindex("cat"), text.index("cat"), -1]
+
+
+@pytest.mark.parametrize("zoom", [1.0, 3.0, 9.0])
+def test_a_place_in_a_tile_leads_back_to_that_tile(
+    in_grid: Callable[..., Any], zoom: float
+) -> None:
+    pairs = in_grid(
+        """const view = zoomAt(wholeView(grid), grid, zoom, 700, 300)
+        const { rows, columns } = tilesInView(view, grid)
+        const pairs = []
+        for (let row = rows.first; row < rows.end; row++)
+          for (let column = columns.first; column < columns.end; column++) {
+            const part = seenPart(tileSpot(view, grid, row, column), grid)
+            const [x, y] = [(part.left + part.right) / 2, (part.top + part.bottom) / 2]
+            pairs.push([{ row, column }, tileAt(view, grid, x, y)])
+          }
+        return pairs""",
+        zoom=zoom,
+    )
+    assert all(tile == there for tile, there in pairs)
+    assert len(pairs) == 72 if zoom == 1 else 0 < len(pairs) < 72
+
+
+def test_zooming_keeps_the_place_under_the_pointer_and_the_view_within_the_grid(
+    in_grid: Callable[..., Any],
+) -> None:
+    places, far, back = in_grid("""const first = zoomAt(wholeView(grid), grid, 2, 640, 330)
+        const places = [first, zoomAt(first, grid, 1.7, 610, 300)].map(({ zoom, x, y }) => (
+          [(x + 610 - box.left) / (grid.pitch * zoom), (y + 300 - box.top) / (grid.pitch * zoom)]
+        ))
+        const large = zoomAt(wholeView(grid), grid, 4, 600, 300)
+        return [places, panBy(large, grid, -1e5, -1e5), zoomAt(large, grid, 1e-3, 100, 100)]""")
+    assert places[1] == pytest.approx(places[0], abs=1e-9)
+    assert (far["x"], far["y"]) == (4 * 1200 - 1200, 4 * 600 - 600)
+    assert back == {"zoom": 1, "x": 0, "y": 0}

@@ -56,13 +56,13 @@ def clouds() -> list[NDArray[np.float64]]:
     return [np.vstack([each.picture.queries, each.picture.keys]) for each in found]
 
 
-def test_panels_have_equal_axes_and_one_scale(
+def test_four_panels_in_a_row_have_equal_axes_and_one_scale(
     goto: Callable[..., Page], clouds: list[NDArray[np.float64]]
 ) -> None:
     page = goto(f"/query_key?text={BOOK}&layer=4&head=2")
     expect(page.locator("figure")).to_have_count(4)
-    scales = {panel(page, index).get_attribute("data-scale") for index in range(4)}
-    assert len(scales) == 1
+    assert len({panel(page, index).get_attribute("data-scale") for index in range(4)}) == 1
+    assert rows_of_panels(page) == [4]
     for index, points in enumerate(clouds):
         figure = panel(page, index)
         figure.scroll_into_view_if_needed()
@@ -70,6 +70,28 @@ def test_panels_have_equal_axes_and_one_scale(
             page.mouse.move(*place(figure, points[which]))
             expect(page.locator(".tip")).to_contain_text("it" if kind == "query" else "book")
             expect(page.locator(".tip")).to_contain_text(kind)
+    expect(panel(page, 3).locator("figcaption")).to_have_text("L4 H2 · a and c of the search")
+    expect(page.get_by_text("on the edge of its range").first).to_be_visible()
+
+
+def rows_of_panels(page: Page) -> list[int]:
+    """How many panels stand in each row."""
+    boxes = [box for each in page.locator("figure").all() if (box := each.bounding_box())]
+    tops = [round(box["y"]) for box in boxes]
+    return [tops.count(top) for top in sorted(set(tops))]
+
+
+@pytest.mark.parametrize(("width", "rows"), [(1000, [2, 2]), (390, [1, 1, 1, 1])])
+def test_panels_stay_inside_a_narrow_page_and_never_three_in_a_row(
+    goto: Callable[..., Page], width: int, rows: list[int]
+) -> None:
+    page = goto(f"/query_key?text={BOOK}", width=width)
+    expect(page.locator("figure")).to_have_count(4)
+    assert rows_of_panels(page) == rows
+    for figure in page.locator("figure").all():
+        box = figure.bounding_box()
+        assert box is not None
+        assert 0 <= box["x"] <= box["x"] + box["width"] <= width
 
 
 def test_a_click_isolates_a_point_in_all_panels_and_escape_releases_it(
@@ -88,15 +110,10 @@ def test_a_click_isolates_a_point_in_all_panels_and_escape_releases_it(
     page.wait_for_url(re.compile("point=q11"))
     settle(page)
     expect(panel(page, 0)).to_have_attribute("data-lines", "1")
-    page.locator("figure canvas").first.press("Escape")
-    expect(panel(page, 1)).to_have_attribute("data-lines", "13")
-
-
-def test_the_keyboard_steps_from_point_to_point_and_pins(goto: Callable[..., Page]) -> None:
-    page = goto(f"/query_key?text={BOOK}&layer=4&head=2")
     canvas = page.locator("figure canvas").first
-    canvas.focus()
-    canvas.press("ArrowRight")
+    canvas.press("Escape")
+    expect(panel(page, 1)).to_have_attribute("data-lines", "13")
+    canvas.press("ArrowRight")  # the keyboard steps from point to point
     expect(page.locator(".reading")).to_contain_text("Query [CLS] →")
     canvas.press("ArrowRight")
     expect(page.locator(".reading")).to_contain_text("Query oh →")
@@ -119,30 +136,6 @@ def test_a_link_restores_everything(goto: Callable[..., Page]) -> None:
     page.wait_for_url(re.compile("above=0.3"))
 
 
-def test_the_fourth_panel_has_the_a_and_c_of_the_search(
-    goto: Callable[..., Page], clouds: list[NDArray[np.float64]]
-) -> None:
-    page = goto(f"/query_key?text={BOOK}&layer=4&head=2")
-    fourth = panel(page, 3)
-    expect(fourth.locator("figcaption")).to_have_text("L4 H2 · a and c of the search")
-    fourth.scroll_into_view_if_needed()
-    page.mouse.move(*place(fourth, clouds[3][IT_QUERY]))
-    expect(page.locator(".tip")).to_contain_text("it")
-    expect(page.get_by_text("on the edge of its range").first).to_be_visible()
-
-
-@pytest.mark.parametrize(("width", "in_a_row"), [(1400, 4), (1000, 2), (390, 1)])
-def test_four_panels_stand_in_one_row_or_two_by_two(
-    goto: Callable[..., Page], width: int, in_a_row: int
-) -> None:
-    """Never three and one below."""
-    page = goto(f"/query_key?text={BOOK}&layer=4&head=2", width=width)
-    expect(page.locator("figure")).to_have_count(4)
-    boxes = [each.bounding_box() for each in page.locator("figure").all()]
-    tops = [round(box["y"]) for box in boxes if box is not None]
-    assert tops.count(tops[0]) == in_a_row
-
-
 def test_every_head_stands_beside_itself_with_its_mean_distance(
     goto: Callable[..., Page],
 ) -> None:
@@ -154,7 +147,6 @@ def test_every_head_stands_beside_itself_with_its_mean_distance(
     expect(titles.nth(1)).to_have_text("L1 H1 searched: mean distance 5.55")
     scales = [panel(page, index).get_attribute("data-scale") for index in range(4)]
     assert scales[0] == scales[1] != scales[2] == scales[3]
-    expect(page.locator(".legend")).to_contain_text("each query's strongest")
 
 
 def test_a_clicked_point_shows_its_pair_and_stays_from_head_to_head(
@@ -237,39 +229,14 @@ def test_back_restores_the_ranges_that_the_picture_was_drawn_with(
     assert "a_range" not in page.url
 
 
-def test_all_heads_of_a_layer_are_a_grid(goto: Callable[..., Page]) -> None:
-    page = goto(f"/query_key?text={BOOK}&layer=4&span=all+heads&stage=raw")
-    expect(page.locator("figure")).to_have_count(12)
-    expect(panel(page, 1)).to_contain_text("L4 H2 · raw")
-
-
-@pytest.mark.parametrize("width", [390, 1400])
-def test_panels_stay_inside_the_page(goto: Callable[..., Page], width: int) -> None:
-    page = goto(f"/query_key?text={BOOK}", width=width)
-    expect(page.locator("figure")).to_have_count(4)
-    for figure in page.locator("figure").all():
-        box = figure.bounding_box()
-        assert box is not None
-        assert box["x"] >= 0
-        assert box["x"] + box["width"] <= width
-
-
-def test_hostile_tokens_stay_text(goto: Callable[..., Page]) -> None:
-    page = goto(f"/query_key?text={HOSTILE}&point=q4")
-    expect(page.locator(".reading")).to_contain_text("Query script →")
-    assert page.locator("img[src=x]").count() == 0
-
-
 def test_a_clicked_square_opens_that_heads_picture(goto: Callable[..., Page]) -> None:
     page = goto(f"/query_key?text={BOOK}&part=heads")
     click_head(page, "query_key_map", 4, 2)
     page.wait_for_url(re.compile("part=picture&layer=4&head=2"))
     settle(page)
     expect(panel(page, 0)).to_contain_text("L4 H2 · raw")
-
-
-def test_three_dimensions_are_painted(goto: Callable[..., Page]) -> None:
-    page = goto(f"/query_key?text={BOOK}&dims=3-D")
+    page.get_by_role("radio", name="3-D").click()
+    page.wait_for_url(re.compile("dims=3-D"))
     expect(page.locator(".js-plotly-plot .gl-container canvas").first).to_be_attached()
     expect(page.locator(".js-plotly-plot")).to_have_count(4)
 
@@ -278,6 +245,7 @@ def test_the_report_opens_from_disk_without_a_network(
     goto: Callable[..., Page], open_saved: Callable[..., Page]
 ) -> None:
     page = goto(f"/query_key?text={HOSTILE}&part=heads&layer=1")
+    assert page.locator("img[src=x]").count() == 0
     report = open_saved(page, "Report of layer 1")
     expect(report.locator("figure")).to_have_count(36)
     expect(report.locator("figcaption").nth(1)).to_contain_text("L1 H1 searched: mean distance")

@@ -35,7 +35,9 @@ def apart(a: FloatRect, b: FloatRect) -> bool:
 
 
 @pytest.mark.parametrize("width", [390, 1400])
-def test_every_arrow_has_a_head_at_any_width(goto: Callable[..., Page], width: int) -> None:
+def test_every_arrow_has_a_head_and_labels_do_not_overlap(
+    goto: Callable[..., Page], width: int
+) -> None:
     page = goto(f"/vectors?text={BOOK}&special=1", width=width)
     expect(page.locator("figure")).to_have_count(6)
     expect(page.locator("figure .arrow")).to_have_count(6 * 13)
@@ -44,14 +46,7 @@ def test_every_arrow_has_a_head_at_any_width(goto: Callable[..., Page], width: i
     box = page.locator("figure .head").first.bounding_box()
     assert box is not None
     assert min(box["width"], box["height"]) > 2
-
-
-@pytest.mark.parametrize("width", [390, 1400])
-def test_labels_of_thirteen_tokens_do_not_overlap(goto: Callable[..., Page], width: int) -> None:
-    page = goto(f"/vectors?text={BOOK}&special=1", width=width)
-    expect(page.locator("figure")).to_have_count(6)
-    for index in range(6):
-        tile = page.locator("figure").nth(index)
+    for tile in page.locator("figure").all():
         labels = tile.locator("text.label").all()
         boxes = [box for label in labels if (box := label.bounding_box())]
         assert len(boxes) >= 6
@@ -67,10 +62,6 @@ def test_a_clicked_arrow_stays_coloured_in_every_layer(goto: Callable[..., Page]
     expect(page.locator('.arrow[data-index="9"]:not(.faded)')).to_have_count(6)
     page.wait_for_url(re.compile(r"pick=11"))
     expect(page.locator(".st-key-pick")).to_contain_text("it")
-
-
-def test_hovering_an_arrow_names_its_token(goto: Callable[..., Page]) -> None:
-    page = goto(f"/vectors?text={BOOK}&pick=11")
     page.locator('figure:nth-of-type(4) .arrow[data-index="9"] .hit').hover(force=True)
     expect(page.locator(".tip")).to_contain_text("it · Layer 4")
 
@@ -82,15 +73,15 @@ def test_a_link_restores_the_grid(goto: Callable[..., Page]) -> None:
     expect(page.get_by_role("switch", name="Align layers")).to_be_checked()
 
 
-def test_the_animation_plays_through_the_layers(goto: Callable[..., Page]) -> None:
+def test_the_animation_plays_and_a_picture_of_one_layer_names_its_components(
+    goto: Callable[..., Page],
+) -> None:
     page = goto(f"/vectors?text={BOOK}&show=play")
     expect(page.locator(".slider-label").first).to_contain_text("layer 1")
     page.locator(".updatemenu-button", has_text="Play").click()
     expect(page.locator(".slider-label").first).to_contain_text("layer 6")
-
-
-def test_a_picture_of_one_layer_names_its_components(goto: Callable[..., Page]) -> None:
-    page = goto(f"/vectors?text={BOOK}&show=one%20layer&layer=4")
+    page.get_by_role("radio", name="one layer").click()
+    page.wait_for_url(re.compile("show=one"))
     expect(page.locator(".js-plotly-plot")).to_contain_text("of the variance")
     assert page.locator('.modebar-btn[data-title*="ownload"]').count() == 1
 
@@ -101,12 +92,6 @@ def test_the_projection_page_begins_with_it_on_book(goto: Callable[..., Page]) -
     expect(page.locator("figure .arrow")).to_have_count(6 * 3)
     expect(page.locator("figure .square").first).to_be_attached()
     expect(page.locator("figcaption").first).to_contain_text(re.compile(r"[+-]0\.\d\d"))
-
-
-def test_every_arrow_of_the_projection_is_labelled_with_its_words(
-    goto: Callable[..., Page],
-) -> None:
-    page = goto(f"/projection?text={BOOK}")
     labels = page.locator(".st-key-projection_planes svg text.label")
     for words in ("it", "book", "it along book"):
         expect(labels.filter(has_text=re.compile(f"^{words}$"))).to_have_count(6)
@@ -131,7 +116,7 @@ def test_a_clicked_square_opens_that_heads_table(goto: Callable[..., Page]) -> N
     assert "/projection" in page.url
 
 
-def test_several_sentences_are_compared_and_a_wrong_line_is_told(
+def test_several_sentences_are_compared_and_a_wrong_line_is_reported(
     goto: Callable[..., Page],
 ) -> None:
     lines = quote("The [dog] barked because [it] was hungry.\nno marks here")

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from core.components.registry import read_script
-from core.components.scripts import ROOT, inlined, ordered
+from core.components.scripts import ROOT, inlined, ordered, read_script
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -85,9 +84,12 @@ def test_a_form_that_is_not_understood_is_refused(tmp_path: Path, line: str) -> 
 
 def test_types_do_not_travel(tmp_path: Path) -> None:
     entry = write(
-        tmp_path, view="/**\n * @param {number} a\n */\nfunction f(a) {\n  /** @type {any} */\n}\n"
+        tmp_path,
+        view="/**\n * @param {number} a\n */\nfunction f(a) {\n  /** @type {any} */\n}\n"
+        "class C {\n  /** @type {any} */ field\n  /** @returns {any} */\n}\n",
     )
-    assert inlined(entry) == "function f(a) {\n}\n"
+    field = "class C {\n  /** @type {any} */ field\n}\n"
+    assert inlined(entry) == "function f(a) {\n}\n" + field
 
 
 @pytest.mark.parametrize("view", VIEWS)

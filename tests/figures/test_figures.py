@@ -7,6 +7,7 @@ import json
 import numpy as np
 import pytest
 
+from core.analysis.strongest_link import Arcs
 from core.figures.heatmap import colour_limit, heatmap_figure
 from core.figures.labels import literal
 from core.figures.links import links_figure
@@ -54,7 +55,7 @@ def test_a_dollar_pair_is_no_formula() -> None:
 
 def test_arcs_lead_from_each_word_to_its_target() -> None:
     values = np.array([[0, 0.9, 0.1], [0.3, 0, 0.7], [0.6, 0.4, 0]], dtype=np.float32)
-    figure = links_figure(values, ["a", "<b>", "c"], [1, 2, 0], 0, LIGHT)
+    figure = links_figure(Arcs(values, ("a", "<b>", "c"), (1, 2, 0), 0, 0), LIGHT)
     ends = sorted((round(float(arc.x[0])), round(float(arc.x[-1]))) for arc in figure.data)
     assert ends == [(0, 1), (1, 2), (2, 0)]
     assert "<b><b>" not in json.dumps(figure.to_plotly_json(), default=str)

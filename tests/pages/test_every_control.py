@@ -12,8 +12,8 @@ from core.analysis.projections.error import ProjectionError
 from core.screens.anomalies import source
 from core.screens.atlas import layouts
 from core.screens.query_key import faithfulness
-from core.screens.query_key.choice import Choice
-from core.screens.query_key.choice import clouds_of as clouds_as_they_are
+from core.screens.query_key.controls import Choice
+from core.screens.query_key.controls import clouds_of as clouds_as_they_are
 from tests.links_table import LINKS, SCREENS, rows_of, to_markdown
 from tests.opening import ROOT, open_app
 from tests.pages.conftest import alerts

@@ -11,7 +11,7 @@ import pytest
 
 from core.analysis.normalization import grid_search
 from core.model import load, trace_text
-from core.screens.query_key.choice import Choice
+from core.screens.query_key.controls import Choice
 from core.screens.query_key.report import make_report
 from core.ui import cache
 from tests.pages.conftest import alerts
@@ -64,16 +64,6 @@ def test_the_ranges_of_the_search_reach_the_picture_and_its_link(
     assert "c_range" not in app.query_params
     usual = open_app("query_key", text=CAPYBARA, layer="1")
     assert not {"a_range", "c_range", "steps", "dot"} & set(usual.query_params)
-
-
-@pytest.mark.parametrize("part", ["picture", "trust", "heads"])
-@pytest.mark.parametrize("key", ["a_range", "c_range", "steps"])
-def test_impossible_ranges_are_told_in_every_part(
-    open_app: Callable[..., AppTest], part: str, key: str
-) -> None:
-    app = open_app("query_key", **{"part": part, "text": "two words", key: "1e9"})
-    assert not app.exception
-    assert f"This link asks for {key}" in alerts(app)
 
 
 @pytest.mark.parametrize("parameters", [{"span": "side by side"}, {"part": "heads"}])
@@ -139,17 +129,16 @@ def test_a_chosen_pair_shows_its_own_numbers(open_app: Callable[..., AppTest]) -
     assert app.query_params["dot"] == "11,5"
 
 
-@pytest.mark.parametrize("stage", ["raw", "translated", "normalized", "searched"])
-def test_the_scatter_has_the_r_of_its_stage(open_app: Callable[..., AppTest], stage: str) -> None:
-    trust = open_app("query_key", text=BOOK, part="trust", layer="4", head="2").table[0].value
-    name = {"searched": "a and c of the search"}.get(stage, stage)
-    app = open_app("query_key", text=BOOK, part="heads", layer="4", head="2", stage=stage)
-    (found,) = re.findall(r"r = ([−+]0\.\d{3})", said(app))
-    told = str(trust.loc[f"full space, {name}"].iloc[0])
-    assert signed(found) == pytest.approx(signed(told), abs=0.0051)
+def test_the_scatter_has_the_r_of_its_stage(open_app: Callable[..., AppTest]) -> None:
+    table = open_app("query_key", text=BOOK, part="trust", layer="4", head="2").table[0].value
+    for stage, name in (("translated", "translated"), ("searched", "a and c of the search")):
+        app = open_app("query_key", text=BOOK, part="heads", layer="4", head="2", stage=stage)
+        (r,) = re.findall(r"r = ([−+]0\.\d{3})", said(app))
+        in_table = str(table.loc[f"full space, {name}"].iloc[0])
+        assert signed(r) == pytest.approx(signed(in_table), abs=0.0051)
 
 
-@pytest.mark.parametrize("dot", ["x", "1", "1,2,3", "0,0", "99,99", "-1,2", "1e9,1", "<b>,$x$"])
+@pytest.mark.parametrize("dot", ["1", "1,2,3", "-1,99", "<b>,$x$"])
 def test_a_dot_that_is_no_pair_of_this_text_is_told(
     open_app: Callable[..., AppTest], dot: str
 ) -> None:
@@ -175,12 +164,9 @@ def test_many_pairs_are_a_density_and_the_number_is_said(
     assert "6,724 pairs are more than 4,000" in said(app)
 
 
-@pytest.mark.parametrize("text", ["x", "it it it", "<b>x</b> $x$ :red[x]", "😀 مرحبا"])
 @pytest.mark.parametrize("target", ["centred", "raw"])
-def test_the_scatter_takes_every_text(
-    open_app: Callable[..., AppTest], text: str, target: str
-) -> None:
-    link = {"part": "heads", "target": target, "dot": "1,2", "stage": "searched"}
-    app = open_app("query_key", text=text, distance="cosine", **link)
-    assert not app.exception
+def test_the_scatter_quotes_hostile_tokens(open_app: Callable[..., AppTest], target: str) -> None:
+    link = {"part": "heads", "target": target, "dot": "3,5", "stage": "searched"}
+    app = open_app("query_key", text="<b>x</b> $x$ :red[x]", distance="cosine", **link)
+    assert "Query `b` → key `x`: score **" in said(app)
     assert "nan" not in said(app)

@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
+from core.analysis.pair_projection import PairProjection
 from core.model import load, trace_text
+from core.screens.projection.help import describe_pair
 from tests.pages.conftest import alerts
 
 if TYPE_CHECKING:
@@ -32,7 +34,7 @@ def test_the_grid_begins_with_the_chapters_picture(open_app: Callable[..., AppTe
         ({"head": "median"}, "Not the chapter's choice: each arrow is a token's row"),
         ({"head": "5"}, "(head 5)"),
         ({"draw": "keys"}, "a token's keys of all heads together"),
-        ({"draw": "values", "head": "3"}, "a token's values of head 3"),
+        ({"draw": "values", "head": "3", "show": "one layer"}, "a token's values of head 3"),
         ({"draw": "hidden states"}, "hidden state a token brings into the layer"),
         ({"special": "1"}, "special tokens kept"),
         ({"show": "play"}, "to match the one before"),
@@ -46,19 +48,21 @@ def test_the_grid_says_what_is_drawn(
     assert sentence in captions(app)
 
 
-@pytest.mark.parametrize("draw", ["attention", "queries", "keys", "values", "hidden states"])
-@pytest.mark.parametrize("show", ["all layers", "one layer", "play"])
-@pytest.mark.parametrize("text", ["x", "it it it", "Oh, this book? I've enjoyed it."])
-def test_every_source_and_view_takes_every_text(
-    open_app: Callable[..., AppTest], draw: str, show: str, text: str
+@pytest.mark.parametrize(
+    ("link", "phrase"),
+    [
+        ({"draw": "attention", "show": "play"}, "row of the attention table"),
+        ({"draw": "queries", "show": "one layer", "space": "1"}, "a token's queries"),
+        ({"draw": "hidden states", "show": "play"}, "hidden state a token brings"),
+    ],
+)
+@pytest.mark.parametrize("text", ["x", "it it it", "two words"])
+def test_short_texts_have_arrows_in_every_view(
+    open_app: Callable[..., AppTest], link: dict[str, str], phrase: str, text: str
 ) -> None:
-    app = open_app("vectors", draw=draw, show=show, text=text)
+    app = open_app("vectors", text=text, **link)
     assert not app.exception
-
-
-def test_three_dimensions_are_drawn_also_for_two_tokens(open_app: Callable[..., AppTest]) -> None:
-    app = open_app("vectors", show="one layer", space="1", text="two words")
-    assert not app.exception
+    assert phrase in captions(app)
 
 
 def test_a_link_may_name_the_heads_of_a_summary(open_app: Callable[..., AppTest]) -> None:
@@ -82,7 +86,7 @@ def test_the_caption_counts_arrows_that_only_seem_to_agree(
     text = "My friend told me about this class and I love it so far! She was right."
     trace = trace_text(load("bundled/minilm"), text)
     ordinary = [token.position for token in trace.tokens if not token.special]
-    close = alike = 0
+    close = similar = 0
     for weights in trace.attention().mean(axis=1, dtype=np.float64):
         rows = weights[np.ix_(ordinary, ordinary)]
         rows = rows - rows.mean(axis=0)
@@ -95,9 +99,9 @@ def test_the_caption_counts_arrows_that_only_seem_to_agree(
             )
             if np.degrees(np.arccos(np.clip(in_plane, -1, 1))) <= 18:
                 close += 1
-                alike += in_full >= 0.5
-    assert 0 < alike < close
-    said = f"Of {close:,} pairs of arrows within 18° of each other in a plane **{alike:,}**"
+                similar += in_full >= 0.5
+    assert 0 < similar < close
+    said = f"Of {close:,} pairs of arrows within 18° of each other in a plane **{similar:,}**"
     assert said in captions(open_app("vectors", text=text))
 
 
@@ -150,3 +154,34 @@ def test_a_token_that_is_not_in_the_text_is_told(open_app: Callable[..., AppTest
 def test_more_sentences_than_fit_are_said(open_app: Callable[..., AppTest]) -> None:
     app = open_app("projection", lines="\n".join(["the [dog] and [it]"] * 10))
     assert "2 more lines are not shown" in alerts(app)
+
+
+NAN = float("nan")
+
+
+@pytest.mark.parametrize(
+    ("in_plane", "where"),
+    [
+        ([0.1, 0.2, 0.9, 0.8, 1.0, 0.71], "from layer 3 on"),
+        ([0.1, -0.9, 0.3, NAN, 0.7071, 0.5], "in layer 5 only"),
+        ([0.1, 0.2, 0.3, 0.0, 0.5, 0.71], "in layer 6 only"),
+        ([0.9, 0.8, 0.9, 0.8, 1.0, 0.71], "in every layer"),
+        ([0.9, 0.8, 0.3, NAN, 0.9, 0.7], "in layers 1, 2 and 5"),
+        ([NAN] * 6, "in no layer"),
+    ],
+)
+@pytest.mark.parametrize(
+    ("weight", "attention"),
+    [(0.93, "Strongest in layer 4: head 2 gives 0.93"), (0.004, "No head gives as much as 0.01")],
+)
+def test_the_answer_names_the_strongest_head_and_the_layers(
+    in_plane: list[float], where: str, weight: float, attention: str
+) -> None:
+    a_to_b = np.full((6, 3), 0.001)
+    a_to_b[3, 1] = weight
+    lengths = np.array(in_plane)
+    pair = PairProjection(np.zeros((6, 3, 2)), lengths, lengths, a_to_b, a_to_b)
+    answer = describe_pair(pair, "it", "book")
+    assert answer == (
+        f"{attention} of it to book; in the plane the two point the same way {where}."
+    )

@@ -23,11 +23,11 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from core.analysis.query_key.distance import Distance
     from core.analysis.query_key.target import Rows, Target
 
     Floats = NDArray[np.float64]
 
+Distance = Literal["euclidean", "cosine", "squared euclidean"]
 Measure = Literal["pearson", "spearman", "weighted"]
 
 MAX_PAIRS = 32_768  # of a head; beyond 181 tokens a random sample stands for all: r within 0.01

@@ -2,38 +2,38 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    Floats = NDArray[np.float64]
+    from core.analysis.projections.joint_embedding import Metric
 
-Distance = Literal["euclidean", "cosine", "squared euclidean"]
+    Floats = NDArray[np.float64]
 
 COSINE_DIGITS = 12  # decimals; beyond them a cosine of float64 vectors is rounding
 _MAX_PICTURE_DIMENSIONS = 3  # up to here differences are taken axis by axis: exact, and cheap
 
 
-def distances_between(queries: Floats, keys: Floats, distance: Distance = "euclidean") -> Floats:
+def distances_between(queries: Floats, keys: Floats, distance: Metric = "euclidean") -> Floats:
     """From each query (row) to each key (column), (..., token, token).
 
     `queries` and `keys` are (..., token, dim). A zero vector has cosine distance 1.
     """
-    if distance != "cosine" and queries.shape[-1] <= _MAX_PICTURE_DIMENSIONS:
+    if distance == "euclidean" and queries.shape[-1] <= _MAX_PICTURE_DIMENSIONS:
         squares = np.zeros((*queries.shape[:-1], keys.shape[-2]))
         for axis in range(queries.shape[-1]):
             squares += (queries[..., :, None, axis] - keys[..., None, :, axis]) ** 2
-        return np.sqrt(squares) if distance == "euclidean" else squares
+        return np.sqrt(squares)
     query_squares = np.einsum("...td,...td->...t", queries, queries)[..., :, None]
     key_squares = np.einsum("...td,...td->...t", keys, keys)[..., None, :]
     return pair_distances(queries @ keys.swapaxes(-1, -2), query_squares, key_squares, distance)
 
 
 def pair_distances(
-    products: Floats, query_squares: Floats, key_squares: Floats, distance: Distance
+    products: Floats, query_squares: Floats, key_squares: Floats, distance: Metric
 ) -> Floats:
     """From dot products, which are overwritten, and squared norms that broadcast to their shape."""
     if distance == "cosine":
@@ -42,7 +42,7 @@ def pair_distances(
     squares += query_squares
     squares += key_squares
     np.maximum(squares, 0, out=squares)
-    return np.sqrt(squares, out=squares) if distance == "euclidean" else squares
+    return np.sqrt(squares, out=squares)
 
 
 def cosine_distances(products: Floats, squared_lengths: Floats) -> Floats:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -42,15 +41,11 @@ class FittedLine(NamedTuple):
     intercept: float
 
 
-@dataclass(frozen=True, eq=False)
-class Regression:
+class Regression(NamedTuple):
     """The pairs that the search looks at, at its best a and c, and the line through them.
 
-    Attributes
-    ----------
-    distances : cosine distance of each query to its own token's key, all heads, (pair,).
-    products : their dot products, (pair,).
-    line : dot product by distance, as the notebook draws it; None where distances do not vary.
+    `distances` are the cosine distances of each query to its own token's key, all heads, `products`
+    their dot products, (pair,) each; the `line` is None where distances do not vary.
     """
 
     distances: Floats

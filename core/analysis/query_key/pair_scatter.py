@@ -21,8 +21,8 @@ from core.analysis.query_key.target import head_target, less_mean
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from core.analysis.projections.joint_embedding import Metric
     from core.analysis.query_key.clouds import Vectors
-    from core.analysis.query_key.distance import Distance
     from core.analysis.query_key.target import TargetKind
     from core.model.trace import Trace
 
@@ -81,7 +81,7 @@ def pair_scatter(
     layer: int,
     head: int,
     vectors: Vectors,
-    distance: Distance = "euclidean",
+    distance: Metric = "euclidean",
     target: TargetKind = "centred",
 ) -> PairScatter:
     """Every counted pair of one head; `vectors` are its queries and keys at some stage."""

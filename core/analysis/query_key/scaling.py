@@ -30,8 +30,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from core.analysis.projections.joint_embedding import Metric
     from core.analysis.query_key.correlation import Measure
-    from core.analysis.query_key.distance import Distance
     from core.analysis.query_key.target import Target, TargetKind
     from core.model.trace import Trace
 
@@ -66,7 +66,6 @@ class HeadScaling:
     curve : the criterion at each of ``C_VALUES``; NaN where undefined.
     weighted_pairs : how many pairs carry weight at c.
     on_edge : the best c is the lowest or the highest tried.
-    flat : the curve does not depend on c.
     faithfulness : in full space at each stage, over all counted pairs.
     pairs : how many pairs the curve is made of, and how many count.
     """
@@ -76,7 +75,6 @@ class HeadScaling:
     curve: Floats
     weighted_pairs: int
     on_edge: bool
-    flat: bool
     faithfulness: Stages
     pairs: tuple[int, int]
 
@@ -104,7 +102,7 @@ def scale_head(
     trace: Trace,
     layer: int,
     head: int,
-    distance: Distance = "euclidean",
+    distance: Metric = "euclidean",
     criterion: Criterion = "pearson",
     target: TargetKind = "centred",
 ) -> HeadScaling:
@@ -137,7 +135,7 @@ def scale_vectors(
     target: Target,
     pairs: NDArray[np.intp],
     compare: Callable[[Floats, Floats], Faithfulness],
-    distance: Distance = "euclidean",
+    distance: Metric = "euclidean",
     criterion: Criterion = "pearson",
 ) -> HeadScaling:
     """:func:`scale_head` for queries and keys (token, dim) of any origin.
@@ -159,7 +157,6 @@ def scale_vectors(
         curve=curve,
         weighted_pairs=int(correlations(table, np.array([c]), distance, measure).weighted_pairs[0]),
         on_edge=bool(tried and c in {C_VALUES[0], C_VALUES[-1]}),
-        flat=distance == "cosine",
         faithfulness=Stages(
             compare(queries, keys),
             compare(queries, keys + a),
@@ -171,7 +168,7 @@ def scale_vectors(
 
 def scale_model(
     trace: Trace,
-    distance: Distance = "euclidean",
+    distance: Metric = "euclidean",
     criterion: Criterion = "pearson",
     target: TargetKind = "centred",
 ) -> ModelScaling:

@@ -52,14 +52,12 @@ class Rows:
             return matrix.ravel()
         return np.asarray(matrix[self.spread(self.queries), self.keys])
 
-    def spread(self, values: NDArray[np.generic]) -> NDArray[Any]:
+    def spread(self, values: NDArray[Any]) -> NDArray[Any]:
         """One value a row, repeated for each of its pairs, (pair,)."""
         return np.repeat(values, self.counts)
 
     def sums(self, values: Floats) -> Floats:
         """The sum over the pairs of each row, (row,)."""
-        if not self.starts.size:
-            return np.zeros(0)
         return np.asarray(np.add.reduceat(values, self.starts, dtype=np.float64))
 
 
@@ -84,8 +82,7 @@ class Target:
 
 def head_target(trace: Trace, layer: int, head: int, kind: TargetKind = "centred") -> Target:
     """The target of one head of a text."""
-    scores = exact_scores(trace, layer, head)
-    return matrix_target(scores, permitted(trace, layer, head), kind)
+    return matrix_target(exact_scores(trace, layer, head), permitted(trace, layer, head), kind)
 
 
 def matrix_target(

@@ -1,327 +1,348 @@
-// One head's cloud: up to 20,000 queries (discs) and keys (diamonds), in the plane or in space. State
-// and listeners are here; windows in plane_view.js, turning in rotation.js, pixels in paint.js.
+// One head's cloud: up to 20,000 queries (discs) and keys (diamonds), in the plane or in space. State and listeners are
+// here; the window and the points in scene.js, pictures in paint.js, what stands out in marks.js.
 
+import { listenGestures } from "../points/gestures.js"
+import { makeRaster } from "../points/raster.js"
 import { firstRotation, turnedBy, turnedPlace } from "../points/rotation.js"
-import { mount } from "../shared/mount.js"
-import { buildCloud, drawControls, drawLegend, showTip } from "./bar.js"
-import { makeLabels, makeRoom, mostLabels, placeLabels } from "./labels.js"
+import { nearestPoint } from "../points/scatter.js"
+import { legendEntries, legendEntry, shadesOf, sizeEntries } from "../points/shades.js"
+import { inContext, startAfter } from "../points/texts.js"
+import { describe, make, makeTip, place, sizeCanvas } from "../shared/dom.js"
+import { css, readTheme } from "../shared/scales.js"
+import { View, mount } from "../shared/view.js"
+import { makeLabels, makeRoom, maxLabels, placeLabels } from "./labels.js"
 import { lassoWith, placesInside, thinned } from "./lasso.js"
-import { linesShown, paintLines } from "./lines.js"
-import { MARK, markPoints, readCloud, written } from "./marks.js"
-import { FARTHEST, cloudInks, cloudTheme, cloudTints, fontOf, paintAxes, paintLasso, paintPair, paintPicked, paintPoints, paintWords, radiusOf } from "./paint.js"
-import { ZOOM, fitScale, nearestOf, pannedBy, wholeView, zoomedAt } from "./plane_view.js"
-import { makeScene, place, sameNumbers } from "./scene.js"
+import { MARK, endsOf, format, linesShown, markPoints, readCloud } from "./marks.js"
+import { cloudInks, fontOf, paintAxes, paintLabels, paintLasso, paintLines, paintPair, paintPicked, paintPoints, radiusOf } from "./paint.js"
+import { ZOOM, fitScale, makeScene, pannedBy, placePoints, sameNumbers, wholeView, zoomedAt } from "./scene.js"
 
-const STAGE = { most: 600, share: 0.75, margin: 26 } // pixels, and of the width
+/** @import { Actions } from "../points/gestures.js" */
+/** @import { Theme } from "../shared/scales.js" */
+/** @import { Component } from "../shared/view.js" */
+/** @import { Inks } from "./paint.js" */
+/** @import { Data, Scene } from "./scene.js" */
+
+const STAGE = { maxHeight: 600, share: 0.75, margin: 26 } // pixels; height as a share of the width
 const REACH = { mouse: 9, touch: 18 } // pixels from a point to the pointer
-const STILL = 4 // pixels that a pointer may move and still click
-const TURN = 0.0075 // radians a pixel
-const KEYS = { pan: 60, turn: 0.12 } // pixels and radians an arrow key
+const TURN = 0.0075 // radians per pixel
+const KEYS = { pan: 60, turn: 0.12 } // pixels and radians per arrow key
+const ARROWS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] }
+const HINTS = {
+  lasso: "Draw around points to choose them (Shift adds to the choice). Faded points are left out.",
+  2: "Drag to move, two fingers or the wheel to zoom (click or tap the cloud first). Keys: + − 0 and arrows; Escape clears.",
+  3: "Drag to turn, Shift and drag (or two fingers) to move, the wheel to zoom (click or tap the cloud first). Keys: + − 0 and arrows; Escape clears.",
+}
 
+/** @param {Component} component */
 export default function (component) {
-  return mount(component, createView, (view, data) => view.update(data, component))
+  return mount(component, CloudView)
 }
 
-function createView(parentElement, standalone) {
-  const ui = buildCloud(parentElement)
-  const state = {
-    data: null, component: null, standalone, mode: "move", only: -1, picked: -1, chosen: new Set(), hovered: -1, path: [],
-    view: wholeView(), rotation: firstRotation(), screen: { width: 0, height: 0, ratio: 1 }, pointers: new Map(), moved: 0,
-    scene: null, labels: makeLabels(), frame: 0, stale: true, painted: 0, ui,
+class CloudView extends View {
+  /** @type {Data} */ data
+  /** @type {Theme} */ theme
+  /** @type {Inks} */ inks
+  /** @type {Scene} */ scene
+  /** @type {"move" | "lasso"} */ mode = "move"
+  /** @type {Set<number>} */ chosen = new Set() // points in the lasso
+  /** @type {number[]} */ path = [] // of the lasso that is being drawn
+  only = -1 // the category that does not fade; -1: all
+  picked = -1 // a token
+  hovered = -1 // a point
+  view = wholeView()
+  rotation = firstRotation()
+  screen = { width: 0, height: 0, ratio: 1, scale: 1 }
+  room = makeRoom(1, 1)
+  labels = makeLabels()
+  isStale = false // points have moved or changed
+  painted = 0 // times that points were painted
+
+  /** @param {Component} component */
+  constructor(component) {
+    super(component)
+    this.bar = make(this.root, "div", "bar")
+    this.title = make(this.bar, "strong", "title")
+    const modes = describe(make(this.bar, "span", "group"), { role: "group", "aria-label": "What dragging does" })
+    const zooms = describe(make(this.bar, "span", "group"), { role: "group", "aria-label": "Zoom" })
+    this.buttons = {
+      move: this.button(modes, "Move", () => this.setMode("move")),
+      lasso: this.button(modes, "Lasso", () => this.setMode("lasso")),
+      clear: this.button(this.bar, "Clear the choice", () => this.choose([])),
+    }
+    describe(this.button(zooms, "−", () => this.zoom(1 / ZOOM.step)), { "aria-label": "Zoom out" })
+    describe(this.button(zooms, "+", () => this.zoom(ZOOM.step)), { "aria-label": "Zoom in" })
+    this.button(zooms, "Whole cloud", () => this.showWhole())
+    this.legend = make(this.root, "div", "legend")
+    this.stage = make(this.root, "div", "stage")
+    this.points = describe(make(this.stage, "canvas", "points"), { "aria-hidden": true })
+    this.words = describe(make(this.stage, "canvas", "words"), { tabindex: 0, role: "img" })
+    this.hint = make(this.root, "p", "hint")
+    this.reading = describe(make(this.root, "p", "reading"), { "aria-live": "polite" })
+    this.tip = makeTip(this.root)
+    this.raster = makeRaster(this.points)
+    this.pen = sizeCanvas(this.words, 1, 1)
+    this.listen(this.words, "keydown", (event) => this.pressKey(event))
+    this.cleanUps.push(listenGestures(this.words, this.actions()))
   }
-  const listen = new AbortController()
-  const on = (target, type, run, options = {}) => target.addEventListener(type, run, { ...options, signal: listen.signal })
-  listenToPointer(state, on)
-  listenToControls(state, on)
-  on(ui.words, "wheel", (event) => zoomByWheel(state, event), { passive: false })
-  on(ui.words, "keydown", (event) => actByKey(state, event))
-  on(window.matchMedia("(prefers-color-scheme: dark)"), "change", () => { if (state.data) dress(state) })
-  const resize = new ResizeObserver(() => { if (state.data && ui.root.clientWidth !== state.screen.width) fit(state) })
-  resize.observe(ui.root)
-  return {
-    update(data, component) { receive(state, data, component) },
-    destroy() {
-      cancelAnimationFrame(state.frame)
-      resize.disconnect()
-      listen.abort()
-      ui.root.remove()
-    },
+
+  /** @param {HTMLElement} parent @param {string} text @param {() => void} run */
+  button(parent, text, run) {
+    const button = make(parent, "button", "plain", text)
+    this.listen(button, "click", run)
+    return button
   }
-}
 
-// New data: the window stays where it was unless the points are others, the choice unless the tokens are.
-function receive(state, data, component) {
-  const before = state.data
-  const samePoints = before && before.dims === data.dims && sameNumbers(before.points, data.points)
-  const sameTokens = before && before.labels.length === data.labels.length && sameNumbers(before.sentence, data.sentence)
-  Object.assign(state, { data, component, picked: data.picked, hovered: -1, path: [] })
-  if (!sameTokens) state.chosen = new Set()
-  if (!before || before.colouring !== data.colouring || before.legend.join() !== data.legend.join()) state.only = -1
-  if (!samePoints) Object.assign(state, { view: wholeView(), rotation: firstRotation() })
-  state.scene = makeScene(data, samePoints ? state.scene : null)
-  state.ui.tip.hide()
-  state.ui.title.textContent = data.title
-  state.ui.words.setAttribute("aria-label", `${data.title}: ${written(data.labels.length)} queries and as many keys in ${data.dims} dimensions`)
-  fit(state)
-}
-
-// Everything that depends on the width.
-function fit(state) {
-  const { ui, screen, scene } = state
-  const width = ui.root.clientWidth
-  if (!width) return
-  const height = Math.round(Math.min(STAGE.most, STAGE.share * width))
-  const ratio = window.devicePixelRatio || 1
-  Object.assign(screen, { width, height, ratio, scale: fitScale(scene.extent, { width, height }, STAGE.margin) })
-  ui.stage.style.height = `${height}px`
-  for (const canvas of [ui.points, ui.words]) {
-    Object.assign(canvas, { width: Math.round(width * ratio), height: Math.round(height * ratio) })
-    Object.assign(canvas.style, { width: `${width}px`, height: `${height}px` })
+  /** The window stays unless the points change, the lasso unless the tokens do. @param {Data} data */
+  update(data) {
+    const before = this.data
+    const samePoints = before && before.dims === data.dims && sameNumbers(before.points, data.points)
+    const sameTokens = before && before.labels.length === data.labels.length && sameNumbers(before.sentence, data.sentence)
+    Object.assign(this, { data, picked: data.picked, hovered: -1, path: [] })
+    if (!sameTokens) this.chosen = new Set()
+    if (!before || before.colouring !== data.colouring || before.legend.join() !== data.legend.join()) this.only = -1
+    if (!samePoints) Object.assign(this, { view: wholeView(), rotation: firstRotation() })
+    this.scene = makeScene(data, samePoints ? this.scene : null)
+    this.tip.hide()
+    this.title.textContent = data.title
+    const count = format(data.labels.length)
+    describe(this.words, { "aria-label": `${data.title}: ${count} queries and as many keys in ${data.dims} dimensions` })
+    this.layOut()
   }
-  screen.room = makeRoom(width, height)
-  screen.box = [0, 0, ui.points.width, ui.points.height]
-  dress(state)
-}
 
-// Everything that depends on colours.
-function dress(state) {
-  state.theme = cloudTheme(state.ui.root)
-  state.pen = state.ui.words.getContext("2d")
-  state.scene.widths.fill(-1)
-  mark(state)
-}
+  layOut() {
+    this.width = this.root.clientWidth
+    if (!this.width) return
+    const [width, height] = [this.width, Math.round(Math.min(STAGE.maxHeight, STAGE.share * this.width))]
+    this.screen = { width, height, ratio: window.devicePixelRatio || 1, scale: fitScale(this.scene.extent, { width, height }, STAGE.margin) }
+    place(this.stage, { height })
+    for (const canvas of [this.points, this.words]) sizeCanvas(canvas, width, height)
+    this.room = makeRoom(width, height)
+    this.theme = readTheme(this.root)
+    this.scene.widths.fill(-1)
+    this.mark()
+  }
 
-// Everything that depends on what is picked, chosen or found.
-function mark(state) {
-  const { data, scene, ui, screen } = state
-  const faded = markPoints(scene.marks, data, state)
-  scene.highest = scene.marks.reduce((most, each) => Math.max(most, each), 0)
-  scene.found = scene.marks.reduce((sum, each) => sum + (each === MARK.match || each === MARK.chosen), 0)
-  screen.colours = cloudInks(cloudTints(data, state.theme), state.theme, faded, FARTHEST[data.colouring])
-  ui.reading.textContent = readCloud(data, state, state.standalone)
-  ui.buttons.clear.hidden = state.chosen.size === 0
-  Object.assign(ui.root.dataset, {
-    matches: data.searching ? data.matches.reduce((sum, each) => sum + each, 0) : 0, chosen: state.chosen.size, picked: state.picked,
-  })
-  drawLegend(ui, data, state.theme, state.only, (only) => { state.only = only; mark(state) })
-  drawControls(state)
-  refresh(state, true)
-}
+  /** Everything that depends on what is picked, chosen or found. */
+  mark() {
+    const { data, scene, root } = this
+    const faded = markPoints(scene.marks, data, this)
+    scene.highest = scene.marks.reduce((max, mark) => Math.max(max, mark), 0)
+    scene.found = scene.marks.filter((mark) => mark === MARK.match || mark === MARK.chosen).length
+    this.inks = cloudInks(data, this.theme, faded)
+    this.reading.textContent = readCloud(data, this, this.component.standalone)
+    this.buttons.clear.hidden = this.chosen.size === 0
+    const matches = data.searching ? data.matches.reduce((sum, each) => sum + each, 0) : 0
+    Object.assign(root.dataset, { matches, chosen: this.chosen.size, picked: this.picked })
+    const entries = legendEntries(data, shadesOf(data, this.theme), this.only, (only) => {
+      this.only = only
+      this.mark()
+    })
+    if (data.lines.length) entries.push(legendEntry([], "lines: the two most attended keys of each query"))
+    this.legend.replaceChildren(...entries, ...sizeEntries(data))
+    this.setMode(this.mode)
+    this.refresh(true)
+  }
 
-// Ask for a frame; `stale` where the points have moved or changed, not only what is above them.
-function refresh(state, stale) {
-  state.stale ||= stale
-  if (!state.frame) state.frame = requestAnimationFrame(() => { state.frame = 0; paint(state) })
-}
+  /** @param {"move" | "lasso"} mode */
+  setMode(mode) {
+    this.mode = mode
+    this.buttons.move.textContent = this.data.dims === 3 ? "Turn" : "Move"
+    for (const name of /** @type {const} */ (["move", "lasso"])) describe(this.buttons[name], { "aria-pressed": mode === name })
+    this.words.classList.toggle("lassoing", mode === "lasso")
+    this.hint.textContent = HINTS[mode === "lasso" ? "lasso" : this.data.dims]
+  }
 
-function paint(state) {
-  const { data, scene, screen, view, labels, ui } = state
-  if (state.stale) {
-    place(state)
+  /** Draw in the next frame; the points only if they have moved or changed. @param {boolean} [isStale] */
+  refresh(isStale = false) {
+    this.isStale ||= isStale
+    this.nextFrame(() => {
+      if (this.isStale) this.paint()
+      this.isStale = false
+      this.paintAbove()
+    })
+  }
+
+  paint() {
+    const { data, scene, screen, view, labels, pen } = this
+    placePoints(data, scene, view, this.rotation, screen)
     scene.radius = radiusOf(2 * scene.half, screen.width, screen.height, view.zoom)
-    paintPoints(ui.raster, scene, screen.colours, screen.ratio, screen.box)
-    state.pen.font = fontOf(state.theme)
-    if (data.labelled) placeLabels(labels, screen.room, screen, scene, (i) => widthOf(state, i), mostLabels(screen.width, screen.height, view.zoom))
+    paintPoints(this.raster, scene, this.inks, screen.ratio, [0, 0, this.points.width, this.points.height])
+    pen.font = fontOf(this.theme)
+    const max = maxLabels(screen.width, screen.height, view.zoom)
+    if (data.labelled) placeLabels(labels, this.room, screen, scene, (point) => this.widthOf(point), max)
     else labels.count = 0
-    state.stale = false
-    Object.assign(ui.root.dataset, { painted: ++state.painted, labels: labels.count, zoom: view.zoom.toFixed(2) })
-    if (state.picked >= 0) ui.root.dataset.at = `${scene.x[state.picked].toFixed(1)},${scene.y[state.picked].toFixed(1)}`
-    else delete ui.root.dataset.at
+    Object.assign(this.root.dataset, { painted: ++this.painted, labels: labels.count, zoom: view.zoom.toFixed(2) })
+    if (this.picked >= 0) this.root.dataset.at = `${scene.x[this.picked].toFixed(1)},${scene.y[this.picked].toFixed(1)}`
+    else delete this.root.dataset.at
   }
-  paintAbove(state, data)
-  ui.root.dataset.lines = screen.lines
-}
 
-function paintAbove({ pen, screen, scene, labels, theme, picked, hovered, path, rotation }, data) {
-  pen.setTransform(screen.ratio, 0, 0, screen.ratio, 0, 0)
-  pen.clearRect(0, 0, screen.width, screen.height)
-  if (data.dims === 3) paintAxes(pen, rotation, screen, theme)
-  const lines = linesShown(data, picked, hovered)
-  paintLines(pen, scene, lines, hovered >= 0 ? hovered : picked, theme)
-  screen.lines = lines.length
-  if (picked >= 0) paintPicked(pen, scene, picked, theme)
-  if (hovered >= 0) paintPair(pen, scene, hovered, theme)
-  paintWords(pen, labels, scene.texts, scene.half, theme, (i) => widthOf({ scene, pen }, i))
-  if (path.length) paintLasso(pen, path, theme)
-}
-
-function widthOf({ scene, pen }, point) {
-  const token = point % scene.half
-  if (scene.widths[token] < 0) scene.widths[token] = pen.measureText(scene.texts[token]).width
-  return scene.widths[token]
-}
-
-function listenToPointer(state, on) {
-  const { words } = state.ui
-  /** @type {(event: PointerEvent) => [number, number]} */
-  const inside = (event) => {
-    const box = words.getBoundingClientRect()
-    return [event.clientX - box.left, event.clientY - box.top]
+  paintAbove() {
+    const { pen, screen, scene, theme, picked, hovered } = this
+    pen.clearRect(0, 0, screen.width, screen.height)
+    if (this.data.dims === 3) paintAxes(pen, this.rotation, screen.height, theme)
+    const lines = linesShown(this.data, picked, hovered)
+    paintLines(pen, scene, lines, hovered >= 0 ? hovered : picked, theme)
+    if (picked >= 0) paintPicked(pen, scene, picked, theme)
+    if (hovered >= 0) paintPair(pen, scene, hovered, theme)
+    paintLabels(pen, this.labels, scene, theme, (point) => this.widthOf(point))
+    if (this.path.length) paintLasso(pen, this.path, theme)
+    this.root.dataset.lines = String(lines.length)
   }
-  on(words, "pointerdown", (event) => {
-    if (event.button !== 0) return
-    words.setPointerCapture(event.pointerId)
-    state.pointers.set(event.pointerId, inside(event))
-    if (state.pointers.size === 1) state.moved = 0
-    state.path = state.mode === "lasso" && state.pointers.size === 1 ? lassoWith([], ...inside(event)) : []
-  })
-  on(words, "pointermove", (event) => {
-    if (state.pointers.has(event.pointerId)) drag(state, event, inside(event))
-    else hover(state, inside(event), event)
-  })
-  on(words, "pointerup", (event) => {
-    if (!state.pointers.delete(event.pointerId) || state.pointers.size) return
-    if (state.moved <= STILL) click(state, inside(event), event)
-    else if (state.mode === "lasso") closeLasso(state, event.shiftKey)
-    state.path = []
-    refresh(state, false)
-  })
-  on(words, "pointercancel", (event) => {
-    state.pointers.delete(event.pointerId)
-    state.path = []
-    refresh(state, false)
-  })
-  on(words, "pointerleave", () => point(state, -1))
-}
 
-function drag(state, event, [x, y]) {
-  const [beforeX, beforeY] = state.pointers.get(event.pointerId)
-  const other = [...state.pointers].find(([id]) => id !== event.pointerId)?.[1]
-  state.pointers.set(event.pointerId, [x, y])
-  state.moved += Math.hypot(x - beforeX, y - beforeY)
-  if (state.moved <= STILL) return
-  point(state, -1)
-  if (other) pinch(state, other, [beforeX, beforeY], [x, y])
-  else if (state.mode === "lasso") {
-    if (state.path.length) state.path = lassoWith(state.path, x, y)
-    refresh(state, false)
-  } else if (state.data.dims === 3 && !event.shiftKey) turn(state, (x - beforeX) * TURN, (y - beforeY) * TURN)
-  else pan(state, x - beforeX, y - beforeY)
-}
+  /** Of a point's label, measured once. @param {number} point */
+  widthOf(point) {
+    const { widths, texts, half } = this.scene
+    const token = point % half
+    if (widths[token] < 0) widths[token] = this.pen.measureText(texts[token]).width
+    return widths[token]
+  }
 
-// Two fingers: the middle between them moves the cloud, their distance enlarges it.
-function pinch(state, other, before, now) {
-  const gap = (place) => Math.max(10, Math.hypot(place[0] - other[0], place[1] - other[1]))
-  pan(state, (now[0] - before[0]) / 2, (now[1] - before[1]) / 2)
-  zoom(state, gap(now) / gap(before), [(now[0] + other[0]) / 2, (now[1] + other[1]) / 2])
-}
+  /** @returns {Actions} */
+  actions() {
+    return {
+      zoom: (factor, x, y) => this.zoom(factor, x, y),
+      press: (x, y, event) => this.press(x, y, event),
+      point: (event) => this.hover(event && event.pointerType !== "touch" ? event : null),
+      start: ({ x, y }) => { if (this.mode === "lasso") this.path = [x, y] },
+      pan: (dx, dy, event) => {
+        this.point(-1)
+        if (!event) this.path = [] // a second finger ends the lasso
+        if (this.mode === "lasso" && event) {
+          if (this.path.length) this.path = lassoWith(this.path, event.offsetX, event.offsetY)
+          this.refresh()
+        } else if (this.data.dims === 3 && event && !event.shiftKey) this.turn(dx * TURN, dy * TURN)
+        else this.pan(dx, dy)
+      },
+      stop: (event) => {
+        if (this.mode === "lasso" && event.type === "pointerup") this.closeLasso(event.shiftKey)
+        this.path = []
+        this.refresh()
+      },
+      mayWheel: (event) => event.ctrlKey || this.words.matches(":focus"), // else the page scrolls
+    }
+  }
 
-function pan(state, dx, dy) {
-  state.view = pannedBy(state.view, dx, dy, state.screen.scale)
-  refresh(state, true)
-}
+  /** @param {number} dx @param {number} dy */
+  pan(dx, dy) {
+    this.view = pannedBy(this.view, dx, dy, this.screen.scale)
+    this.refresh(true)
+  }
 
-// The place in the middle of the screen stays there.
-function turn(state, across, down) {
-  state.rotation = turnedBy(state.rotation, across, down)
-  state.view = turnedPlace(state.view, across, down)
-  refresh(state, true)
-}
+  /** About the place in the middle of the screen. @param {number} across @param {number} down */
+  turn(across, down) {
+    this.rotation = turnedBy(this.rotation, across, down)
+    this.view = turnedPlace(this.view, across, down)
+    this.refresh(true)
+  }
 
-function zoom(state, factor, [x, y] = [state.screen.width / 2, state.screen.height / 2]) {
-  const { screen } = state
-  state.view = zoomedAt(state.view, factor, x - screen.width / 2, y - screen.height / 2, screen.scale)
-  point(state, -1)
-  refresh(state, true)
-}
+  /** @param {number} factor @param {number} [x] @param {number} [y] */
+  zoom(factor, x = this.screen.width / 2, y = this.screen.height / 2) {
+    const { width, height, scale } = this.screen
+    this.view = zoomedAt(this.view, factor, x - width / 2, y - height / 2, scale)
+    this.point(-1)
+    this.refresh(true)
+  }
 
-// The page scrolls on until the cloud was clicked; pinching on a touchpad arrives as Ctrl and wheel.
-function zoomByWheel(state, event) {
-  const { words } = state.ui
-  if (!event.ctrlKey && words.getRootNode().activeElement !== words) return
-  event.preventDefault()
-  const box = words.getBoundingClientRect()
-  const pixels = event.deltaY * (event.deltaMode === 1 ? 16 : 1)
-  const rate = event.ctrlKey ? 0.01 : 0.0018
-  zoom(state, Math.exp(-Math.max(-300, Math.min(300, pixels)) * rate), [event.clientX - box.left, event.clientY - box.top])
-}
+  showWhole() {
+    Object.assign(this, { view: wholeView(), rotation: firstRotation() })
+    this.point(-1)
+    this.refresh(true)
+  }
 
-function hover(state, [x, y], event) {
-  if (event.pointerType === "touch") return
-  const { scene } = state
-  point(state, nearestOf(scene.x, scene.y, scene.marks, x, y, REACH.mouse), event)
-}
+  /** The nearest point, those that stand out before others. @param {number} x @param {number} y @param {number} reach */
+  nearest(x, y, reach) {
+    const { x: xs, y: ys, marks } = this.scene
+    const marked = nearestPoint(xs.length, (i) => (marks[i] > MARK.faded ? [xs[i], ys[i]] : null), x, y, reach)
+    return marked >= 0 ? marked : nearestPoint(xs.length, (i) => [xs[i], ys[i]], x, y, reach)
+  }
 
-function point(state, index, event) {
-  if (index >= 0) showTip(state, index, event)
-  else state.ui.tip.hide()
-  if (index === state.hovered) return
-  state.hovered = index
-  state.ui.words.classList.toggle("over", index >= 0)
-  refresh(state, false)
-}
+  /** @param {PointerEvent | null} event */
+  hover(event) {
+    const point = event ? this.nearest(event.offsetX, event.offsetY, REACH.mouse) : -1
+    if (event && point >= 0) this.showNote(point, event)
+    this.point(point)
+  }
 
-function click(state, [x, y], event) {
-  const { scene } = state
-  const reach = event.pointerType === "touch" ? REACH.touch : REACH.mouse
-  const index = nearestOf(scene.x, scene.y, scene.marks, x, y, reach)
-  if (index >= 0) pick(state, index % scene.half)
-  else if (state.mode === "lasso" && state.chosen.size) choose(state, [])
-  else pick(state, -1)
-}
+  /** @param {number} index */
+  point(index) {
+    if (index < 0) this.tip.hide()
+    if (index === this.hovered) return
+    this.hovered = index
+    this.words.classList.toggle("over", index >= 0)
+    this.refresh()
+  }
 
-// A token picked again is let go.
-function pick(state, token) {
-  const next = token === state.picked ? -1 : token
-  if (next === state.picked) return
-  state.picked = next
-  state.component.setTriggerValue("pick", { token: next < 0 ? null : next })
-  mark(state)
-}
+  /** @param {number} point @param {PointerEvent} event */
+  showNote(point, event) {
+    const { data, theme } = this
+    const count = data.labels.length
+    const [token, kind] = [point % count, Number(point >= count)]
+    const label = data.labels[token]
+    const lines = [[`position ${data.positions[token] + 1}`, kind ? theme.key : theme.query]]
+    const tone = data.tones[point]
+    if (data.colouring === "category") lines.push([data.legend[tone] ?? "", css(shadesOf(data, theme)[kind][tone])])
+    const ends = endsOf(data, point)
+    if (ends.length) lines.push([`${kind ? "attended by" : "attends to"} ${ends.join(", ")}`])
+    const before = data.labels.slice(data.sentence.indexOf(data.sentence[token]), token)
+    const text = data.texts[data.sentence[token]]
+    lines.push([inContext(text, label, startAfter(text, before, label))])
+    this.tip.show(event, `${kind ? "key" : "query"} of “${label}”`, lines)
+  }
 
-// What has faded for a search or a category is not chosen; what an earlier lasso has left out may be.
-function closeLasso(state, add) {
-  const { scene, data, only } = state
-  if (state.path.length < 6) return
-  const marks = new Uint8Array(scene.marks.length)
-  markPoints(marks, data, { picked: -1, chosen: new Set(), only })
-  const found = placesInside(state.path, scene.x, scene.y, marks)
-  choose(state, add ? [...new Set([...state.chosen, ...found])].sort((a, b) => a - b) : found)
-}
+  /** @param {number} x @param {number} y @param {PointerEvent} event */
+  press(x, y, { pointerType }) {
+    const point = this.nearest(x, y, pointerType === "touch" ? REACH.touch : REACH.mouse)
+    if (point < 0 && this.mode === "lasso" && this.chosen.size) this.choose([])
+    else this.pick(point < 0 ? -1 : point % this.scene.half)
+  }
 
-function choose(state, points) {
-  if (!points.length && !state.chosen.size) return
-  state.chosen = new Set(points)
-  state.component.setTriggerValue("choose", { points: thinned(points, state.data.most) })
-  mark(state)
-}
+  /** Pick a token; again, or -1: let go. @param {number} token */
+  pick(token) {
+    const picked = token === this.picked ? -1 : token
+    if (picked === this.picked) return
+    this.picked = picked
+    this.component.setTriggerValue("pick", { token: picked < 0 ? null : picked })
+    this.mark()
+  }
 
-function actByKey(state, event) {
-  const arrow = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] }[event.key]
-  if (event.ctrlKey || event.metaKey || event.altKey) return
-  if (arrow && state.data.dims === 3 && !event.shiftKey) turn(state, arrow[0] * KEYS.turn, arrow[1] * KEYS.turn)
-  else if (arrow) pan(state, -arrow[0] * KEYS.pan, -arrow[1] * KEYS.pan)
-  else if (event.key === "+" || event.key === "=") zoom(state, ZOOM.step)
-  else if (event.key === "-" || event.key === "_") zoom(state, 1 / ZOOM.step)
-  else if (event.key === "0") showWhole(state)
-  else if (event.key === "Escape") clear(state)
-  else return
-  event.preventDefault()
-}
+  /** What a search or a category has faded is not chosen; what an earlier lasso has left out may be. @param {boolean} isAdded */
+  closeLasso(isAdded) {
+    const { scene, data, path, only } = this
+    if (path.length < 6) return
+    const marks = new Uint8Array(scene.marks.length)
+    markPoints(marks, data, { picked: -1, chosen: new Set(), only })
+    const inside = placesInside(path, scene.x, scene.y, marks)
+    this.choose(isAdded ? [...new Set([...this.chosen, ...inside])].sort((a, b) => a - b) : inside)
+  }
 
-function showWhole(state) {
-  Object.assign(state, { view: wholeView(), rotation: firstRotation() })
-  point(state, -1)
-  refresh(state, true)
-}
+  /** @param {number[]} points */
+  choose(points) {
+    if (!points.length && !this.chosen.size) return
+    this.chosen = new Set(points)
+    this.component.setTriggerValue("choose", { points: thinned(points, this.data.most) })
+    this.mark()
+  }
 
-// What was done last goes first: a lasso being drawn, then the choice, then what is picked.
-function clear(state) {
-  if (state.path.length) {
-    state.path = []
-    state.pointers.clear()
-  } else if (state.chosen.size) return choose(state, [])
-  else return pick(state, -1)
-  refresh(state, false)
-}
+  /** @param {KeyboardEvent} event */
+  pressKey(event) {
+    const [across, down] = ARROWS[/** @type {keyof typeof ARROWS} */ (event.key)] ?? []
+    if (event.ctrlKey || event.metaKey || event.altKey) return
+    if (across !== undefined && this.data.dims === 3 && !event.shiftKey) this.turn(across * KEYS.turn, down * KEYS.turn)
+    else if (across !== undefined) this.pan(-across * KEYS.pan, -down * KEYS.pan)
+    else if (event.key === "+" || event.key === "=") this.zoom(ZOOM.step)
+    else if (event.key === "-" || event.key === "_") this.zoom(1 / ZOOM.step)
+    else if (event.key === "0") this.showWhole()
+    else if (event.key === "Escape") this.clear()
+    else return
+    event.preventDefault()
+  }
 
-function listenToControls(state, on) {
-  const { buttons } = state.ui
-  const setMode = (mode) => { state.mode = mode; drawControls(state) }
-  on(buttons.move, "click", () => setMode("move"))
-  on(buttons.lasso, "click", () => setMode("lasso"))
-  on(buttons.nearer, "click", () => zoom(state, ZOOM.step))
-  on(buttons.further, "click", () => zoom(state, 1 / ZOOM.step))
-  on(buttons.whole, "click", () => showWhole(state))
-  on(buttons.clear, "click", () => choose(state, []))
+  /** What came last goes first: a lasso that is being drawn, then the choice, then what is picked. */
+  clear() {
+    if (this.path.length) {
+      this.path = []
+      this.refresh()
+    } else if (this.chosen.size) this.choose([])
+    else this.pick(-1)
+  }
 }

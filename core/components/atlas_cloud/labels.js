@@ -1,12 +1,19 @@
-// Which points of a cloud get their words written beside them, and where. Pure, except for the arrays
-// that are filled again at every frame.
+// Which points of a cloud are labelled, and where. Pure, except for the arrays that are filled again in every frame.
 
+import { countLabels } from "../points/texts.js"
 import { MARK } from "./marks.js"
 
-export const LABEL = { high: 15, gap: 3, cell: 4, tries: 3000, plain: 150, marked: 160 }
+/** @import { Scene } from "./scene.js" */
+/**
+ * @typedef {{count: number, point: Int32Array, x: Float32Array, y: Float32Array}} Labels
+ * @typedef {ReturnType<typeof makeRoom>} Room
+ * @typedef {(point: number) => number} WidthOf of a point's label in pixels
+ */
+
+export const LABEL = { height: 15, gap: 3, cell: 4, maxTries: 3000, maxPlain: 150, maxMarked: 160 }
 const MARGIN = { x: 9, y: 5 } // pixels free around a label, except in the picked sentence
 
-// Every number below `count` once, in an order that has no meaning and is always the same.
+/** Every number below `count` once, in an order without meaning that is always the same. @param {number} count */
 export function shuffled(count) {
   const order = Uint32Array.from({ length: count }, (_, i) => i)
   let seed = 12345
@@ -20,104 +27,91 @@ export function shuffled(count) {
   return order
 }
 
-// Points (queries, then keys) from the rarest label to the commonest; ties in the order of `first`.
+/** Points (queries, then keys) from the rarest label to the commonest; ties in the order of `first`. @param {string[]} labels @param {Uint32Array} first */
 export function rarestFirst(labels, first) {
-  const times = new Map()
-  for (const label of labels) times.set(label, (times.get(label) ?? 0) + 1)
-  const count = Uint32Array.from(labels, (label) => times.get(label))
-  return Uint32Array.from(first).sort((a, b) => count[a % labels.length] - count[b % labels.length])
+  const counts = countLabels(labels)
+  const own = labels.map((label) => counts.get(label) ?? 0)
+  return Uint32Array.from(first).sort((a, b) => own[a % labels.length] - own[b % labels.length])
 }
 
-// A screen in cells of 4 pixels, each taken or free.
-export function makeRoom(width, height) {
-  const across = Math.ceil(width / LABEL.cell) + 1
-  const cells = new Uint8Array(across * (Math.ceil(height / LABEL.cell) + 1))
-  const range = (start, size) => [Math.floor(start / LABEL.cell), Math.floor((start + size) / LABEL.cell)]
-  const over = (x, y, wide, high, visit) => {
-    const [left, right] = range(Math.max(0, x), Math.min(wide, width - Math.max(0, x)))
-    const [top, bottom] = range(Math.max(0, y), Math.min(high, height - Math.max(0, y)))
+/** The screen in small cells, each taken or free. @param {number} screenWidth @param {number} screenHeight */
+export function makeRoom(screenWidth, screenHeight) {
+  const across = Math.ceil(screenWidth / LABEL.cell) + 1
+  const cells = new Uint8Array(across * (Math.ceil(screenHeight / LABEL.cell) + 1))
+  /** @type {(start: number, size: number, room: number) => number[]} */
+  const range = (start, size, room) => {
+    const from = Math.max(0, start)
+    return [from, from + Math.min(size, room - from)].map((edge) => Math.floor(edge / LABEL.cell))
+  }
+  /** Visit the cells of a box until `visit` is true. @type {(x: number, y: number, width: number, height: number, visit: (cell: number) => boolean) => boolean} */
+  const some = (x, y, width, height, visit) => {
+    const [left, right] = range(x, width, screenWidth)
+    const [top, bottom] = range(y, height, screenHeight)
     for (let row = top; row <= bottom; row++) {
-      for (let at = row * across + left; at <= row * across + right; at++) if (visit(at)) return true
+      for (let cell = row * across + left; cell <= row * across + right; cell++) if (visit(cell)) return true
     }
     return false
   }
   return {
     clear() { cells.fill(0) },
-    isFree: (x, y, wide, high) => !over(x, y, wide, high, (at) => cells[at] === 1),
-    take(x, y, wide, high) { over(x, y, wide, high, (at) => { cells[at] = 1; return false }) },
+    /** @param {number} x @param {number} y @param {number} width @param {number} height */
+    isFree: (x, y, width, height) => !some(x, y, width, height, (cell) => cells[cell] === 1),
+    /** @param {number} x @param {number} y @param {number} width @param {number} height */
+    take(x, y, width, height) { some(x, y, width, height, (cell) => { cells[cell] = 1; return false }) },
   }
 }
 
-// How many labels of unmarked points a screen bears: few over the whole cloud, more as one goes in.
-export function mostLabels(width, height, zoom) {
-  return Math.min(LABEL.plain, Math.round((width * height) / 26000 * Math.max(1, zoom) ** 0.7))
+/** How many unmarked points get a label: few over the whole cloud, more on the way in. @param {number} width @param {number} height @param {number} zoom */
+export function maxLabels(width, height, zoom) {
+  return Math.min(LABEL.maxPlain, Math.round((width * height) / 26000 * Math.max(1, zoom) ** 0.7))
 }
 
+/** @returns {Labels} */
 export function makeLabels() {
-  const size = LABEL.plain + LABEL.marked
+  const size = LABEL.maxPlain + LABEL.maxMarked
   return { count: 0, point: new Int32Array(size), x: new Float32Array(size), y: new Float32Array(size) }
 }
 
-// Fills `labels`: marked points first, the most important mark before the others, then the rest by rank.
-export function placeLabels(labels, room, screen, scene, widthOf, most) {
+/**
+ * Fill `labels`: marked points first, the most important mark before the others, then the rest by rank.
+ * @typedef {{width: number, height: number}} Screen
+ * @param {Labels} labels @param {Room} room @param {Screen} screen @param {Scene} scene @param {WidthOf} widthOf @param {number} max
+ */
+export function placeLabels(labels, room, screen, scene, widthOf, max) {
+  const { marks, x, y, radius } = scene
   labels.count = 0
   room.clear()
-  keepFree(room, scene)
-  for (let mark = scene.highest; mark > 1; mark--) {
-    placeSome(labels, room, screen, scene, widthOf, mark, LABEL.marked)
-  }
-  placeSome(labels, room, screen, scene, widthOf, 0, Math.min(labels.point.length, labels.count + most))
+  if (scene.highest >= MARK.sentence) marks.forEach((mark, i) => { // labels cover no point of a picked sentence
+    if (mark >= MARK.sentence) room.take(x[i] - radius, y[i] - radius, 2 * radius, 2 * radius)
+  })
+  for (let mark = scene.highest; mark > 1; mark--) placeMarked(labels, room, screen, scene, widthOf, mark, LABEL.maxMarked)
+  placeMarked(labels, room, screen, scene, widthOf, 0, Math.min(labels.point.length, labels.count + max))
 }
 
-// Words cover no point of a picked sentence.
-function keepFree(room, { marks, x, y, radius, highest }) {
-  if (highest < MARK.sentence) return
-  for (let i = 0; i < marks.length; i++) {
-    if (marks[i] >= MARK.sentence) room.take(x[i] - radius, y[i] - radius, 2 * radius, 2 * radius)
-  }
-}
-
-function placeSome(labels, room, screen, { rank, marks, x, y, radius }, widthOf, mark, limit) {
-  let tries = LABEL.tries
-  for (let at = 0; at < rank.length && labels.count < limit && tries > 0; at++) {
-    const i = rank[at]
-    if (marks[i] !== mark || x[i] < 0 || y[i] < 0 || x[i] > screen.width || y[i] > screen.height) continue
+/** @param {Labels} labels @param {Room} room @param {Screen} screen @param {Scene} scene @param {WidthOf} widthOf @param {number} mark @param {number} max */
+function placeMarked(labels, room, screen, { rank, marks, x, y, radius }, widthOf, mark, max) {
+  let tries = LABEL.maxTries
+  const away = radius + LABEL.gap + (mark === MARK.picked ? 9 : mark ? 3 : 0)
+  const margin = mark >= MARK.sentence ? { x: 0, y: 0 } : MARGIN
+  for (let i = 0; i < rank.length && labels.count < max && tries > 0; i++) {
+    const point = rank[i]
+    if (marks[point] !== mark || x[point] < 0 || y[point] < 0 || x[point] > screen.width || y[point] > screen.height) continue
     tries--
-    placeOne(labels, room, screen, i, x[i], y[i], radius + (mark === MARK.picked ? 9 : mark ? 3 : 0), widthOf(i), mark >= MARK.sentence ? 0 : 1)
+    placeOne(labels, room, screen, point, x[point], y[point], away, widthOf(point), margin)
   }
 }
 
-// Right, left, above, below: the first that is inside the screen and free.
-function placeOne(labels, room, screen, point, x, y, radius, wide, loose) {
-  const gap = radius + LABEL.gap
+/** Right, left, above or below: the first that is on the screen and free. @param {Labels} labels @param {Room} room @param {Screen} screen @param {number} point @param {number} x @param {number} y @param {number} away @param {number} width @param {{x: number, y: number}} margin */
+function placeOne(labels, room, screen, point, x, y, away, width, margin) {
   for (let spot = 0; spot < 4; spot++) {
-    const left = spot === 0 ? x + gap : spot === 1 ? x - gap - wide : x - wide / 2
-    const top = spot < 2 ? y - LABEL.high / 2 : spot === 2 ? y - gap - LABEL.high : y + gap
-    if (left < 2 || top < 2 || left + wide > screen.width - 2 || top + LABEL.high > screen.height - 2) continue
-    const [aside, above] = [loose * MARGIN.x, loose * MARGIN.y]
-    if (!room.isFree(left - aside, top - above, wide + 2 * aside, LABEL.high + 2 * above)) continue
-    room.take(left, top, wide, LABEL.high)
+    const left = spot === 0 ? x + away : spot === 1 ? x - away - width : x - width / 2
+    const top = spot < 2 ? y - LABEL.height / 2 : spot === 2 ? y - away - LABEL.height : y + away
+    if (left < 2 || top < 2 || left + width > screen.width - 2 || top + LABEL.height > screen.height - 2) continue
+    if (!room.isFree(left - margin.x, top - margin.y, width + 2 * margin.x, LABEL.height + 2 * margin.y)) continue
+    room.take(left, top, width, LABEL.height)
     labels.point[labels.count] = point
     labels.x[labels.count] = left
     labels.y[labels.count++] = top
     return
   }
-}
-
-// A sentence around one of its tokens, which stands in brackets. `before` are the labels of the tokens
-// up to it; each is looked for after the one before it, so that a repeated word is the right one.
-export function inContext(text, before, label, room) {
-  const lower = text.toLowerCase().length === text.length ? text.toLowerCase() : text
-  const bare = (token) => (token.startsWith("##") ? token.slice(2) : token).trim().toLowerCase()
-  let from = 0
-  for (const token of before) {
-    const found = lower.indexOf(bare(token), from)
-    if (found >= 0) from = found + bare(token).length
-  }
-  const start = bare(label) ? lower.indexOf(bare(label), from) : -1
-  if (start < 0) return text.length > 2 * room ? `${text.slice(0, 2 * room)}…` : text
-  const end = start + bare(label).length
-  const left = start > room ? `…${text.slice(start - room, start)}` : text.slice(0, start)
-  const right = text.length - end > room ? `${text.slice(end, end + room)}…` : text.slice(end)
-  return `${left}[${text.slice(start, end)}]${right}`
 }

@@ -1,65 +1,69 @@
-// What sets a point of a cloud apart from the others, and the words about it. Pure.
+// What sets points of a cloud apart (search, lasso, the picked sentence), the lines of that sentence, and words about them. Pure.
 
-import { endsOf } from "./lines.js"
+import { countLabels } from "../points/texts.js"
+
+/** @import { Data } from "./scene.js" */
+/** @typedef {{picked: number, chosen: Set<number>, only: number}} Choice picked token (-1: none), points in the lasso, category (-1: all) */
 
 export const MARK = { none: 0, faded: 1, match: 2, chosen: 3, sentence: 4, picked: 5 } // by importance
 
-// Fills `marks` (queries, then keys) and returns how much of their colour faded points keep.
-// `chosen` is a Set of points or empty; `only` a category, or -1 for all.
+/** Fill `marks`; returns the share of its colour that a faded point keeps. @param {Uint8Array} marks queries, then keys @param {Data} data @param {Choice} choice */
 export function markPoints(marks, data, { picked, chosen, only }) {
   const count = data.labels.length
-  const text = picked >= 0 ? data.sentence[picked] : -1
+  const sentence = picked >= 0 ? data.sentence[picked] : -1
   for (let i = 0; i < marks.length; i++) {
     const token = i % count
+    const isOut = (only >= 0 && data.tones[i] !== only) || (data.searching && !data.matches[token]) || (chosen.size > 0 && !chosen.has(i))
     if (token === picked) marks[i] = MARK.picked
-    else if (data.sentence[token] === text) marks[i] = MARK.sentence
-    else marks[i] = focusOf(data, i, token, chosen, only)
-    if (marks[i] === MARK.none && text >= 0) marks[i] = MARK.faded
+    else if (data.sentence[token] === sentence) marks[i] = MARK.sentence
+    else if (isOut) marks[i] = MARK.faded
+    else if (chosen.size) marks[i] = MARK.chosen
+    else if (data.searching) marks[i] = MARK.match
+    else marks[i] = sentence >= 0 ? MARK.faded : MARK.none
   }
   return data.searching || chosen.size || only >= 0 ? 0.16 : 0.4
 }
 
-function focusOf(data, point, token, chosen, only) {
-  if (only >= 0 && data.tones[point] !== only) return MARK.faded
-  if (data.searching && !data.matches[token]) return MARK.faded
-  if (chosen.size) return chosen.has(point) ? MARK.chosen : MARK.faded
-  return data.searching ? MARK.match : MARK.none
+/** The lines of the picked sentence as [query, key, attention], or only those of a point in it. @param {Data} data @param {number} picked @param {number} hovered */
+export function linesShown({ lines, labels, sentence }, picked, hovered) {
+  const count = labels.length
+  const all = Array.from({ length: lines.length / 3 }, (_, i) => lines.subarray(3 * i, 3 * i + 3))
+  if (!all.length || picked < 0 || sentence[all[0][0]] !== sentence[picked]) return []
+  if (hovered < 0 || sentence[hovered % count] !== sentence[picked]) return all
+  return all.filter(([query, key]) => hovered === query || hovered === key + count)
 }
 
-// The labels that most points of a list have, as [label, times], most first.
-function commonest(points, labels, most) {
-  const times = new Map()
-  for (const point of points) {
-    const label = labels[point % labels.length]
-    times.set(label, (times.get(label) ?? 0) + 1)
-  }
-  return [...times].sort((a, b) => b[1] - a[1]).slice(0, most)
+/** What a point attends to, or what attends to it, with the weights, the strongest first. @param {Data} data @param {number} point */
+export function endsOf(data, point) {
+  const count = data.labels.length
+  const lines = linesShown(data, point % count, point).reverse()
+  return lines.map(([query, key, weight]) => `${data.labels[point < count ? key : query]} ${weight.toFixed(3)}`)
 }
 
-// What is chosen, picked or found, in one line.
+/** What is chosen, picked or found, in one line. @param {Data} data @param {Choice} choice @param {boolean} [standalone] */
 export function readCloud(data, { picked, chosen }, standalone) {
   const count = data.labels.length
   if (chosen.size) return readChosen(data, [...chosen], standalone)
-  if (picked >= 0) return readPicked(data, picked)
-  if (!data.searching) return `${written(count)} tokens: ${written(count)} queries and as many keys. Point at one for its sentence.`
-  const found = data.matches.reduce((sum, each) => sum + each, 0)
-  return `${written(found)} of ${written(count)} tokens match; the others have faded.`
+  if (picked >= 0) {
+    const ends = endsOf(data, picked)
+    const attends = ends.length ? ` → ${ends.join(", ")}` : ""
+    return `“${data.labels[picked]}”${attends}, position ${data.positions[picked] + 1} of: ${data.texts[data.sentence[picked]]}`
+  }
+  if (!data.searching) return `${format(count)} tokens: ${format(count)} queries and as many keys. Point at one for its sentence.`
+  return `${format(data.matches.reduce((sum, each) => sum + each, 0))} of ${format(count)} tokens match; the others have faded.`
 }
 
-function readPicked(data, picked) {
-  const ends = endsOf(data, picked)
-  const attends = ends.length ? ` → ${ends.join(", ")}` : ""
-  return `“${data.labels[picked]}”${attends}, position ${data.positions[picked] + 1} of: ${data.texts[data.sentence[picked]]}`
-}
-
-function readChosen(data, points, standalone) {
-  const queries = points.filter((point) => point < data.labels.length).length
-  const words = commonest(points, data.labels, 8).map(([label, times]) => (times > 1 ? `${label} ×${times}` : label))
-  const cut = !standalone && points.length > data.most ? ` (${written(data.most)} of them, evenly spread, go to the page)` : ""
+/** @param {Data} data @param {number[]} points @param {boolean} [standalone] */
+function readChosen({ labels, most }, points, standalone) {
+  const queries = points.filter((point) => point < labels.length).length
+  const counts = [...countLabels(points.map((point) => labels[point % labels.length]))].sort((a, b) => b[1] - a[1]).slice(0, 8)
+  const words = counts.map(([label, times]) => (times > 1 ? `${label} ×${times}` : label)).join(", ")
+  const thinned = !standalone && points.length > most ? ` (${format(most)} of them, evenly spread, are sent to the page)` : ""
   const name = points.length === 1 ? "point" : "points"
-  return `${written(points.length)} ${name} chosen${cut}: ${written(queries)} queries, ${written(points.length - queries)} keys. Most often ${words.join(", ")}.`
+  return `${format(points.length)} ${name} chosen${thinned}: ${format(queries)} queries, ${format(points.length - queries)} keys. Most common: ${words}.`
 }
 
-export function written(number) {
+/** @param {number} number */
+export function format(number) {
   return number.toLocaleString("en")
 }

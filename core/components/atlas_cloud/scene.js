@@ -1,65 +1,121 @@
-// The arrays behind a cloud: made once for its points, filled again at every frame.
+// A cloud on the screen: the window on it, and the arrays of its points, made once and filled again in every frame.
 
-import { DEPTHS, rotateInto, sortByDepth } from "../points/rotation.js"
-import { sizeClass } from "../points/sizes.js"
+import { rotateInto, sortByDepth } from "../points/rotation.js"
+import { SIZE_FACTORS, shadeIndex, sizeClass } from "../points/shades.js"
 import { shortened } from "../points/texts.js"
+import { clamp } from "../shared/dom.js"
 import { rarestFirst, shuffled } from "./labels.js"
-import { tintsOf } from "./paint.js"
 
+/** @import { Rotation } from "../points/rotation.js" */
+/** @import { Coloured } from "../points/shades.js" */
+/**
+ * @typedef {{x: number, y: number, z: number, zoom: number}} Window its middle in the units of the points (z: depth), and its zoom
+ * @typedef {{width: number, height: number, ratio: number, scale: number}} Screen pixels; device pixels per pixel; pixels per unit at zoom 1
+ * @typedef {ReturnType<typeof makeArrays> & {
+ *   texts: string[], rank: Uint32Array, tint: Uint16Array, size: Uint8Array, factors: number[], widths: Float32Array, highest: number,
+ *   found: number, radius: number,
+ * }} Scene the arrays, and of each token its label and the label's width, of each point its colour and class of size
+ * @typedef {Coloured & {
+ *   title: string, dims: 2 | 3, sizeEnds: number[], labelled: boolean, labels: string[], texts: string[], searching: boolean, picked: number,
+ *   most: number, points: Uint16Array, tones: Uint8Array | Uint16Array, sizes: Uint8Array, lines: Float32Array, positions: Uint16Array,
+ *   sentence: Uint16Array, matches: Uint8Array,
+ * }} Data `most`: points that a lasso may send
+ */
+
+export const ZOOM = { min: 0.5, max: 80, step: 1.5 }
+const MAX_SHIFT = 1.8 // of the window's middle: it stays in the cube that holds the points
+
+/** @returns {Window} */
+export function wholeView() {
+  return { x: 0, y: 0, z: 0, zoom: 1 }
+}
+
+/** Pixels per unit at which [wide, high] units fit on the screen. @param {number[]} extent @param {{width: number, height: number}} screen @param {number} margin */
+export function fitScale([wide, high], { width, height }, margin) {
+  return Math.min(Math.max(width - 2 * margin, 1) / Math.max(wide, 1e-6), Math.max(height - 2 * margin, 1) / Math.max(high, 1e-6))
+}
+
+/** @param {Window} view @param {number} x @param {number} y in units of the points @returns {Window} */
+function movedBy(view, x, y) {
+  return { ...view, x: clamp(view.x + x, -MAX_SHIFT, MAX_SHIFT), y: clamp(view.y + y, -MAX_SHIFT, MAX_SHIFT) }
+}
+
+/** Moved with the pointer by pixels. @param {Window} view @param {number} dx @param {number} dy @param {number} scale */
+export function pannedBy(view, dx, dy, scale) {
+  return movedBy(view, -dx / (scale * view.zoom), dy / (scale * view.zoom))
+}
+
+/** Enlarged around the place (dx, dy) pixels from the middle of the screen. @param {Window} view @param {number} factor @param {number} dx @param {number} dy @param {number} scale */
+export function zoomedAt(view, factor, dx, dy, scale) {
+  const zoom = clamp(view.zoom * factor, ZOOM.min, ZOOM.max)
+  const shift = (1 / view.zoom - 1 / zoom) / scale
+  return movedBy({ ...view, zoom }, dx * shift, -dy * shift)
+}
+
+/** @param {ArrayLike<number>} a @param {ArrayLike<number>} b */
 export function sameNumbers(a, b) {
-  return a.length === b.length && a.every((value, i) => value === b[i])
+  return a.length === b.length && Array.prototype.every.call(a, (value, i) => value === b[i])
 }
 
-// Every array that frames fill; those of the same points are kept.
-export function makeScene(data, kept) {
+/** @param {Data} data @param {Scene | null} before of the same points: their arrays are used again @returns {Scene} */
+export function makeScene(data, before) {
   const half = data.labels.length
-  const count = 2 * half
-  const first = kept?.first ?? shuffled(count)
-  const points = kept?.points ?? centred(Float32Array.from(data.points, (value) => (value / 65535) * 2 - 1), data.dims)
-  const arrays = kept ?? {
-    first, half, points, order: Uint32Array.from(first), fog: new Uint8Array(count).fill(255), marks: new Uint8Array(count),
-    across: new Float32Array(count), up: new Float32Array(count), depth: new Float32Array(count), counts: new Uint32Array(DEPTHS),
-    x: new Float32Array(count), y: new Float32Array(count), ...extentOf(points, data.dims),
+  const own = before ?? makeArrays(data, 2 * half)
+  return {
+    ...own, texts: data.labels.map(shortened), rank: rarestFirst(data.labels, own.first), tint: tintsOf(data),
+    size: data.sizes.length ? Uint8Array.from(data.sizes, sizeClass) : new Uint8Array(2 * half), factors: data.sizes.length ? SIZE_FACTORS : [1],
+    widths: new Float32Array(half).fill(-1), highest: 0, found: 0, radius: 2,
   }
-  const texts = data.labels.map(shortened)
-  const sized = data.sizes.length > 0
-  const size = sized ? Uint8Array.from(data.sizes, sizeClass) : new Uint8Array(count)
-  const rank = rarestFirst(data.labels, first)
-  return { ...arrays, texts, rank, sized, size, tint: tintsOf(data, half), widths: new Float32Array(half).fill(-1), highest: 0, radius: 2 }
 }
 
-// In space a cloud turns about its mean; in the plane the middle is that of its width and height.
-function centred(points, dims) {
+/** @param {Data} data @param {number} count */
+function makeArrays({ points, dims }, count) {
+  const first = shuffled(count)
+  const centred = centre(Float32Array.from(points, (value) => (value / 65535) * 2 - 1), dims)
+  const [across, up, depth, x, y] = Array.from({ length: 5 }, () => new Float32Array(count))
+  return {
+    first, half: count / 2, points: centred, ...extentOf(centred, dims), across, up, depth, x, y,
+    order: Uint32Array.from(first), fog: new Uint8Array(count).fill(255), marks: new Uint8Array(count),
+  }
+}
+
+/** In space a cloud turns about its mean; in the plane it stays in the middle of its width and height. @param {Float32Array} points @param {number} dims */
+function centre(points, dims) {
   if (dims === 2) return points
   const mean = [0, 0, 0]
-  points.forEach((value, at) => { mean[at % 3] += (3 * value) / points.length })
-  return points.map((value, at) => value - mean[at % 3])
+  points.forEach((value, i) => { mean[i % 3] += (3 * value) / points.length })
+  return points.map((value, i) => value - mean[i % 3])
 }
 
-// How far points reach from the middle, and the units across and high that are to fit the screen. In
-// space those are of 99 points in 100, however they are turned: one far away shrinks no cloud.
+/** The reach of the points, and the units across and up that shall fit on the screen. In space these hold 99 % of the points, however they turn: an outlier shrinks no cloud. @param {Float32Array} points @param {number} dims */
 function extentOf(points, dims) {
-  const most = [0, 0, 0]
-  const far = new Float32Array(points.length / dims)
-  points.forEach((value, at) => {
-    most[at % dims] = Math.max(most[at % dims], Math.abs(value))
-    far[Math.floor(at / dims)] += value * value
+  const max = [0, 0, 0]
+  const squares = new Float32Array(points.length / dims)
+  points.forEach((value, i) => {
+    max[i % dims] = Math.max(max[i % dims], Math.abs(value))
+    squares[Math.floor(i / dims)] += value * value
   })
-  far.sort()
-  const reach = Math.sqrt(far[Math.floor(0.99 * far.length)] ?? 0)
-  return { reach, extent: dims === 3 ? [2 * reach, 2 * reach] : [2 * most[0], 2 * most[1]] }
+  const reach = Math.sqrt(squares.sort()[Math.floor(0.99 * squares.length)] ?? 0)
+  return { reach, extent: dims === 3 ? [2 * reach, 2 * reach] : [2 * max[0], 2 * max[1]] }
 }
 
-// Where every point lies on the screen, and in space how deep.
-export function place({ data, scene, view, rotation, screen }) {
-  const { points, across, up, x, y } = scene
+/** Which colour each point has, counting the shades of queries, then those of keys. @param {Data} data */
+function tintsOf({ colouring, legend, shades, tones, labels }) {
+  const count = colouring === "type" ? 1 : colouring === "category" ? legend.length : shades.light[0].length
+  const scale = colouring === "sequential" ? 255 : 1
+  return Uint16Array.from(tones, (tone, i) => (i < labels.length ? 0 : count) + shadeIndex(colouring, tone / scale, count))
+}
+
+/** Where every point lies on the screen, and in space how deep. @param {Data} data @param {Scene} scene @param {Window} view @param {Rotation} rotation @param {Screen} screen */
+export function placePoints(data, scene, view, rotation, screen) {
+  const { points, across, up, depth, x, y } = scene
   if (data.dims === 3) {
-    rotateInto(rotation, points, across, up, scene.depth)
-    sortByDepth(scene.depth, scene.reach, scene.first, scene.order, scene.fog, scene.counts)
-  } else for (let i = 0; i < x.length; i++) { across[i] = points[2 * i]; up[i] = points[2 * i + 1] }
+    rotateInto(rotation, points, across, up, depth)
+    sortByDepth(depth, scene.reach, scene.first, scene.order, scene.fog)
+  }
   const scale = screen.scale * view.zoom
   for (let i = 0; i < x.length; i++) {
-    x[i] = screen.width / 2 + (across[i] - view.x) * scale
-    y[i] = screen.height / 2 - (up[i] - view.y) * scale
+    x[i] = screen.width / 2 + ((data.dims === 3 ? across[i] : points[2 * i]) - view.x) * scale
+    y[i] = screen.height / 2 - ((data.dims === 3 ? up[i] : points[2 * i + 1]) - view.y) * scale
   }
 }

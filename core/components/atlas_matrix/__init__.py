@@ -2,76 +2,50 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import streamlit as st
 
 from core.components.export import standalone_page
 from core.components.packing import pack
-from core.components.registry import register
-from core.components.shades import checked_shades
+from core.components.points import CorpusPoints, quantise
+from core.components.scripts import register
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
-    from numpy.typing import NDArray
+    from collections.abc import Callable
 
 _atlas_matrix = register("atlas_matrix")
 
-_STEPS = 65535  # of a frame's side: a uint16 for each coordinate
-_EMPTY = -1.0  # half a side of a head that has no points yet
+_MAX_CATEGORY = 255
 
 
-@dataclass(frozen=True, eq=False)
-class AtlasMatrix:
+@dataclass(frozen=True, eq=False, kw_only=True)
+class AtlasMatrix(CorpusPoints):
     """All heads, and the tokens of a sample that is drawn in each.
+
+    `points` are (layer * head, 2 token, 2 or 3): a head with a point that is not finite has not
+    been projected yet; its tile stays empty and says so. `tones` are for all heads or for each.
 
     Attributes
     ----------
     layers, heads : of the model.
-    points : float32 (layer * head, 2 token, 2 or 3), queries first. A head with a point that is not
-        finite has not been projected yet: its tile stays empty and says so.
-    tones : (2 token,) or (layer * head, 2 token), what colours stand for: 0 to 1 where
-        sequential, whole numbers below 256 for categories.
-    colouring : "type" for queries and keys.
-    legend : what the colours stand for, from low to high, or one a category.
-    labels : one a token; they may repeat.
-    positions : of each token in its sentence, from 0.
-    sentence : of each token, an index into `texts`.
-    matches : boolean (token,), found by the search.
-    searching : a search is on: what was not found fades, even where nothing was found.
     own_scale : each cloud fills its tile, instead of one scale for all.
     chosen : layer and head, from 0, with an outline.
-    shades : for the themes "light" and "dark" the colours of queries and of keys: one a step of a
-        scale, or one a category.
-    labelled : tokens stand beside points where a tile is large.
     """
 
     layers: int
     heads: int
-    points: NDArray[np.float32]
-    tones: NDArray[np.floating[Any]]
-    colouring: Literal["type", "sequential", "category"]
-    legend: Sequence[str]
-    labels: Sequence[str]
-    positions: Sequence[int]
-    sentence: Sequence[int]
-    texts: Sequence[str]
-    matches: NDArray[np.bool_]
-    searching: bool = False
     own_scale: bool = True
     chosen: tuple[int, int] | None = None
-    shades: Mapping[str, Sequence[Sequence[str]]] = field(default_factory=dict)
-    labelled: bool = True
 
     def packed(self) -> bytes:
-        """What the component receives: two bytes a coordinate, one a tone.
+        """What the component receives: two bytes per coordinate, one per tone.
 
         Raises
         ------
-        ValueError : the points are not as many as heads and labels.
+        ValueError : the points do not fit the heads and labels.
         """
         dims = self.points.shape[-1]
         expected = (self.layers * self.heads, 2 * len(self.labels), 3 if dims == 3 else 2)
@@ -85,57 +59,23 @@ class AtlasMatrix:
             "dims": dims,
             "colouring": self.colouring,
             "legend": list(self.legend),
-            "shades": checked_shades(self.shades, self.colouring, len(self.legend)),
+            "shades": self.checked_shades(),
             "labelled": self.labelled,
             "labels": list(self.labels),
             "texts": list(self.texts),
-            "searching": bool(self.searching),
-            "ownScale": bool(self.own_scale),
+            "searching": self.searching,
+            "ownScale": self.own_scale,
             "chosen": chosen,
         }
         return pack(
             settings,
             places=places,
             frames=frames,
-            tones=self._toned(),
+            tones=self.packed_tones(_MAX_CATEGORY),
             positions=np.asarray(self.positions),
             sentence=np.asarray(self.sentence),
             matches=np.asarray(self.matches, dtype=np.uint8),
         )
-
-    def _toned(self) -> NDArray[np.uint8]:
-        tones = np.nan_to_num(np.asarray(self.tones, dtype=np.float32))
-        if self.colouring == "sequential":
-            tones = np.rint(255 * tones)
-        return tones.clip(0, 255).astype(np.uint8)
-
-
-def quantise(points: NDArray[np.float32]) -> tuple[NDArray[np.uint16], NDArray[np.float32]]:
-    """Points as steps of a square (a cube) around each head's cloud, so that axes stay equal.
-
-    Parameters
-    ----------
-    points : (head, point, 2 or 3).
-
-    Returns
-    -------
-    Steps from the frame's lowest corner, of the same shape; and (head, 3): the frame's middle
-    in the plane of the first two axes, and half its side, in units of the points. Half a side is
-    -1 where a point of the head is not finite. A point is off by at most half a step, the side /
-    131070.
-    """
-    known = np.asarray(np.isfinite(points).all(axis=(1, 2)))
-    clean = np.where(known[:, None, None], points, 0)
-    low, high = clean.min(axis=1, initial=np.inf), clean.max(axis=1, initial=-np.inf)
-    if not points.shape[1]:
-        low = high = np.zeros((len(points), points.shape[-1]))
-    middle = (low + high) / 2
-    half = (high - low).max(axis=1) / 2
-    side = np.where(half > 0, 2 * half, 1)
-    shares = (clean - middle[:, None]) / side[:, None, None] + 0.5
-    steps = np.rint(_STEPS * shares).clip(0, _STEPS).astype(np.uint16)
-    frames = np.column_stack([middle[:, :2], np.where(known, half, _EMPTY)])
-    return steps, frames.astype(np.float32)
 
 
 def show_matrix(matrix: AtlasMatrix, *, key: str, on_open: Callable[[int, int], None]) -> None:
@@ -147,9 +87,8 @@ def show_matrix(matrix: AtlasMatrix, *, key: str, on_open: Callable[[int, int], 
     """
 
     def opened() -> None:
-        place = st.session_state[key]["open"]
-        if place:
-            on_open(int(place["layer"]), int(place["head"]))
+        if head := st.session_state[key]["open"]:
+            on_open(int(head["layer"]), int(head["head"]))
 
     _atlas_matrix(key=key, data=matrix.packed(), on_open_change=opened)
 

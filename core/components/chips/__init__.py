@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from core.components.registry import register
+from core.components.scripts import register
 
 if TYPE_CHECKING:
     from core.model.trace import Token

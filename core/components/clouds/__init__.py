@@ -1,8 +1,8 @@
-"""Clouds of queries and keys: panels of points and lines that isolate a point at once."""
+"""Clouds of queries and keys: panels of points, with lines that single out one point."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,12 +10,11 @@ import streamlit as st
 
 from core.components.export import standalone_page
 from core.components.packing import pack
-from core.components.registry import register
-from core.components.shades import checked_shades
-from core.components.sizes import packed_sizes
+from core.components.points import Coloured, packed_sizes
+from core.components.scripts import register
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Sequence
 
     from numpy.typing import NDArray
 
@@ -33,8 +32,8 @@ class Panel:
     points : (2 token, 2), queries first.
     tones : (2 token,), what colours stand for: 0 to 1, or whole numbers for categories.
     group : which head's lines it shows, an index into ``Clouds.lines``.
-    norms : (2 token,), lengths of the vectors, where the size of a point is to show them; in all
-        panels or in none.
+    norms : (2 token,), lengths of the vectors, if the size of a point shows them; in all panels
+        or in none.
     """
 
     title: str
@@ -45,27 +44,22 @@ class Panel:
     norms: NDArray[np.float64] | None = None
 
 
-@dataclass(frozen=True, eq=False)
-class Clouds:
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Clouds(Coloured):
     """Everything the panels share.
 
     Attributes
     ----------
     panels : in reading order.
-    labels : one a token, each different.
+    labels : one per token, each different.
     lines : for each head, (line, 3): query, key, attention, strongest last.
     heads : the name of each head, e.g. "L4 H2".
-    columns : most panels in a row; fewer on narrow screens.
-    together : so many panels follow each other in one row wherever as many fit; with 2 or more,
-        panels of one group share a scale.
-    colouring : "type", "sequential" or "category".
-    legend : what the colours stand for, from low to high, or one a category.
+    columns : the maximum in a row; fewer on narrow screens.
+    together : this many panels stay in one row if they fit; with 2 or more, panels of one group
+        share a scale.
     sources, targets : these queries and keys are red, and lines from a source to a target.
     shown : positions that are drawn; lines to others are counted in a note.
     own_scale : each panel as large as its points, instead of one scale for all or for its group.
-    shades : for the themes "light" and "dark" the colours of queries and of keys: one a step of a
-        scale, or one a category.
-    labelled : tokens stand beside points.
     """
 
     panels: Sequence[Panel]
@@ -74,14 +68,10 @@ class Clouds:
     heads: Sequence[str]
     columns: int = 3
     together: int = 1
-    colouring: str = "type"
-    legend: Sequence[str] = ()
     sources: Sequence[int] = ()
     targets: Sequence[int] = ()
-    shown: Sequence[int] = field(default=())
+    shown: Sequence[int] = ()
     own_scale: bool = False
-    shades: Mapping[str, Sequence[Sequence[str]]] = field(default_factory=dict)
-    labelled: bool = True
 
     def packed(self, pinned: str | None = None) -> bytes:
         """What the component receives."""
@@ -98,7 +88,7 @@ class Clouds:
             "together": self.together,
             "colouring": self.colouring,
             "legend": list(self.legend),
-            "shades": checked_shades(self.shades, self.colouring, len(self.legend)),
+            "shades": self.checked_shades(),
             "sizeEnds": ends,
             "labelled": self.labelled,
             "sources": list(self.sources),
@@ -119,11 +109,11 @@ class Clouds:
 def show_clouds(
     clouds: Clouds, *, key: str, pinned: str | None, on_pin: Callable[[str | None], None]
 ) -> None:
-    """Draw the panels; hovering and clicking answer at once.
+    """Draw the panels; hovering never asks the server.
 
     Parameters
     ----------
-    pinned : the point whose lines alone are shown, "q" or "k" and its position from 1.
+    pinned : the only point whose lines are shown, "q" or "k" and its position from 1.
     on_pin : called with the new one, or None, when a point is clicked.
     """
 

@@ -1,100 +1,107 @@
-// The two columns of tokens of the head view: text in the page, one of them in the tab order.
+// The two columns of tokens: text in the page, of which one is in the tab order.
 
-import { make } from "../shared/dom.js"
+import { clamp, describe, make, place } from "../shared/dom.js"
 
-// `on` has point(side, position | null), pin(side, position), away(position), release().
-export function makeColumns(world, on) {
-  const columns = { queries: make(world, "div", "column queries"), keys: make(world, "div", "column keys") }
-  columns.queries.setAttribute("role", "group")
-  columns.keys.setAttribute("role", "group")
-  columns.queries.setAttribute("aria-label", "Tokens that attend (queries)")
-  columns.keys.setAttribute("aria-label", "Tokens attended to (keys)")
-  /** @type {any} */
-  const state = { shown: { queries: [], keys: [] }, nodes: { queries: [], keys: [] }, home: null }
+/** @import { Shown, Side, Token } from "./filters.js" */
+/** @import { Layout } from "./layout.js" */
+/**
+ * @typedef {{side: Side, position: number}} TokenAt
+ * @typedef {object} Actions
+ * @property {(token: TokenAt) => void} pin
+ * @property {(position: number) => void} hide
+ * @property {() => void} release
+ * @property {(token: TokenAt | null) => void} reach by keys
+ */
 
-  const find = (node) => {
-    const token = node?.closest?.(".token")
-    return token ? { side: token.dataset.side, row: Number(token.dataset.row) } : null
+/** @type {Side[]} */
+const SIDES = ["queries", "keys"]
+
+/** @param {HTMLElement} world @param {Actions} act */
+export function makeColumns(world, act) {
+  const columns = {
+    queries: describe(make(world, "div", "column queries"), { role: "group", "aria-label": "Tokens that attend (queries)" }),
+    keys: describe(make(world, "div", "column keys"), { role: "group", "aria-label": "Tokens attended to (keys)" }),
   }
-  const focus = (side, row) => {
-    const nodes = state.nodes[side]
-    nodes[Math.max(0, Math.min(nodes.length - 1, row))]?.focus()
+  /** @type {Shown} */
+  let shown = { queries: [], keys: [] }
+  /** @type {Record<Side, HTMLElement[]>} */
+  const nodes = { queries: [], keys: [] }
+  /** @type {HTMLElement | null} */
+  let tabStop = null
+
+  /** @param {EventTarget | null} target @returns {{side: Side, row: number, position: number} | null} */
+  const find = (target) => {
+    const token = target instanceof Element ? target.closest(".token") : null
+    if (!(token instanceof HTMLElement)) return null
+    const [side, row] = [/** @type {Side} */ (token.dataset.side), Number(token.dataset.row)]
+    return { side, row, position: shown[side][row] }
   }
-  const keyed = (event) => {
-    const at = find(event.target)
-    if (!at) return
-    const other = at.side === "queries" ? "keys" : "queries"
-    const position = state.shown[at.side][at.row]
-    const acts = {
-      ArrowDown: () => focus(at.side, at.row + 1),
-      ArrowUp: () => focus(at.side, at.row - 1),
-      Home: () => focus(at.side, 0),
-      End: () => focus(at.side, Infinity),
-      ArrowLeft: () => { if (at.side === "keys") focus(other, at.row) },
-      ArrowRight: () => { if (at.side === "queries") focus(other, at.row) },
-      Enter: () => on.pin(at.side, position),
-      " ": () => on.pin(at.side, position),
-      Delete: () => on.away(position),
-      Escape: () => on.release(),
+  /** @param {Side} side @param {number} row */
+  const focus = (side, row) => nodes[side][clamp(row, 0, nodes[side].length - 1)]?.focus()
+  /** Arrows move between tokens; Tab reaches only one. @param {Side} side @param {number} row */
+  const setTabStop = (side, row) => {
+    if (tabStop) tabStop.tabIndex = -1
+    tabStop = nodes[side][row] ?? nodes.queries[0] ?? null
+    if (tabStop) tabStop.tabIndex = 0
+  }
+  world.addEventListener("keydown", (event) => {
+    const token = find(event.target)
+    if (!token) return
+    const { side, row } = token
+    /** @type {Record<string, () => void>} */
+    const keys = {
+      ArrowDown: () => focus(side, row + 1),
+      ArrowUp: () => focus(side, row - 1),
+      Home: () => focus(side, 0),
+      End: () => focus(side, Infinity),
+      ArrowLeft: () => focus("queries", row),
+      ArrowRight: () => focus("keys", row),
+      Enter: () => act.pin(token),
+      " ": () => act.pin(token),
+      Delete: () => act.hide(token.position),
+      Escape: () => act.release(),
     }
-    if (!acts[event.key]) return
+    if (!keys[event.key]) return
     event.preventDefault()
-    acts[event.key]()
-  }
-  world.addEventListener("keydown", keyed)
-  world.addEventListener("focusin", (event) => {
-    const at = find(event.target)
-    if (!at) return
-    rove(at)
-    if (event.target.matches(":focus-visible")) on.point(at.side, state.shown[at.side][at.row])
+    keys[event.key]()
   })
-  world.addEventListener("focusout", (event) => { if (!find(event.relatedTarget)) on.point(null, null) })
-
-  // One token is reached by Tab; arrows move between the others.
-  function rove({ side, row }) {
-    if (state.home) state.home.tabIndex = -1
-    state.home = state.nodes[side][row] ?? state.nodes.queries[0] ?? null
-    if (state.home) state.home.tabIndex = 0
-  }
+  world.addEventListener("focusin", ({ target }) => {
+    const token = find(target)
+    if (!token) return
+    setTabStop(token.side, token.row)
+    if (target instanceof Element && target.matches(":focus-visible")) act.reach(token)
+  })
+  world.addEventListener("focusout", (event) => { if (!find(event.relatedTarget)) act.reach(null) })
 
   return {
-    // Tokens are {display, label, special}; sets them anew and keeps the focus where it was.
-    build(shown, tokens, layout) {
-      const focused = find(world.getRootNode().activeElement)
-      state.shown = shown
-      for (const [side, column] of Object.entries(columns)) {
-        state.nodes[side] = shown[side].map((position, row) => drawToken(tokens[position], side, row, position, layout))
-        column.replaceChildren(...state.nodes[side])
+    /** Set the tokens; the focus stays in its place. @param {Shown} next @param {Token[]} tokens @param {Layout} layout */
+    build(next, tokens, layout) {
+      const focused = find(/** @type {ShadowRoot} */ (world.getRootNode()).activeElement)
+      shown = next
+      for (const side of SIDES) {
+        nodes[side] = shown[side].map((position, row) => drawToken(tokens[position], side, row, position, layout))
+        columns[side].replaceChildren(...nodes[side])
       }
-      columns.queries.style.cssText = `left: ${layout.linesLeft - layout.token}px; width: ${layout.token}px`
-      columns.keys.style.cssText = `left: ${layout.linesRight}px; width: ${layout.token}px`
-      rove(focused ?? { side: "queries", row: 0 })
+      place(columns.queries, { left: layout.linesLeft - layout.token, width: layout.token })
+      place(columns.keys, { left: layout.linesRight, width: layout.token })
+      setTabStop(focused?.side ?? "queries", focused?.row ?? 0)
       if (focused) focus(focused.side, focused.row)
     },
-    // The token that is pointed at or pinned: {side, position}, or null.
-    mark(active, pinned) {
-      for (const [side, nodes] of Object.entries(state.nodes)) {
-        nodes.forEach((node, row) => {
-          const here = active?.side === side && state.shown[side][row] === active.position
-          node.classList.toggle("active", here)
-          node.setAttribute("aria-pressed", String(here && pinned))
-        })
-      }
+    /** Mark the token that is pointed at or pinned. @param {TokenAt | null} active @param {boolean} isPinned */
+    mark(active, isPinned) {
+      for (const side of SIDES) nodes[side].forEach((node, row) => {
+        const isActive = active?.side === side && shown[side][row] === active.position
+        node.classList.toggle("active", isActive)
+        describe(node, { "aria-pressed": isActive && isPinned })
+      })
     },
-    focusOn(side, position) { focus(side, state.shown[side].indexOf(position)) },
   }
 }
 
-function drawToken(token, side, row, position, layout) {
-  const node = make(null, "div", token.special ? "token special" : "token", token.display)
-  node.dataset.side = side
-  node.dataset.row = String(row)
-  node.tabIndex = -1
-  node.setAttribute("role", "button")
-  node.setAttribute("aria-label", `${token.label}, position ${position + 1}, ${side === "queries" ? "attends" : "attended to"}`)
-  node.title = `${token.label} · position ${position + 1}`
-  node.style.top = `${row * layout.row}px`
-  node.style.height = `${layout.row}px`
-  node.style.lineHeight = `${layout.row}px`
-  return node
+/** @param {Token} token @param {Side} side @param {number} row @param {number} position @param {Layout} layout */
+function drawToken({ label, display, special }, side, row, position, layout) {
+  const node = make(null, "div", special ? "token special" : "token", display)
+  const name = `${label}, position ${position + 1}, ${side === "queries" ? "attends" : "attended to"}`
+  describe(node, { "data-side": side, "data-row": row, tabindex: -1, role: "button", "aria-label": name, title: `${label} · position ${position + 1}` })
+  return place(node, { top: row * layout.row, height: layout.row, lineHeight: layout.row })
 }

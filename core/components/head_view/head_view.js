@@ -1,367 +1,437 @@
-// The head view: one layer's heads as lines between two columns of tokens. State is here, pictures in
-// lines.js, places in layout.js, tokens in columns.js, controls in panel.js,
-// words in words.js, talk with the server in sync.js.
+// The head view: one layer's heads as lines between two columns of tokens. State and the server are here, pictures in
+// lines.js, places in layout.js, tokens in columns.js, controls in panel.js, words in words.js.
 
-import { make, textWidths } from "../shared/dom.js"
-import { mount } from "../shared/mount.js"
-import { luminance, parseColour } from "../shared/scales.js"
-import { makeTip } from "../shared/tooltip.js"
+import { clamp, describe, make, makeTip, place, placeOf, textWidths } from "../shared/dom.js"
+import { readTheme } from "../shared/scales.js"
+import { View, mount } from "../shared/view.js"
 import { makeColumns } from "./columns.js"
-import { cellsOf, headsOn, leastOf, nearestFirst, profileOf, shownTokens, strongestFirst } from "./filters.js"
+import { cellsOf, headsOn, nearestFirst, profileOf, shownTokens, strongestFirst, thresholdOf } from "./filters.js"
 import { GAP, barScale, hitAt, layOut, rowsInView, segmentAt, segmentEnds } from "./layout.js"
-import { drawBars, drawCells, drawMap, penOf } from "./lines.js"
+import { drawBars, drawCells, drawMap, penFor } from "./lines.js"
 import { makePanel } from "./panel.js"
-import { askForNear, report, takeData, wanted } from "./sync.js"
-import { renormalise } from "./weights.js"
+import { readLayer, renormalise } from "./weights.js"
 import { countSentence, pairNote, tokenSentence, weightText } from "./words.js"
+
+/** @import { Theme } from "../shared/scales.js" */
+/** @import { Component } from "../shared/view.js" */
+/** @import { TokenAt } from "./columns.js" */
+/** @import { Shown, Side, Token } from "./filters.js" */
+/** @import { Layout } from "./layout.js" */
+/** @import { Lines, Pen, Picture } from "./lines.js" */
+/** @import { Layer } from "./weights.js" */
+/**
+ * @typedef {object} State as links write it: numbers from 1
+ * @property {string} layer
+ * @property {number[]} heads empty: all; [0]: none
+ * @property {string} pairs
+ * @property {boolean} hide special tokens
+ * @property {boolean} renorm rows
+ * @property {string} weigh
+ * @property {string} least the threshold of lines, or "auto"
+ * @property {number[]} without tokens
+ * @property {number[]} from the pinned query
+ * @property {number[]} to the pinned key
+ * @property {boolean} what does this head do
+ * @typedef {{
+ *   stamp: string, serial: number, view: State, weigh: string, weighs: {value: string, label: string, title: string, disabled: boolean}[],
+ *   tokens: Token[], layerCount: number, heads: number, causal: boolean, near: boolean, colours: Record<"light" | "dark", string[]>,
+ *   scoreNames: string[], scoreNotes: string[], scores: Float32Array, sent: Record<string, object>,
+ * }} Data and the arrays of each layer that is sent
+ */
 
 const FRAME_MS = 14 // of drawing before the screen gets its turn
 const MAP_WIDTH = { wide: 60, phone: 30 } // pixels
 const SCROLLBAR = 12 // pixels
-const VIEW = 0.6 // of the window's height, at most; longer texts scroll
+const MAX_HEIGHT = 0.6 // of the window; longer texts scroll
+const REPORT_AFTER_MS = 250 // of quiet, so that the server is not asked at every click
+const MAX_LAYERS = 12 // kept in the browser, of those sent one or three at a time
 
+/** @param {Component} component */
 export default function (component) {
-  return mount(component, createView, (view, data) => view.update(data, component.setStateValue))
+  return mount(component, HeadView)
 }
 
-function createView(parentElement, standalone) {
-  /** @type {any} */
-  const state = {
-    standalone, data: null, send: null, view: null, serial: null, layers: new Map(), layer: null, memo: {},
-    stamp: "", picture: "", drawnLayer: null, shown: null, on: [], rows: null, least: 0, cells: null, lines: null, top: 1, layout: null, built: "", theme: null,
-    pointed: null, preview: null, profile: null, drawn: 0, frame: 0, timer: 0, finished: null, asked: "",
+export class HeadView extends View {
+  /** @type {Data} */ data
+  /** @type {State} */ state
+  /** @type {Layer} */ layer
+  /** @type {Map<string, Layer>} */ layers = new Map() // in the browser, by name; the oldest first
+  /** @type {Theme & {colours: string[]}} */ theme
+  /** @type {Shown} */ shown = { queries: [], keys: [] }
+  /** @type {number[]} */ on = [] // heads, from 0
+  /** @type {{steps: Uint8Array, sums: Float64Array | null}} */ rows // as sent or renormalised
+  /** @type {{key: string, layer: Layer, rows: ReturnType<typeof renormalise>} | null} */ renormalised = null
+  /** @type {Uint32Array} */ cells // that are lines, strongest first
+  /** @type {Lines} */ lines // of the token in focus or of all, those in view first
+  /** @type {Float64Array[] | null} */ profile = null // weights of the token in focus
+  /** @type {Layout & {whole: number, mapWidth: number}} */ layout
+  /** @type {TokenAt | null} */ pointed = null
+  /** @type {number | null} */ pointedHead = null
+  /** @type {{scrollTop: number, image: HTMLCanvasElement} | null} */ finished = null // the picture of all lines
+  threshold = 0 // share of the scale's top
+  top = 1 // of the scale
+  isWaiting = false // for a layer
+  picture = "" // what was drawn last
+  built = "" // columns
+  drawn = 0 // lines
+  serial = -1
+  timer = 0
+  asked = "" // the layer whose neighbours were asked for
+
+  /** @param {Component} component */
+  constructor(component) {
+    super(component)
+    const readout = make(null, "div", "readout")
+    this.sentence = describe(make(readout, "div", "sentence"), { "aria-live": "polite" })
+    const foot = make(readout, "div", "least")
+    this.syncPanel = makePanel(this.root, foot, this)
+    this.count = make(foot, "div", "count")
+    this.root.append(readout)
+    this.heading = make(this.root, "div", "heading")
+    this.frameNode = make(this.root, "div", "frame")
+    this.scroller = make(this.frameNode, "div", "scroller")
+    this.map = describe(make(this.frameNode, "canvas", "map"), { "aria-hidden": true })
+    this.world = make(this.scroller, "div", "world")
+    this.sheet = describe(make(this.world, "canvas", "sheet"), { "aria-hidden": true })
+    this.bounds = make(this.world, "div", "bounds")
+    this.columns = makeColumns(this.world, {
+      pin: (token) => this.pin(token),
+      hide: (position) => this.hideToken(position),
+      release: () => this.release(),
+      reach: (token) => (token && pinnedOf(this.state) ? this.change(pinTo(token)) : this.point(token)), // the pin comes along
+    })
+    this.cross = describe(make(this.world, "button", "cross", "×"), { tabindex: -1 }) // the Delete key does the same
+    this.tip = makeTip(this.root)
+    this.listenToPointer()
   }
-  const root = make(parentElement, "div", "root")
-  /** @type {Record<string, any>} */
-  const ui = { root }
-  const change = (changes) => {
-    Object.assign(state.view, changes)
-    refresh(ui, state)
-    report(state)
+
+  listenToPointer() {
+    const { root, world, scroller, map, cross } = this
+    this.listen(world, "pointermove", (event) => this.hover(event))
+    this.listen(world, "pointerleave", () => {
+      this.point(null)
+      this.tip.hide()
+    })
+    this.listen(world, "click", (event) => {
+      if (event.target === cross) return
+      const hit = this.hit(event)
+      if (!hit) this.release()
+      else if (!hit.bar) this.pin(hit)
+    })
+    cross.onclick = () => this.hideToken(Number(cross.dataset.position))
+    this.listen(root, "keydown", (event) => { if (event.key === "Escape") this.release() })
+    this.listen(scroller, "scroll", () => {
+      this.tip.hide()
+      this.redraw()
+    }, { passive: true })
+    /** @param {PointerEvent} event */
+    const glide = (event) => {
+      scroller.scrollTop = (placeOf(map, event).y / map.clientHeight) * this.layout.height - scroller.clientHeight / 2
+    }
+    this.listen(map, "pointerdown", (event) => {
+      map.setPointerCapture(event.pointerId)
+      glide(event)
+    })
+    this.listen(map, "pointermove", (event) => { if (event.buttons) glide(event) })
+    // The app's theme may change without the system's: then this element's own colour does.
+    this.listen(root, "transitionend", (event) => { if (event.target === root && this.layer) this.refresh() })
   }
-  const preview = (head) => {
-    if (state.preview === head) return
-    state.preview = head
-    prepare(state)
-    redraw(ui, state)
+
+  // ---- what people do ---------------------------------------------------------------------------
+
+  /** @param {Partial<State>} changes */
+  change(changes) {
+    Object.assign(this.state, changes)
+    this.refresh()
+    this.report()
   }
-  const readout = make(null, "div", "readout")
-  ui.sentence = make(readout, "div", "sentence")
-  ui.sentence.setAttribute("aria-live", "polite")
-  const foot = make(readout, "div", "least")
-  ui.panel = makePanel(root, foot, { change, preview })
-  ui.count = make(foot, "div", "count")
-  root.append(readout)
-  ui.heading = make(root, "div", "heading")
-  ui.frame = make(root, "div", "frame")
-  ui.scroller = make(ui.frame, "div", "scroller")
-  ui.map = make(ui.frame, "canvas", "map")
-  ui.world = make(ui.scroller, "div", "world")
-  ui.sheet = make(ui.world, "canvas", "sheet")
-  ui.bounds = make(ui.world, "div", "bounds")
-  ui.columns = makeColumns(ui.world, columnActions(ui, state, change))
-  ui.cross = make(ui.world, "button", "cross", "×")
-  ui.tip = makeTip(root)
-  for (const canvas of [ui.map, ui.sheet]) canvas.setAttribute("aria-hidden", "true")
-  ui.cross.tabIndex = -1 // the Delete key does the same
-  listen(ui, state, change)
-  const resize = new ResizeObserver(() => { if (state.layer && root.clientWidth !== state.layout.whole) place(ui, state) })
-  resize.observe(root)
-  return {
-    update(data, send) {
-      state.send = send
-      takeData(state, data)
-      if (data.serial !== state.serial) {
-        state.serial = data.serial
-        state.view = structuredClone(data.view)
+
+  /** Pin a token; again: release it. @param {TokenAt} token */
+  pin(token) {
+    this.change(isSame(pinnedOf(this.state), token) ? { from: [], to: [] } : pinTo(token))
+  }
+
+  release() {
+    if (pinnedOf(this.state)) this.change({ from: [], to: [] })
+  }
+
+  /** @param {number} position */
+  hideToken(position) {
+    const { without, from, to } = this.state
+    /** @type {(numbers: number[]) => number[]} */
+    const others = (numbers) => numbers.filter((number) => number !== position + 1)
+    this.change({ without: [...without, position + 1].sort((a, b) => a - b), from: others(from), to: others(to) })
+  }
+
+  /** @param {TokenAt | null} token */
+  point(token) {
+    if (isSame(this.pointed, token)) return
+    this.pointed = token && { side: token.side, position: token.position }
+    this.redraw()
+  }
+
+  /** Show only this head for as long as it is pointed at. @param {number | null} head */
+  pointAtHead(head) {
+    if (this.pointedHead === head) return
+    this.pointedHead = head
+    this.prepare()
+    this.redraw()
+    this.syncPanel()
+  }
+
+  /** @param {PointerEvent} event */
+  hit(event) {
+    const { x, y } = placeOf(this.sheet, event)
+    return hitAt(this.layout, this.shown, x, y + this.scroller.scrollTop)
+  }
+
+  /** @param {PointerEvent} event */
+  hover(event) {
+    if (event.target === this.cross) return
+    const hit = this.hit(event)
+    this.point(hit && !hit.bar ? hit : null)
+    const { active, layout, profile, data } = this
+    if (!active || !hit || hit.side === active.side) return this.tip.hide()
+    const [query, key] = active.side === "queries" ? [active.position, hit.position] : [hit.position, active.position]
+    let head = -1
+    if (hit.bar && profile) {
+      const { x } = placeOf(this.sheet, event)
+      const distance = (hit.side === "keys" ? x - layout.linesRight : layout.linesLeft - x) - layout.token - GAP
+      head = this.on[segmentAt(segmentEnds(profile, hit.row, barScale(profile, layout).scale), distance)] ?? -1
+    }
+    const { layer, on, top } = this
+    const state = { layer, on, top, tokens: data.tokens, sums: this.rows.sums, colours: this.theme.colours, causal: data.causal }
+    this.tip.show(event, ...pairNote(query, key, state, head))
+  }
+
+  // ---- the server -------------------------------------------------------------------------------
+
+  /** @param {Data} data */
+  update(data) {
+    if (this.data?.stamp !== data.stamp) this.layers.clear()
+    const sent = Object.keys(data.sent).map((number) => readLayer(data, Number(number)))
+    for (const layer of sent) { // a layer that came before stays, as the youngest: coming back to it asks nobody
+      const known = this.layers.get(layer.name)
+      this.layers.delete(layer.name)
+      this.layers.set(layer.name, known ?? layer)
+    }
+    const surplus = Math.max(0, this.layers.size - Math.max(MAX_LAYERS, sent.length))
+    for (const name of [...this.layers.keys()].slice(0, surplus)) this.layers.delete(name)
+    this.data = data
+    if (data.serial !== this.serial) this.state = structuredClone(data.view)
+    this.serial = data.serial
+    this.refresh()
+  }
+
+  /**
+   * Send the state for the link: at once where something must be fetched, else when it is quiet; then with the layers
+   * beside the one shown, so that a step to one of them need not wait.
+   */
+  report() {
+    clearTimeout(this.timer)
+    const { data, state, layers } = this
+    const isComplete = layers.has(layerName(state)) && (!state.what || data.scoreNames.length > 0)
+    const near = isComplete ? this.missingNeighbours() : []
+    const send = () => this.component.setStateValue("view", { ...structuredClone(state), near })
+    if (near.length) this.asked = `${data.stamp} ${layerName(state)}`
+    if (isComplete) this.timer = setTimeout(send, REPORT_AFTER_MS)
+    else send()
+  }
+
+  /** Numbers from 1 of the layers beside the one shown that are not in the browser. */
+  missingNeighbours() {
+    const { component, data, state, layers } = this
+    if (component.standalone || !data.near) return []
+    const neighbours = [Number(state.layer) - 1, Number(state.layer) + 1]
+    return neighbours.filter((layer) => layer >= 1 && layer <= data.layerCount && !layers.has(layerName({ ...state, layer: String(layer) })))
+  }
+
+  destroy() {
+    super.destroy()
+    clearTimeout(this.timer)
+  }
+
+  // ---- from the state to the screen -------------------------------------------------------------
+
+  /** The pinned token where it is on the screen, else the one pointed at. @returns {TokenAt | null} */
+  get active() {
+    const tokens = [pinnedOf(this.state), this.pointed]
+    return tokens.find((token) => token && this.shown[token.side].includes(token.position)) ?? null
+  }
+
+  /** Until the wanted layer has come, the one before stays; nothing is drawn twice. */
+  refresh() {
+    const { data, state, root } = this
+    const wanted = this.layers.get(layerName(state))
+    const isNewText = !this.picture.startsWith(data.stamp)
+    if (wanted) this.layer = wanted
+    else if (isNewText) [this.layer] = this.layers.values()
+    this.isWaiting = !wanted
+    describe(this.frameNode, { "aria-busy": this.isWaiting })
+    const theme = readTheme(root)
+    this.theme = { ...theme, colours: data.colours[theme.isDark ? "dark" : "light"] }
+    const { layer: _layer, weigh: _weigh, what: _what, ...choice } = state
+    const picture = data.stamp + JSON.stringify([this.layer.name, choice, this.pointedHead, this.theme])
+    if ((wanted || isNewText) && this.picture !== picture) {
+      this.picture = picture
+      this.prepare()
+      this.layOut()
+    }
+    this.syncPanel()
+  }
+
+  /** What is shown: tokens, heads, steps, and the cells that are lines. */
+  prepare() {
+    const { data, state, layer } = this
+    this.shown = shownTokens(data.tokens, state)
+    this.on = this.pointedHead === null ? headsOn(state.heads, data.heads) : [this.pointedHead]
+    const key = [state.pairs, state.hide, state.without].join()
+    if (state.renorm && (this.renormalised?.key !== key || this.renormalised.layer !== layer)) {
+      this.renormalised = { key, layer, rows: renormalise(layer, this.shown) }
+    }
+    this.rows = state.renorm && this.renormalised ? this.renormalised.rows : { steps: layer.steps, sums: null }
+    this.top = state.renorm ? 1 : layer.top
+    const { on, shown, rows: { steps } } = this
+    this.threshold = thresholdOf(state.least, steps, layer.size, on, shown)
+    this.cells = strongestFirst(steps, layer.size, on, shown, Math.max(1, Math.round(255 * this.threshold)))
+    this.finished = null
+  }
+
+  layOut() {
+    const { data, shown, on, root } = this
+    this.width = root.clientWidth
+    const widthOf = textWidths(`600 14px ${getComputedStyle(root).fontFamily}`)
+    const widest = data.tokens.reduce((max, { display }) => Math.max(max, widthOf(display)), 0)
+    let layout = layOut(this.width, widest, shown, on)
+    const maxHeight = Math.max(240, window.innerHeight * MAX_HEIGHT)
+    const mapWidth = layout.height <= maxHeight ? 0 : layout.phone ? MAP_WIDTH.phone : MAP_WIDTH.wide
+    if (mapWidth) layout = layOut(this.width - mapWidth - SCROLLBAR, widest, shown, on)
+    this.layout = { ...layout, whole: this.width, mapWidth }
+    this.map.hidden = !mapWidth
+    place(this.scroller, { height: clamp(layout.height, 30, maxHeight), width: layout.width + (mapWidth ? SCROLLBAR : 0) })
+    place(this.world, { height: layout.height })
+    const built = [data.stamp, shown.queries, shown.keys, this.width].join("|")
+    if (this.built !== built) {
+      this.built = built
+      this.columns.build(shown, data.tokens, this.layout)
+      this.drawHeading()
+    }
+    this.redraw()
+  }
+
+  /** Names of the columns, and a line where the second sentence begins. */
+  drawHeading() {
+    const { heading, bounds, layout, shown, data } = this
+    const { linesLeft, linesRight, token, width, row: height } = layout
+    heading.replaceChildren()
+    bounds.replaceChildren()
+    place(make(heading, "span", "query", "from (query)"), { right: layout.whole - linesLeft })
+    place(make(heading, "span", "key", "to (key)"), { left: linesRight })
+    const tops = /** @type {[Side, number][]} */ ([["queries", linesLeft - token], ["keys", linesRight]]).map(([side, left]) => {
+      const row = shown[side].findIndex((position) => data.tokens[position].segment === 1)
+      if (row < 1) return -1
+      const line = place(make(bounds, "div", "bound"), { top: row * height, left, width: token })
+      for (const [name, className] of [["A", "above"], ["B", "below"]]) {
+        make(line, "span", className, name).style.cssText = side === "queries" ? "right: calc(100% + 4px)" : "left: calc(100% + 4px)"
       }
-      refresh(ui, state)
-    },
-    destroy() {
-      cancelAnimationFrame(state.frame)
-      clearTimeout(state.timer)
-      resize.disconnect()
-      root.remove()
-    },
+      return row * height
+    })
+    if (tops[0] > 0 && tops[0] === tops[1]) place(make(bounds, "div", "bound faint"), { top: tops[0], left: 0, width })
   }
-}
 
-// ---- what people do -----------------------------------------------------------------------------
-
-const pinTo = (side, position) => ({ from: side === "queries" ? [position + 1] : [], to: side === "keys" ? [position + 1] : [] })
-
-function columnActions(ui, state, change) {
-  return {
-    pin(side, position) {
-      const pinned = pinnedOf(state.view)
-      const same = pinned?.side === side && pinned?.position === position
-      change(same ? { from: [], to: [] } : pinTo(side, position))
-    },
-    away(position) {
-      const others = (numbers) => numbers.filter((number) => number !== position + 1)
-      const without = [...state.view.without, position + 1].sort((a, b) => a - b)
-      change({ without, from: others(state.view.from), to: others(state.view.to) })
-    },
-    // A token reached by arrows takes the pin along.
-    point(side, position) {
-      if (side && pinnedOf(state.view)) change(pinTo(side, position))
-      else pointAt(ui, state, side && { side, position })
-    },
-    release() { if (pinnedOf(state.view)) change({ from: [], to: [] }) },
+  /** Draw from the next frame on. */
+  redraw() {
+    this.drawn = 0
+    this.sheet.dataset.drawn = "no"
+    this.nextFrame(() => this.drawFrame())
   }
-}
 
-function listen(ui, state, change) {
-  const { root, world, scroller, map, sheet, cross } = ui
-  const act = columnActions(ui, state, change)
-  const under = (event) => {
-    const box = sheet.getBoundingClientRect()
-    const x = event.clientX - box.left
-    return { x, hit: hitAt(state.layout, state.shown, x, event.clientY - box.top + scroller.scrollTop) }
+  /** One frame: everything the first time, then the lines that earlier frames had no time for. */
+  drawFrame() {
+    const { layout, layer, theme, active, sheet } = this
+    const { scrollTop } = this.scroller
+    const viewHeight = Math.min(this.scroller.clientHeight, layout.height)
+    const pen = penFor(sheet, layout.width, viewHeight)
+    const picture = { steps: this.rows.steps, size: layer.size, layout, scrollTop, viewHeight, colours: theme.colours, ink: theme.ink }
+    if (this.drawn === 0) this.beginPicture(pen, picture)
+    this.drawn = drawCells(pen, picture, this.lines, this.drawn, performance.now() + FRAME_MS)
+    if (this.drawn < this.lines.cells.length) return this.nextFrame(() => this.drawFrame())
+    if (!active && this.finished?.scrollTop !== scrollTop) this.finished = { scrollTop, image: copyOf(sheet) }
+    sheet.dataset.drawn = String(layer.number + 1)
+    const isAsked = this.asked === `${this.data.stamp} ${layerName(this.state)}` || !this.layers.has(layerName(this.state))
+    if (!isAsked && this.missingNeighbours().length) this.report()
   }
-  world.addEventListener("pointermove", (event) => {
-    if (event.target === cross) return
-    const at = under(event)
-    pointAt(ui, state, at.hit && !at.hit.bar ? at.hit : null)
-    explain(ui, state, event, at)
-  })
-  world.addEventListener("pointerleave", () => {
-    pointAt(ui, state, null)
-    ui.tip.hide()
-  })
-  world.addEventListener("click", (event) => {
-    if (event.target === cross) return
-    const { hit } = under(event)
-    if (!hit) act.release()
-    else if (!hit.bar) act.pin(hit.side, hit.position)
-  })
-  cross.onclick = () => act.away(Number(cross.dataset.position))
-  root.addEventListener("keydown", (event) => { if (event.key === "Escape") act.release() })
-  scroller.addEventListener("scroll", () => {
-    ui.tip.hide()
-    redraw(ui, state)
-  }, { passive: true })
-  const glide = (event) => {
-    const share = (event.clientY - map.getBoundingClientRect().top) / map.clientHeight
-    scroller.scrollTop = share * state.layout.height - scroller.clientHeight / 2
-  }
-  map.addEventListener("pointerdown", (event) => {
-    map.setPointerCapture(event.pointerId)
-    glide(event)
-  })
-  map.addEventListener("pointermove", (event) => { if (event.buttons) glide(event) })
-  // The theme's colours are read when drawing; when they change, so does this element's own.
-  root.addEventListener("transitionend", (event) => { if (event.target === root && state.layer) refresh(ui, state) })
-}
 
-function pointAt(ui, state, next) {
-  const before = state.pointed
-  if (before?.side === next?.side && before?.position === next?.position) return
-  state.pointed = next && { side: next.side, position: next.position }
-  redraw(ui, state)
-}
-
-// A note beside the mouse: over a bar, and over a token on the other side of a pinned one.
-function explain(ui, state, event, { x, hit }) {
-  const active = activeOf(state)
-  if (!active || !hit || hit.side === active.side) return ui.tip.hide()
-  const [query, key] = active.side === "queries" ? [active.position, hit.position] : [hit.position, active.position]
-  let pointed = -1
-  if (hit.bar) {
-    const { linesLeft, linesRight, token } = state.layout
-    const distance = hit.side === "keys" ? x - linesRight - token - GAP : linesLeft - token - GAP - x
-    const ends = segmentEnds(state.profile, hit.row, barScale(state.profile, state.layout).scale)
-    pointed = state.on[segmentAt(ends, distance)] ?? -1
-  }
-  const words = { ...state, tokens: state.data.tokens, sums: state.rows.sums, colours: state.theme.colours, causal: state.data.causal }
-  ui.tip.show(event, ...pairNote(query, key, words, pointed))
-}
-
-// ---- from the state to the screen ---------------------------------------------------------------
-
-function pinnedOf(view) {
-  if (view.from.length) return { side: "queries", position: view.from[0] - 1 }
-  return view.to.length ? { side: "keys", position: view.to[0] - 1 } : null
-}
-
-// The pinned token where it is on the screen, else the one pointed at.
-function activeOf({ view, shown, pointed }) {
-  const seen = (each) => each && shown[each.side].includes(each.position)
-  const pinned = pinnedOf(view)
-  return seen(pinned) ? pinned : seen(pointed) ? pointed : null
-}
-
-// Until the wanted layer is here, the one before stays; nothing is drawn twice.
-function refresh(ui, state) {
-  const { data, view } = state
-  const here = state.layers.get(wanted(view))
-  const changed = state.stamp !== data.stamp
-  state.stamp = data.stamp
-  if (here) state.layer = here
-  else if (changed) [state.layer] = state.layers.values()
-  ui.frame.setAttribute("aria-busy", String(!here))
-  state.theme = readTheme(ui.root, data)
-  const picture = JSON.stringify([view.pairs, view.hide, view.renorm, view.heads, view.without, view.from, view.to, view.least, state.preview, state.theme])
-  if ((here || changed) && (state.picture !== picture || state.drawnLayer !== state.layer || changed)) {
-    Object.assign(state, { picture, drawnLayer: state.layer })
-    prepare(state)
-    place(ui, state)
-  }
-  ui.panel.sync(view, { data, layer: state.layer, least: state.least, top: state.top, colours: state.theme.colours, waiting: !here, standalone: state.standalone })
-}
-
-function readTheme(root, data) {
-  const style = getComputedStyle(root)
-  const colour = (name) => style.getPropertyValue(`--st-${name}`).trim()
-  const [query, key] = colour("chart-categorical-colors").split(",")
-  root.style.setProperty("--atlas-query", query)
-  root.style.setProperty("--atlas-key", key)
-  const dark = luminance(parseColour(colour("background-color"))) < 0.2
-  return { query, key, ink: colour("text-color"), font: `12px ${style.fontFamily}`, colours: dark ? data.colours.dark : data.colours.light }
-}
-
-// What is shown: tokens, heads, steps, and the cells that are lines.
-function prepare(state) {
-  const { data, view, layer } = state
-  state.shown = shownTokens(data.tokens, view)
-  state.on = state.preview === null ? headsOn(view.heads, data.heads) : [state.preview]
-  const key = [view.pairs, view.hide, view.without].join()
-  if (view.renorm && (state.memo.key !== key || state.memo.layer !== layer)) {
-    state.memo = { key, layer, rows: renormalise(layer, state.shown) }
-  }
-  state.rows = view.renorm ? state.memo.rows : { steps: layer.steps, sums: null }
-  state.top = view.renorm ? 1 : layer.top
-  state.least = leastOf(view.least, state.rows.steps, layer.size, state.on, state.shown)
-  state.cells = strongestFirst(state.rows.steps, layer.size, state.on, state.shown, Math.max(1, Math.round(255 * state.least)))
-  state.finished = null
-}
-
-function place(ui, state) {
-  const { data, shown, on } = state
-  const whole = ui.root.clientWidth
-  const widest = widestToken(ui.root, data.tokens)
-  let layout = layOut(whole, widest, shown, on)
-  const tall = Math.max(240, window.innerHeight * VIEW)
-  const mapWidth = layout.height <= tall ? 0 : layout.phone ? MAP_WIDTH.phone : MAP_WIDTH.wide
-  if (mapWidth) layout = layOut(whole - mapWidth - SCROLLBAR, widest, shown, on)
-  state.layout = { ...layout, whole, mapWidth }
-  ui.map.hidden = !mapWidth
-  ui.scroller.style.height = `${Math.min(tall, Math.max(layout.height, 30))}px`
-  ui.scroller.style.width = `${layout.width + (mapWidth ? SCROLLBAR : 0)}px`
-  ui.world.style.height = `${layout.height}px`
-  const built = [data.stamp, shown.queries, shown.keys, whole].join("|")
-  if (state.built !== built) {
-    state.built = built
-    ui.columns.build(shown, data.tokens, state.layout)
-    drawHeading(ui, state)
-  }
-  redraw(ui, state)
-}
-
-// Width in pixels of the widest token, as the page's font draws it.
-function widestToken(root, tokens) {
-  const widthOf = textWidths(`600 14px ${getComputedStyle(root).fontFamily}`)
-  return tokens.reduce((widest, { display }) => Math.max(widest, widthOf(display)), 0)
-}
-
-// Names of the columns, and a line where the second sentence begins.
-function drawHeading({ heading, bounds }, { layout, shown, data }) {
-  heading.replaceChildren()
-  bounds.replaceChildren()
-  const { linesLeft, linesRight, token, width } = layout
-  make(heading, "span", "query", "from (query)").style.cssText = `right: ${layout.whole - linesLeft}px`
-  make(heading, "span", "key", "to (key)").style.cssText = `left: ${linesRight}px`
-  for (const [side, left, right] of [["queries", linesLeft - token, linesLeft], ["keys", linesRight, linesRight + token]]) {
-    const segments = shown[side].map((position) => data.tokens[position].segment)
-    const row = segments.indexOf(1)
-    if (row < 1) continue
-    const line = make(bounds, "div", "bound")
-    line.style.cssText = `top: ${row * layout.row}px; left: ${left}px; width: ${right - left}px`
-    for (const [name, className] of [["A", "above"], ["B", "below"]]) {
-      const label = make(line, "span", className, name)
-      label.style.cssText = side === "queries" ? "right: calc(100% + 4px)" : "left: calc(100% + 4px)"
-    }
-  }
-  if (bounds.children.length === 2 && bounds.children[0].style.top === bounds.children[1].style.top) {
-    const line = make(bounds, "div", "bound faint")
-    line.style.cssText = `top: ${bounds.children[0].style.top}; left: 0; width: ${width}px`
-  }
-}
-
-// Draws anew from the next frame on.
-function redraw(ui, state) {
-  state.drawn = 0
-  ui.sheet.dataset.drawn = "no"
-  if (!state.frame) state.frame = requestAnimationFrame(() => drawFrame(ui, state))
-}
-
-// One frame: everything the first time, then the lines that the frames before had no time for.
-function drawFrame(ui, state) {
-  state.frame = 0
-  const { layout, layer, theme } = state
-  const scrollTop = ui.scroller.scrollTop
-  const viewHeight = Math.min(ui.scroller.clientHeight, layout.height)
-  const pen = penOf(ui.sheet, layout.width, viewHeight)
-  const active = activeOf(state)
-  const picture = { cells: state.cells, steps: state.rows.steps, size: layer.size, layout, scrollTop, viewHeight, colours: theme.colours }
-  if (state.drawn === 0) {
+  /** Everything but the lines, and the order of these. @param {Pen} pen @param {Picture} picture */
+  beginPicture(pen, picture) {
+    const { layout, layer, theme, active, top, shown, finished } = this
+    const { scrollTop, viewHeight } = picture
     pen.clearRect(0, 0, layout.width, viewHeight)
-    tell(ui, state, active)
-    if (layout.mapWidth) drawMap(ui.map, { ...picture, shown: state.shown, ink: theme.ink, width: layout.mapWidth })
-    if (active) drawActive(pen, picture, state, active)
-    const cells = active ? cellsOf(state.cells, layer.size, active.side, active.position) : state.cells
-    state.lines = nearestFirst(cells, layer.size, layout.rowOf, ...rowsInView(layout, scrollTop, viewHeight))
-    if (!active && state.finished?.scrollTop === scrollTop) {
-      pen.drawImage(state.finished.image, 0, 0, layout.width, viewHeight)
-      state.drawn = state.lines.cells.length
+    this.readActive(active)
+    if (layout.mapWidth) drawMap(this.map, picture, this.cells, shown, layout.mapWidth)
+    if (active && this.profile) {
+      const tint = active.side === "queries" ? theme.key : theme.query
+      const style = { font: `12px ${theme.font}`, tint, format: (/** @type {number} */ weight) => weightText(weight, top) }
+      drawBars(pen, picture, this.profile, this.on, active.side, style)
     }
+    const cells = active ? cellsOf(this.cells, layer.size, active.side, active.position) : this.cells
+    this.lines = nearestFirst(cells, layer.size, layout.rowOf, ...rowsInView(layout, scrollTop, viewHeight))
+    if (active || finished?.scrollTop !== scrollTop) return
+    pen.drawImage(finished.image, 0, 0, layout.width, viewHeight)
+    this.drawn = this.lines.cells.length
   }
-  const { lines } = state
-  state.drawn = drawCells(pen, { ...picture, lines }, state.drawn, performance.now() + FRAME_MS)
-  if (state.drawn < lines.cells.length) {
-    state.frame = requestAnimationFrame(() => drawFrame(ui, state))
-    return
+
+  /** The sentence, the count, the token that stands out and its cross. @param {TokenAt | null} active */
+  readActive(active) {
+    const { data: { tokens }, shown, on, layer, rows, layout, cross, top } = this
+    const pinned = pinnedOf(this.state) !== null
+    this.profile = active && profileOf(layer, on, shown, active.side, active.position, rows.sums)
+    this.columns.mark(active, pinned)
+    const parts = active && this.profile
+      ? tokenSentence(active, { tokens, profile: this.profile, on, shown, top, pinned }) : [[this.idleSentence(), "hint"]]
+    this.sentence.replaceChildren(...parts.map(([text, className]) => make(null, "span", className, text)))
+    this.count.textContent = countSentence(this)
+    cross.hidden = !active
+    if (!active) return
+    const name = `Hide ${tokens[active.position].label} (Delete)`
+    describe(cross, { "data-position": active.position, title: name, "aria-label": name })
+    const row = layout.rowOf[active.side].get(active.position) ?? 0
+    const edge = active.side === "queries" ? layout.linesLeft - layout.token : layout.linesRight + layout.token
+    place(cross, { left: edge - 9, top: (row + 0.5) * layout.row - 9 })
   }
-  if (!active && state.finished?.scrollTop !== scrollTop) state.finished = { scrollTop, image: copyOf(ui.sheet) }
-  ui.sheet.dataset.drawn = `${layer.number + 1}`
-  askForNear(state)
+
+  idleSentence() {
+    if (!this.on.length) return "No head is on: turn one on above."
+    if (!this.shown.queries.length || !this.shown.keys.length) return "Every token is hidden: show some of them again."
+    return "Point at a token for its own lines and weights; click to keep it."
+  }
 }
 
+/** @param {State} state @returns {TokenAt | null} */
+function pinnedOf({ from, to }) {
+  if (from.length) return { side: "queries", position: from[0] - 1 }
+  return to.length ? { side: "keys", position: to[0] - 1 } : null
+}
+
+/** @param {TokenAt} token */
+function pinTo({ side, position }) {
+  return { from: side === "queries" ? [position + 1] : [], to: side === "keys" ? [position + 1] : [] }
+}
+
+/** @param {TokenAt | null} one @param {TokenAt | null} other */
+function isSame(one, other) {
+  return one?.side === other?.side && one?.position === other?.position
+}
+
+/** @param {State} state */
+function layerName({ weigh, layer }) {
+  return `${weigh} ${Number(layer) - 1}`
+}
+
+/** @param {HTMLCanvasElement} canvas */
 function copyOf(canvas) {
-  const copy = document.createElement("canvas")
+  const copy = make(null, "canvas")
   Object.assign(copy, { width: canvas.width, height: canvas.height })
-  const pen = /** @type {CanvasRenderingContext2D} */ (copy.getContext("2d", { willReadFrequently: true }))
-  pen.drawImage(canvas, 0, 0)
+  copy.getContext("2d", { willReadFrequently: true })?.drawImage(canvas, 0, 0)
   return copy
-}
-
-function drawActive(pen, picture, state, { side }) {
-  const { theme, top } = state
-  const tint = side === "queries" ? theme.key : theme.query
-  drawBars(pen, { ...picture, profile: state.profile, heads: state.on, side, ink: theme.ink, font: theme.font, tint, format: (weight) => weightText(weight, top) })
-}
-
-// The sentence, the count, the token that stands out and its cross.
-function tell(ui, state, active) {
-  const { data, shown, on, layer, rows, view, layout } = state
-  state.profile = active && profileOf(layer, on, shown, active.side, active.position, rows.sums)
-  const pinned = pinnedOf(view) !== null && active !== null
-  ui.columns.mark(active, pinned)
-  ui.sentence.replaceChildren()
-  const parts = active ? tokenSentence(active, { tokens: data.tokens, profile: state.profile, on, shown, top: state.top, pinned }) : [[idleSentence(state), "hint"]]
-  for (const [text, className] of parts) make(ui.sentence, "span", className, text)
-  ui.count.textContent = countSentence(state)
-  ui.cross.hidden = !active
-  if (!active) return
-  ui.cross.dataset.position = String(active.position)
-  ui.cross.title = `Hide ${data.tokens[active.position].label} (Delete)`
-  ui.cross.setAttribute("aria-label", ui.cross.title)
-  const left = active.side === "queries" ? layout.linesLeft - layout.token - 9 : layout.linesRight + layout.token - 9
-  ui.cross.style.cssText = `left: ${left}px; top: ${layout.rowOf[active.side].get(active.position) * layout.row + layout.row / 2 - 9}px`
-}
-
-function idleSentence({ shown, on }) {
-  if (!on.length) return "No head is on: turn one on above."
-  if (!shown.queries.length || !shown.keys.length) return "Every token is hidden: show some again."
-  return "Point at a token for its own lines and weights; click keeps it."
 }

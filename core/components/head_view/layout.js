@@ -1,87 +1,66 @@
-// Where things are in the head view's picture, in pixels, and what is at a point. No drawing here.
+// Where things are in the head view's picture, in pixels, and what is at a place.
 
-/** @import { Shown } from "./filters.js" */
+import { clamp } from "../shared/dom.js"
+
+/** @import { Shown, Side } from "./filters.js" */
 /** @typedef {ReturnType<typeof layOut>} Layout */
 
-const ROW = { roomy: 30, close: 25, dense: 22 } // height in pixels: up to 16, 64, and more tokens
-const PORTS = { step: 1.7, most: 0.62 } // between the ends of neighbouring heads; share of a row
+const ROW = { roomy: 30, close: 25, dense: 22 } // height in pixels: up to 16, up to 64, and more tokens
+const PORTS = { step: 1.7, maxShare: 0.62 } // pixels between the ends of neighbouring heads; share of a row
+const NUMBER_WIDTH = 40 // at the end of the longest bar
 export const GAP = 8 // between a token and its lines, and between a token and its bars
 
-// Columns from left to right: bars, tokens that attend, lines, tokens attended to, bars.
-/** @param {number} width @param {number} widestLabel @param {Shown} shown @param {number[]} heads */
+/** Columns from left to right: bars, tokens that attend, lines, tokens attended to, bars. @param {number} width @param {number} widestLabel @param {Shown} shown @param {number[]} heads */
 export function layOut(width, widestLabel, shown, heads) {
   const count = Math.max(shown.queries.length, shown.keys.length)
   const row = count <= 16 ? ROW.roomy : count <= 64 ? ROW.close : ROW.dense
   const phone = width < 560
   const token = Math.min(Math.max(44, widestLabel + 16), phone ? width * 0.24 : 170)
-  const lines = Math.min(Math.max(width * (phone ? 0.3 : 0.44), 80), 600)
-  const bar = Math.min(Math.max(0, (width - lines) / 2 - token), 250)
-  const left = (width - lines) / 2
+  const lines = clamp(width * (phone ? 0.3 : 0.44), 80, 600)
+  const linesLeft = (width - lines) / 2
+  /** @type {(positions: number[]) => Map<number, number>} */
+  const rows = (positions) => new Map(positions.map((position, i) => [position, i]))
   return {
-    width, row, token, bar, phone,
-    linesLeft: left, linesRight: left + lines,
-    height: count * row,
-    rowOf: { queries: rowsOf(shown.queries), keys: rowsOf(shown.keys) },
-    ports: portsOf(heads, row),
+    width, row, token, phone, linesLeft, linesRight: linesLeft + lines, bar: clamp(linesLeft - token, 0, 250), height: count * row,
+    rowOf: { queries: rows(shown.queries), keys: rows(shown.keys) }, ports: portsOf(heads, row),
   }
 }
 
-/** @param {number[]} positions */
-function rowsOf(positions) {
-  return new Map(positions.map((position, row) => [position, row]))
-}
-
-// Each head's lines end at a height of their own within the row, so that they lie side by side.
-/** @param {number[]} heads @param {number} row */
+/** Where each head's lines end within a row, so that they lie side by side. @param {number[]} heads @param {number} row */
 function portsOf(heads, row) {
-  const spread = Math.min(PORTS.step * (heads.length - 1), PORTS.most * row)
+  const spread = Math.min(PORTS.step * (heads.length - 1), PORTS.maxShare * row)
   const step = heads.length > 1 ? spread / (heads.length - 1) : 0
   return new Map(heads.map((head, i) => [head, row / 2 - spread / 2 + i * step]))
 }
 
-// What is at a point of the picture (y from the top of the first row): the part and the row.
-/** @param {Layout} layout @param {Shown} shown @param {number} x @param {number} y */
-export function hitAt(layout, shown, x, y) {
-  const row = Math.floor(y / layout.row)
-  const { linesLeft, linesRight, token } = layout
-  const part = x < linesLeft - token ? "queryBar"
-    : x < linesLeft ? "query"
-    : x <= linesRight ? "lines"
-    : x <= linesRight + token ? "key" : "keyBar"
-  const side = part.startsWith("query") ? "queries" : part.startsWith("key") ? "keys" : null
+/** The token or bar at a place; y counts from the top of the first row. @param {Layout} layout @param {Shown} shown @param {number} x @param {number} y */
+export function hitAt({ linesLeft, linesRight, token, row: height }, shown, x, y) {
+  /** @type {Side | null} */
+  const side = x < linesLeft ? "queries" : x > linesRight ? "keys" : null
+  const row = Math.floor(y / height)
   if (!side || row < 0 || row >= shown[side].length) return null
-  return { side, bar: part.endsWith("Bar"), row, position: shown[side][row] }
+  return { side, bar: x < linesLeft - token || x > linesRight + token, row, position: shown[side][row] }
 }
 
-// The first and one past the last row that can be seen.
-/** @param {Layout} layout @param {number} scrollTop @param {number} viewHeight @returns {[number, number]} */
-export function rowsInView(layout, scrollTop, viewHeight) {
-  return [Math.floor(scrollTop / layout.row), Math.ceil((scrollTop + viewHeight) / layout.row)]
+/** The first row in view and the one after the last. @param {Layout} layout @param {number} scrollTop @param {number} viewHeight @returns {[number, number]} */
+export function rowsInView({ row }, scrollTop, viewHeight) {
+  return [Math.floor(scrollTop / row), Math.ceil((scrollTop + viewHeight) / row)]
 }
 
-// The longest bar fills its column but for the number at its end.
-const NUMBER_WIDTH = 40
-
-// Ends of a stacked bar's segments, in pixels from its start: one a head, then scaled to fit.
-/** @param {Float64Array[]} profile @param {number} i @param {number} scale */
+/** Ends of the segments of a stacked bar, one per head, in pixels from its start. @param {Float64Array[]} profile @param {number} i @param {number} scale */
 export function segmentEnds(profile, i, scale) {
   let sum = 0
   return profile.map((row) => (sum += row[i]) * scale)
 }
 
-// The largest sum over heads, and pixels a unit of weight so that it fills the bar.
-/** @param {Float64Array[]} profile @param {Layout} layout */
-export function barScale(profile, layout) {
-  let largest = 0
-  for (let i = 0; i < (profile[0]?.length ?? 0); i++) {
-    largest = Math.max(largest, profile.reduce((sum, row) => sum + row[i], 0))
-  }
-  const room = Math.max(12, layout.bar - GAP - NUMBER_WIDTH)
-  return { largest, scale: largest > 0 ? room / largest : 0 }
+/** The largest sum over heads, and the pixels per unit at which its bar fills the column but for its number. @param {Float64Array[]} profile @param {Layout} layout */
+export function barScale(profile, { bar }) {
+  const sums = Array.from(profile[0] ?? [], (_, i) => segmentEnds(profile, i, 1).at(-1) ?? 0)
+  const largest = Math.max(0, ...sums)
+  return { largest, scale: largest > 0 ? Math.max(12, bar - GAP - NUMBER_WIDTH) / largest : 0 }
 }
 
-// Which head's segment is at `distance` pixels from the bar's start; -1 beyond its end.
-/** @param {number[]} ends @param {number} distance */
+/** Which head's segment is `distance` pixels from the bar's start; -1 beyond its end. @param {number[]} ends @param {number} distance */
 export function segmentAt(ends, distance) {
   return ends.findIndex((end) => distance <= end)
 }

@@ -1,116 +1,99 @@
 // The head view's controls: layer, sentences, weights, threshold, tokens, heads, and what a head does.
 
-import { make } from "../shared/dom.js"
-import { makeSegments, makeSlider, makeSwitch } from "./controls.js"
-import { LEAST, headsOn, headsWritten } from "./filters.js"
-import { makeSwatches } from "./swatches.js"
-import { roundText } from "./words.js"
+import { describe, make } from "../shared/dom.js"
+import { PAIRS } from "../shared/sentences.js"
+import { makeSegments, makeSlider, makeSwatches, makeSwitch } from "./controls.js"
+import { THRESHOLDS, headsOn, headsWritten } from "./filters.js"
 
-const SENTENCE_OPTIONS = [["all", "All"], ["aa", "A→A"], ["ab", "A→B"], ["ba", "B→A"], ["bb", "B→B"]]
-const SENTENCE_TITLES = { all: "Every token to every token", aa: "Within the first sentence", ab: "From the first sentence to the second", ba: "From the second sentence to the first", bb: "Within the second sentence" }
+/** @import { Data, HeadView, State } from "./head_view.js" */
+/** @typedef {ReturnType<typeof buildPanel>} Parts */
 
-// `act` has change(changes of the view) and preview(head | null).
-export function makePanel(root, foot, act) {
+/** Returns a function that shows the state in the controls. @param {HTMLElement} root @param {HTMLElement} foot for the threshold @param {HeadView} view */
+export function makePanel(root, foot, view) {
   const node = make(root, "div", "panel")
-  const least = makeSlider("Lines from", LEAST.length, (value) => act.change({ least: value ? String(LEAST[value - 1]) : "auto" }))
-  foot.append(least.node)
-  /** @type {any} */
-  const state = { built: "", parts: null, head: null }
-  return { sync(view, facts) {
-    const built = JSON.stringify([facts.data.stamp, facts.data.weigh, facts.data.layerCount, facts.standalone])
-    if (built !== state.built) {
-      state.built = built
-      node.replaceChildren()
-      state.parts = { least, ...buildPanel(node, view, facts, act, (head) => {
-        state.head = head
-        drawAbout(state.parts, view, facts, head)
-        act.preview(head)
-      }) }
-    }
-    syncPanel(state.parts, view, facts)
-    drawAbout(state.parts, view, facts, state.head)
-  } }
+  const threshold = makeSlider("Lines from", THRESHOLDS.length, (value) => view.change({ least: value ? String(THRESHOLDS[value - 1]) : "auto" }))
+  foot.append(threshold.node)
+  let built = ""
+  /** @type {Parts} */
+  let parts
+  return () => {
+    const { data, state, layer, threshold: share, top } = view
+    const standalone = view.component.standalone === true
+    const wanted = JSON.stringify([data.stamp, data.weigh, data.layerCount])
+    if (built !== wanted) parts = buildPanel(node, view, data, standalone)
+    built = wanted
+    const isAuto = state.least === "auto"
+    const text = share === 0 ? "any" : String(Number((share * top).toPrecision(3)))
+    threshold.sync(isAuto ? 0 : 1 + THRESHOLDS.indexOf(share), isAuto ? `${text}, automatic` : text)
+    parts.layer.sync(Number(state.layer) - 1, `${state.layer} of ${data.layerCount}${view.isWaiting ? " …" : ""}`)
+    parts.pairs?.sync(state.pairs)
+    parts.weigh.sync(state.weigh)
+    parts.hide.sync(state.hide)
+    parts.renorm.sync(state.renorm)
+    parts.heads.sync(headsOn(state.heads, data.heads), view.theme.colours)
+    describe(parts.what, { "aria-expanded": state.what })
+    drawHidden(parts.hidden, view, state, data)
+    drawAbout(parts.about, state, data, layer.number, view.pointedHead)
+  }
 }
 
-function buildPanel(node, view, { data, standalone }, { change }, point) {
-  const first = make(node, "div", "line")
-  const second = make(node, "div", "line")
-  const parts = {}
-  const add = (line, name, part) => {
-    parts[name] = part
-    line.append(part.node)
-  }
-  add(first, "layer", makeSlider("Layer", data.layerCount - 1, (value) => change({ layer: String(value + 1) })))
-  if (standalone) parts.layer.input.disabled = Object.keys(data.sent).length < data.layerCount
-  if (data.tokens.some(({ segment }) => segment === 1)) {
-    const options = SENTENCE_OPTIONS.map(([value, label]) => ({ value, label, title: SENTENCE_TITLES[value] }))
-    add(first, "filter", makeSegments("Sentences", options, (value) => change({ pairs: value })))
-  }
+/** @param {HTMLElement} node @param {HeadView} view @param {Data} data @param {boolean} standalone */
+function buildPanel(node, view, data, standalone) {
+  node.replaceChildren()
+  const [first, second] = [make(node, "div", "line"), make(node, "div", "line")]
+  const layer = makeSlider("Layer", data.layerCount - 1, (value) => view.change({ layer: String(value + 1) }))
+  if (standalone) layer.input.disabled = Object.keys(data.sent).length < data.layerCount
+  const hasPair = data.tokens.some(({ segment }) => segment === 1)
+  const pairs = hasPair ? makeSegments("Sentences", PAIRS, (value) => view.change({ pairs: value })) : null
   const weighs = data.weighs.filter(({ value }) => !standalone || value === data.weigh)
-  add(first, "weigh", makeSegments("Weights", weighs, (value) => change({ weigh: value })))
-  const switches = make(first, "div", "control switches")
-  add(switches, "hide", makeSwitch("Hide special tokens", "Tokens the tokenizer added, such as [CLS]", (hide) => change({ hide })))
-  add(switches, "renorm", makeSwitch("Renormalise rows", "Divide each row by what is left of it in the tokens shown", (renorm) => change({ renorm })))
-  add(second, "heads", makeSwatches((heads) => {
-    point(null)
-    change({ heads: headsWritten(heads, data.heads) })
-  }, point))
-  parts.what = make(parts.heads.few, "button", "plain", "What does this head do?")
-  parts.what.onclick = () => change({ what: !view.what })
-  parts.what.hidden = standalone && !data.scoreNames.length
-  parts.about = make(node, "div", "about")
-  parts.about.id = "about"
-  parts.what.setAttribute("aria-controls", "about")
-  parts.away = make(node, "div", "away")
-  parts.restore = (without) => change({ without })
-  return parts
+  const weigh = makeSegments("Weights", weighs, (value) => view.change({ weigh: value }))
+  const hide = makeSwitch("Hide special tokens", "Tokens the tokenizer added, such as [CLS]", (on) => view.change({ hide: on }))
+  const renorm = makeSwitch("Renormalise rows", "Divide each row by what remains of it in the tokens shown", (on) => view.change({ renorm: on }))
+  const heads = makeSwatches(data.heads, (on) => {
+    view.pointAtHead(null)
+    view.change({ heads: headsWritten(on, data.heads) })
+  }, (head) => view.pointAtHead(head))
+  first.append(layer.node, ...(pairs ? [pairs.node] : []), weigh.node)
+  make(first, "div", "control switches").append(hide.node, renorm.node)
+  second.append(heads.node)
+  const what = make(heads.few, "button", "plain", "What does this head do?")
+  what.onclick = () => view.change({ what: !view.state.what })
+  what.hidden = standalone && !data.scoreNames.length
+  const about = describe(make(node, "div", "about"), { id: "about" })
+  describe(what, { "aria-controls": "about" })
+  return { layer, pairs, weigh, hide, renorm, heads, what, about, hidden: make(node, "div", "away") }
 }
 
-function syncPanel(parts, view, { data, least, top, colours, waiting }) {
-  parts.layer.sync(Number(view.layer) - 1, `${view.layer} of ${data.layerCount}${waiting ? " …" : ""}`)
-  parts.filter?.sync(view.pairs)
-  parts.weigh.sync(view.weigh)
-  const auto = view.least === "auto"
-  parts.least.sync(auto ? 0 : 1 + LEAST.indexOf(least), (least === 0 ? "any" : roundText(least * top)) + (auto ? ", automatic" : ""))
-  parts.hide.sync(view.hide)
-  parts.renorm.sync(view.renorm)
-  parts.heads.sync(headsOn(view.heads, data.heads), data.heads, colours)
-  parts.what.setAttribute("aria-expanded", String(view.what))
-  drawAway(parts, view, data)
-}
-
-// Tokens clicked away, each with the way back.
-function drawAway(parts, view, data) {
-  parts.away.hidden = view.without.length === 0
-  parts.away.replaceChildren()
-  if (!view.without.length) return
-  make(parts.away, "span", "control-label", "Hidden")
-  for (const number of view.without) {
-    const button = make(parts.away, "button", "chip", `${data.tokens[number - 1].label} ×`)
+/** The tokens that a person has hidden, each with the way back. @param {HTMLElement} node @param {HeadView} view @param {State} state @param {Data} data */
+function drawHidden(node, view, { without }, { tokens }) {
+  node.hidden = without.length === 0
+  node.replaceChildren()
+  if (node.hidden) return
+  make(node, "span", "control-label", "Hidden")
+  for (const number of without) {
+    const button = make(node, "button", "chip", `${tokens[number - 1].label} ×`)
     button.title = "Show this token again"
-    button.onclick = () => parts.restore(view.without.filter((each) => each !== number))
+    button.onclick = () => view.change({ without: view.state.without.filter((each) => each !== number) })
   }
-  const every = make(parts.away, "button", "plain", "Show all")
-  every.onclick = () => parts.restore([])
+  make(node, "button", "plain", "Show all").onclick = () => view.change({ without: [] })
 }
 
-// The numbers of the head pointed at, else of the only one that is on, in one line.
-function drawAbout({ about }, view, { data, layer }, pointed) {
-  about.hidden = !view.what
-  if (!view.what) return
-  const on = headsOn(view.heads, data.heads)
+/** The scores of the head that is pointed at, else of the only one that is on. @param {HTMLElement} node @param {State} state @param {Data} data @param {number} layer @param {number | null} pointed */
+function drawAbout(node, { what, heads }, { scoreNames, scoreNotes, scores, heads: count }, layer, pointed) {
+  node.hidden = !what
+  node.replaceChildren()
+  if (!what) return
+  const on = headsOn(heads, count)
   const head = pointed ?? (on.length === 1 ? on[0] : null)
-  about.replaceChildren()
-  if (!data.scoreNames.length || head === null) {
-    const measured = data.scoreNames.length > 0
-    make(about, "span", "hint", measured ? "Point at a head's number, or double-click one to see it alone." : "Measuring the heads of all layers …")
-    return
+  if (!scoreNames.length) make(node, "span", "hint", "Measuring the heads of all layers …")
+  else if (head === null) make(node, "span", "hint", "Point at a head's number, or double-click one to see it alone.")
+  else {
+    make(node, "b", "", `L${layer + 1} H${head + 1}`)
+    scoreNames.forEach((name, i) => {
+      const value = scores[(layer * count + head) * scoreNames.length + i]
+      const part = make(node, "span", "score", `${name} `)
+      part.title = scoreNotes[i]
+      make(part, "b", "", Number.isNaN(value) ? "–" : value.toFixed(2))
+    })
   }
-  make(about, "b", "", `L${layer.number + 1} H${head + 1}`)
-  data.scoreNames.forEach((name, i) => {
-    const value = data.scores[(layer.number * data.heads + head) * data.scoreNames.length + i]
-    const part = make(about, "span", "score", `${name} `)
-    part.title = data.scoreNotes[i]
-    make(part, "b", "", Number.isNaN(value) ? "–" : value.toFixed(2))
-  })
 }

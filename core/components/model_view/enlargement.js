@@ -1,17 +1,37 @@
-// A head's tile made large beside the pointer: its name, its tokens, its strongest pairs. Once the
-// pointer has rested it stays where it is and can be entered; pointing at a token there leaves only
-// that token's attention.
+// A head's tile enlarged beside the pointer: its name, its tokens, its strongest pairs. Once the pointer has rested, it
+// stays where it is and can be entered; pointing at a token there leaves only that token's attention.
 
-import { make } from "../shared/dom.js"
+import { describe, make, place, placeOf, sizeCanvas, strokeLine } from "../shared/dom.js"
 import { besidePoint } from "./tile_grid.js"
 import { fillImage, pictureOf } from "./tiles.js"
 
-const ENLARGED = { side: 236, most: 92, row: 12.5, rows: 26, gap: 6, pad: 7 } // pixels; `rows` get labels, more do not
+/** @import { Theme } from "../shared/scales.js" */
+/** @import { Data, Pair } from "./model_view.js" */
+/** @import { Picture } from "./tiles.js" */
+/**
+ * @typedef {CanvasRenderingContext2D} Pen
+ * @typedef {{side: "rows" | "columns", index: number}} Token of the enlarged tile
+ * @typedef {{left: number, top: number, width: number, height: number, label: number}} Area of the picture in its canvas; label: room for names
+ * @typedef {object} Head
+ * @property {string} title
+ * @property {string} score
+ * @property {Pair[]} pairs
+ * @property {Data} data
+ * @property {Theme} theme
+ * @property {Uint8Array} tile
+ * @property {Uint32Array} ramp
+ * @property {(picture: Picture, tile: Uint8Array, thickness: number) => void} draw
+ */
+
+const SIDE = 236 // pixels of the picture, at least
+const LABEL = { max: 92, row: 12.5, maxRows: 26, gap: 6 } // pixels; texts of more than `maxRows` tokens label only the strongest pairs
+const PADDING = 7
 const WAITING = "Rest here, then point at its tokens."
 const READY = "Point at a token: its attention alone."
 
+/** @param {HTMLElement} parent */
 export function createPanel(parent) {
-  const panel = make(parent, "div", "panel")
+  const panel = describe(make(parent, "div", "panel"), { "aria-hidden": true }) // the cell's own label says the same
   const heading = make(panel, "div", "heading")
   const title = make(heading, "b", "title")
   const score = make(heading, "span", "about")
@@ -19,44 +39,52 @@ export function createPanel(parent) {
   const list = make(panel, "ol", "pairs")
   const note = make(panel, "div", "note")
   panel.hidden = true
-  panel.setAttribute("aria-hidden", "true") // the cell's own label says the same
-  /** @type {any} */
-  const state = { head: null, area: null, pointed: "" }
-  const place = (point) => {
+  /** @type {Head} */
+  let head
+  /** @type {Area} */
+  let area
+  let pointed = "" // the token that is shown alone
+  /** @type {(token: Token | null) => string} */
+  const nameOf = (token) => (token ? `${token.side} ${token.index}` : "")
+  const isSettled = () => panel.classList.contains("settled")
+  /** @param {{left: number, right: number, top: number}} point */
+  const move = (point) => {
     const { width, height } = panel.getBoundingClientRect()
-    const { left, top } = besidePoint(point, { width, height }, { width: window.innerWidth, height: window.innerHeight })
-    panel.style.left = `${left}px`
-    panel.style.top = `${top}px`
+    place(panel, besidePoint(point, { width, height }, { width: window.innerWidth, height: window.innerHeight }))
   }
-  const draw = (point) => {
-    const { head } = state
-    const pairs = point ? pairsOfToken(head.data, head.tile, point) : head.pairs
-    state.pointed = point ? `${point.side} ${point.index}` : ""
-    score.textContent = point ? aloneText(head.data, point) : head.score
-    state.area = drawEnlarged(canvas, head, pairs, point)
+  /** @param {Token | null} token */
+  const draw = (token) => {
+    const pairs = token ? pairsOfToken(head, token) : head.pairs
+    pointed = canvas.dataset.alone = nameOf(token)
+    score.textContent = token ? `only ${head.data[token.side][token.index]}, ${token.side === "rows" ? "attending" : "attended to"}` : head.score
+    area = drawEnlarged(canvas, head, pairs, token)
     list.replaceChildren(...pairs.map(pairLine))
   }
+  /** @param {PointerEvent} event */
   const pointAt = (event) => {
-    const point = panel.classList.contains("settled") ? tokenAt(canvas, state, event) : null
-    canvas.style.cursor = point ? "default" : ""
-    if ((point ? `${point.side} ${point.index}` : "") !== state.pointed) draw(point)
+    const token = isSettled() ? tokenAt(canvas, head.data, area, event) : null
+    canvas.style.cursor = token ? "default" : ""
+    if (nameOf(token) !== pointed) draw(token)
   }
-  canvas.addEventListener("pointermove", pointAt)
-  canvas.addEventListener("pointerdown", pointAt) // a finger does not move first
-  canvas.addEventListener("pointerleave", (event) => { if (state.pointed && event.pointerType !== "touch") draw(null) })
-  panel.addEventListener("mousedown", (event) => event.preventDefault()) // the tile keeps the focus
+  canvas.onpointermove = pointAt
+  canvas.onpointerdown = pointAt // a finger does not move first
+  canvas.onpointerleave = (event) => { if (pointed && event.pointerType !== "touch") draw(null) }
+  panel.onmousedown = (event) => event.preventDefault() // the tile keeps the focus
   return {
     node: panel,
-    show(head) {
-      state.head = head
+    /** @param {Head} shown */
+    show(shown) {
+      head = shown
       title.textContent = head.title
       note.textContent = WAITING
       panel.classList.remove("settled")
       panel.hidden = false
       draw(null)
     },
-    follow(x, y) { if (!panel.hidden && !panel.classList.contains("settled")) place({ left: x, right: x, top: y + 8 }) },
-    beside(box) { place({ left: box.left, right: box.right, top: box.top }) },
+    /** @param {number} x @param {number} y */
+    follow(x, y) { if (!panel.hidden && !isSettled()) move({ left: x, right: x, top: y + 8 }) },
+    /** @param {DOMRect} box */
+    beside(box) { move(box) },
     settle() {
       if (panel.hidden) return
       panel.classList.add("settled")
@@ -66,174 +94,147 @@ export function createPanel(parent) {
       panel.hidden = true
       panel.classList.remove("settled")
     },
-    isSettled: () => panel.classList.contains("settled"),
+    isSettled,
+    /** @param {string} name */
     isShown: (name) => !panel.hidden && title.textContent === name,
   }
 }
 
-// The token whose name is under the pointer, {side, index}; null over the picture.
-function tokenAt(canvas, { head, area }, event) {
-  const box = canvas.getBoundingClientRect()
-  const [x, y] = [event.clientX - box.left - area.left, event.clientY - box.top - area.top]
-  const { rows, columns, draw } = head.data
-  const lines = draw === "lines"
-  const at = (side, share, names) => (share >= 0 && share < 1 ? { side, index: Math.floor(share * names.length) } : null)
-  if (x < 0) return at("rows", y / area.height, rows)
-  if (lines && x >= area.width) return at("columns", y / area.height, columns)
-  return !lines && y < 0 ? at("columns", x / area.width, columns) : null
+/** The token whose name is under the pointer; null over the picture. @param {HTMLCanvasElement} canvas @param {Data} data @param {Area} area @param {PointerEvent} event @returns {Token | null} */
+function tokenAt(canvas, { rows, columns, draw }, area, event) {
+  const { x, y } = placeOf(canvas, event)
+  const [across, down] = [(x - area.left) / area.width, (y - area.top) / area.height]
+  /** @type {(side: "rows" | "columns", share: number, count: number) => Token | null} */
+  const token = (side, share, count) => (share >= 0 && share < 1 ? { side, index: Math.floor(share * count) } : null)
+  if (across < 0) return token("rows", down, rows.length)
+  if (draw === "lines") return across >= 1 ? token("columns", down, columns.length) : null
+  return down < 0 ? token("columns", across, columns.length) : null
 }
 
-// The strongest pairs of one token, by the tile's bytes: near the weights, which are not here. Where a
-// cell is a block of tokens, its largest weight.
-function pairsOfToken(data, tile, { side, index }) {
+/** The strongest pairs of one token, from the tile's bytes: close to the weights, which are not sent. @param {Head} head @param {Token} token @returns {Pair[]} */
+function pairsOfToken({ data, tile }, token) {
   const [down, across] = data.block
-  const byRow = side === "rows"
-  const own = Math.floor(index / (byRow ? down : across))
-  const others = Array.from({ length: byRow ? data.shape.columns : data.shape.rows }, (_, other) => {
-    const [row, column] = byRow ? [own, other] : [other, own]
-    return { row: row * down, column: column * across, byte: tile[row * data.shape.columns + column] }
-  })
-  const best = others.filter(({ byte }) => byte > 0).sort((a, b) => b.byte - a.byte).slice(0, 3)
-  return best.map(({ row, column, byte }) => {
-    const weight = (byte / 255) ** 2
-    const near = weight < 0.005 ? "under 0.01" : `about ${weight.toFixed(2)}`
-    return { from: cellName(data.rows, row, down), to: cellName(data.columns, column, across), row, column, text: near }
+  const alone = aloneTile(data, tile, token)
+  const strongest = [...alone.keys()].filter((cell) => alone[cell]).sort((a, b) => alone[b] - alone[a] || a - b).slice(0, 3)
+  return strongest.map((cell) => {
+    const [row, column] = [Math.floor(cell / data.shape.columns) * down, (cell % data.shape.columns) * across]
+    const weight = (alone[cell] / 255) ** 2
+    const text = weight < 0.005 ? "under 0.01" : `about ${weight.toFixed(2)}`
+    return { from: blockName(data.rows, row, down), to: blockName(data.columns, column, across), row, column, text }
   })
 }
 
-function cellName(names, first, count) {
+/** @param {string[]} names @param {number} first @param {number} count */
+function blockName(names, first, count) {
   const last = Math.min(first + count, names.length) - 1
   return last > first ? `${names[first]} … ${names[last]}` : names[first]
 }
 
-function aloneText({ rows, columns }, { side, index }) {
-  return side === "rows" ? `only ${rows[index]}, attending` : `only ${columns[index]}, attended to`
+/** The tile with all cells but a token's at zero. @param {Data} data @param {Uint8Array} tile @param {Token} token */
+function aloneTile({ shape, block }, tile, { side, index }) {
+  const isRow = side === "rows"
+  const line = Math.floor(index / block[isRow ? 0 : 1])
+  return tile.map((byte, cell) => ((isRow ? Math.floor(cell / shape.columns) : cell % shape.columns) === line ? byte : 0))
 }
 
-// The tile with all cells but a token's at zero.
-function aloneTile(data, tile, { side, index }) {
-  const { rows, columns } = data.shape
-  const alone = new Uint8Array(tile.length)
-  if (side === "rows") {
-    const start = Math.floor(index / data.block[0]) * columns
-    alone.set(tile.subarray(start, start + columns), start)
-  } else {
-    const column = Math.floor(index / data.block[1])
-    for (let cell = column; cell < rows * columns; cell += columns) alone[cell] = tile[cell]
-  }
-  return alone
-}
-
-function pairLine({ from, to, weight, text }) {
+/** @param {Pair} pair */
+function pairLine({ from, to, text }) {
   const line = make(null, "li")
-  for (const [className, words] of [["from", from], ["", " → "], ["to", to], ["weight", text ?? written(weight)]]) {
-    make(line, "span", className, words)
-  }
+  for (const [className, words] of [["from", from], ["", " → "], ["to", to], ["weight", text]]) make(line, "span", className, words)
   return line
 }
 
-// Returns where the picture lies in the canvas; names of tokens stand around it.
-function drawEnlarged(canvas, { data, theme, ramp, tile, draw }, pairs, point) {
-  const lines = data.draw === "lines"
-  const all = Math.max(data.rows.length, data.columns.length) <= ENLARGED.rows
-  const high = Math.max(ENLARGED.side, all ? data.rows.length * ENLARGED.row : 0)
-  const pen = canvas.getContext("2d", { willReadFrequently: true })
+/** Returns where the picture lies in the canvas; names of tokens surround it. @param {HTMLCanvasElement} canvas @param {Head} head @param {Pair[]} pairs @param {Token | null} token @returns {Area} */
+function drawEnlarged(canvas, { data, theme, ramp, tile, draw }, pairs, token) {
+  const hasLines = data.draw === "lines"
+  const isSmall = Math.max(data.rows.length, data.columns.length) <= LABEL.maxRows
+  const height = Math.max(SIDE, isSmall ? data.rows.length * LABEL.row : 0)
   const font = `11px ${getComputedStyle(canvas).fontFamily}`
-  pen.font = font
-  const label = all ? widestLabel(pen, [...data.rows, ...data.columns]) : ENLARGED.most
-  const area = { left: label, top: lines ? ENLARGED.pad : label, width: lines ? ENLARGED.side - 36 : high, height: high, label }
+  const label = isSmall ? widestLabel(canvas, font, [...data.rows, ...data.columns]) : LABEL.max
+  const area = { left: label, top: hasLines ? PADDING : label, width: hasLines ? SIDE - 36 : height, height, label }
   const ratio = window.devicePixelRatio || 1
-  const [wide, tall] = [area.left + area.width + (lines ? label : ENLARGED.gap), area.top + area.height + ENLARGED.pad]
-  Object.assign(canvas, { width: Math.round(wide * ratio), height: Math.round(tall * ratio) })
-  Object.assign(canvas.style, { width: `${wide}px`, height: `${tall}px` })
-  canvas.dataset.alone = point ? `${point.side} ${point.index}` : ""
-  const picture = pictureOf(area.width * ratio, area.height * ratio)
-  draw(picture, point ? aloneTile(data, tile, point) : tile, 1.3 * ratio)
+  const wide = label + area.width + (hasLines ? label : LABEL.gap)
+  const pen = sizeCanvas(canvas, wide, area.top + height + PADDING, { willReadFrequently: true })
+  pen.clearRect(0, 0, canvas.width, canvas.height)
+  const picture = pictureOf(area.width * ratio, height * ratio)
+  draw(picture, token ? aloneTile(data, tile, token) : tile, 1.3 * ratio)
   const image = pen.createImageData(picture.width, picture.height)
   fillImage(image, picture, ramp)
   pen.putImageData(image, Math.round(area.left * ratio), Math.round(area.top * ratio))
-  pen.setTransform(ratio, 0, 0, ratio, 0, 0)
-  pen.font = font
-  pen.fillStyle = theme.ink
-  pen.strokeStyle = theme.ink
-  pen.textBaseline = "middle"
-  if (!lines) markCells(pen, area, data, pairs)
-  drawBoundaries(pen, area, data, lines)
-  writeTokens(pen, area, data, pairs, all, lines, point)
+  Object.assign(pen, { font, fillStyle: theme.ink, strokeStyle: theme.ink, textBaseline: "middle" })
+  if (!hasLines) markCells(pen, area, data, pairs)
+  drawBoundaries(pen, area, data)
+  writeTokens(pen, area, data, pairs, token, isSmall)
   return area
 }
 
-function widestLabel(pen, names) {
-  const widest = Math.max(24, ...names.map((name) => pen.measureText(name).width))
-  return Math.ceil(Math.min(ENLARGED.most, widest + 2 * ENLARGED.gap))
+/** @param {HTMLCanvasElement} canvas @param {string} font @param {string[]} names */
+function widestLabel(canvas, font, names) {
+  const pen = sizeCanvas(canvas, 1, 1, { willReadFrequently: true })
+  pen.font = font
+  return Math.ceil(Math.min(LABEL.max, Math.max(24, ...names.map((name) => pen.measureText(name).width)) + 2 * LABEL.gap))
 }
 
-// A frame round each of the strongest cells.
-function markCells(pen, area, data, pairs) {
-  const [across, down] = [area.width / data.shape.columns, area.height / data.shape.rows]
+/** A frame around each of the strongest cells. @param {Pen} pen @param {Area} area @param {Data} data @param {Pair[]} pairs */
+function markCells(pen, area, { shape, block }, pairs) {
+  const [across, down] = [area.width / shape.columns, area.height / shape.rows]
   pen.lineWidth = 1.2
   for (const { row, column } of pairs) {
-    const [y, x] = [Math.floor(row / data.block[0]), Math.floor(column / data.block[1])]
-    pen.strokeRect(area.left + x * across - 1, area.top + y * down - 1, across + 2, down + 2)
+    const [x, y] = [Math.floor(column / block[1]) * across, Math.floor(row / block[0]) * down]
+    pen.strokeRect(area.left + x - 1, area.top + y - 1, across + 2, down + 2)
   }
 }
 
-// Where the second sentence begins.
-function drawBoundaries(pen, area, { starts, rows, columns }, lines) {
-  const [y, x] = [(starts[0] / rows.length) * area.height, (starts[1] / columns.length) * (lines ? area.height : area.width)]
-  const line = (fromX, fromY, toX, toY) => {
-    pen.beginPath()
-    pen.moveTo(area.left + fromX, area.top + fromY)
-    pen.lineTo(area.left + toX, area.top + toY)
-    pen.stroke()
-  }
-  pen.lineWidth = 1
-  pen.globalAlpha = 0.55
+/** Where the second sentence begins. @param {Pen} pen @param {Area} area @param {Data} data */
+function drawBoundaries(pen, { left, top, width, height, label }, { starts, rows, columns, draw }) {
+  const y = top + (starts[0] / rows.length) * height
+  Object.assign(pen, { lineWidth: 1, globalAlpha: 0.55 })
   pen.setLineDash([3, 3])
-  if (starts[0] > 0) line(-area.label, y, lines ? 0 : area.width, y)
-  if (starts[1] > 0 && lines) line(area.width, x, area.width + area.label, x)
-  if (starts[1] > 0 && !lines) line(x, -area.label, x, area.height)
+  if (starts[0] > 0) strokeLine(pen, left - label, y, draw === "lines" ? left : left + width, y)
+  if (starts[1] > 0 && draw === "lines") {
+    const right = top + (starts[1] / columns.length) * height
+    strokeLine(pen, left + width, right, left + width + label, right)
+  } else if (starts[1] > 0) {
+    const x = left + (starts[1] / columns.length) * width
+    strokeLine(pen, x, top - label, x, top + height)
+  }
   pen.setLineDash([])
   pen.globalAlpha = 1
 }
 
-// The tokens beside the picture: all of them where there is room, else those of the strongest pairs.
-function writeTokens(pen, area, data, pairs, all, lines, point) {
-  const of = (names, chosen, extent) => {
-    const shown = all ? names.map((_, index) => index) : [...new Set(chosen)].sort((a, b) => a - b)
+/** The tokens beside the picture: all of them if there is room, else those of the strongest pairs. @param {Pen} pen @param {Area} area @param {Data} data @param {Pair[]} pairs @param {Token | null} token @param {boolean} isSmall */
+function writeTokens(pen, area, data, pairs, token, isSmall) {
+  /** @type {(side: "rows" | "columns", strong: number[], extent: number, write: (place: number, text: string) => void) => void} */
+  const write = (side, strong, extent, put) => {
+    const names = data[side]
+    const chosen = new Set(token?.side === side ? [...strong, token.index] : strong)
     let last = -Infinity
-    return shown.map((index) => {
-      const at = Math.max(((index + 0.5) / names.length) * extent, all ? 0 : last + 12)
-      last = at
-      return { text: names[index], at, strong: chosen.includes(index) }
-    })
+    for (const index of isSmall ? names.keys() : [...chosen].sort((a, b) => a - b)) {
+      last = Math.max(((index + 0.5) / names.length) * extent, isSmall ? 0 : last + 12)
+      pen.globalAlpha = chosen.has(index) ? 1 : 0.62
+      put(last, shortened(pen, names[index], area.label - LABEL.gap - 2))
+    }
+    pen.globalAlpha = 1
   }
-  const put = (x, y, { text, strong }, align, turned) => {
+  const [right, top] = [area.left + area.width + LABEL.gap, area.top - LABEL.gap]
+  pen.textAlign = "right"
+  write("rows", pairs.map(({ row }) => row), area.height, (y, text) => pen.fillText(text, area.left - LABEL.gap, area.top + y + 0.5))
+  pen.textAlign = "left"
+  const columns = pairs.map(({ column }) => column)
+  if (data.draw === "lines") write("columns", columns, area.height, (y, text) => pen.fillText(text, right, area.top + y + 0.5))
+  else write("columns", columns, area.width, (x, text) => {
     pen.save()
-    pen.translate(x, y)
-    if (turned) pen.rotate(-Math.PI / 2)
-    pen.textAlign = align
-    pen.globalAlpha = strong ? 1 : 0.62
-    pen.fillText(shortened(pen, text, area.label - ENLARGED.gap - 2), 0, 0.5)
+    pen.translate(area.left + x, top)
+    pen.rotate(-Math.PI / 2)
+    pen.fillText(text, 0, 0.5)
     pen.restore()
-  }
-  const chosen = (side, own) => [...pairs.map((pair) => pair[own]), ...(point?.side === side ? [point.index] : [])]
-  const rows = of(data.rows, chosen("rows", "row"), area.height)
-  const columns = of(data.columns, chosen("columns", "column"), lines ? area.height : area.width)
-  for (const row of rows) put(area.left - ENLARGED.gap, area.top + row.at, row, "right", false)
-  for (const column of columns) {
-    if (lines) put(area.left + area.width + ENLARGED.gap, area.top + column.at, column, "left", false)
-    else put(area.left + column.at, area.top - ENLARGED.gap, column, "left", true)
-  }
+  })
 }
 
+/** @param {Pen} pen @param {string} text @param {number} width in pixels */
 function shortened(pen, text, width) {
   if (pen.measureText(text).width <= width) return text
   const letters = [...text]
   while (letters.length > 1 && pen.measureText(`${letters.join("")}…`).width > width) letters.pop()
   return `${letters.join("")}…`
-}
-
-export function written(weight) {
-  return weight >= 0.01 ? weight.toFixed(3) : weight.toPrecision(2)
 }

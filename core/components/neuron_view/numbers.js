@@ -1,6 +1,5 @@
 // One head's numbers: scores, softmax, what each dimension contributes. The same definitions as
-// core/analysis/neuron.py. Pure functions: nothing here draws or keeps state.
-// A head is {q, k: Float32Array, tokens, dim, scaling, softcap, causal, mask, allowed}.
+// core/analysis/neuron.py. Pure.
 
 /**
  * @typedef {object} Head
@@ -13,6 +12,9 @@
  * @property {boolean} causal
  * @property {string[]} labels
  * @property {number[]} segments
+ * @property {string} where the name of the head
+ * @property {number} keyHead from 1
+ * @property {[number, number]} sharers the first and last query head, from 1, that use the key head
  * @property {{vectors: number, products: number}} limits where colours end
  * @property {Float32Array} [mask]
  * @property {Uint8Array} [allowed]
@@ -23,21 +25,19 @@ export const TOLERANCE = 0.1 // of a dot product: how near a sum of some contrib
 const ROUNDING = 1e-6 // of the contributions' sizes together: a sum below it is float32's own noise
 const SAMPLED = 50000 // products at most that the colour scale is measured on
 
-// What is added to a score: 0, -Infinity where not permitted, or the model's own number.
-/** @param {Head} head @param {number} query @param {number} key */
+/** What is added to a score: 0, -Infinity where not permitted, or the model's own number. @param {Head} head @param {number} query @param {number} key */
 function maskOf(head, query, key) {
   if (head.mask) return head.mask[query * head.tokens + key]
   if (head.allowed) return head.allowed[query * head.tokens + key] ? 0 : -Infinity
   return head.causal && key > query ? -Infinity : 0
 }
 
-/** @param {Head} head @param {number} query @param {number} key @param {number} dim */
+/** @param {Pick<Head, "q" | "k" | "dim">} head @param {number} query @param {number} key @param {number} dim */
 export function productOf(head, query, key, dim) {
   return head.q[query * head.dim + dim] * head.k[key * head.dim + dim]
 }
 
-// For one query, each a number a key: dot products, scores (-Infinity where not permitted), weights.
-/** @param {Head} head @param {number} query */
+/** Of one query with every key: dot products, scores (-Infinity where not permitted), weights. @param {Head} head @param {number} query */
 export function scoreRow(head, query) {
   const dots = new Float64Array(head.tokens)
   const scores = new Float64Array(head.tokens)
@@ -54,23 +54,21 @@ export function scoreRow(head, query) {
   return { dots, scores, weights: weights.map((weight) => weight / sum) }
 }
 
-// What the dimensions contribute to one pair's dot product. `order` has the largest first; `enough`
-// is how many of them come within 10 % of the sum and stay there, null where they cancel.
-/** @param {Head} head @param {number} query @param {number} key */
+/**
+ * What each dimension contributes to one pair's dot product. `order` starts with the largest; `enough` is how many of them
+ * come within 10 % of the sum and stay there, null where they cancel.
+ * @param {Head} head @param {number} query @param {number} key
+ */
 export function contributionsOf(head, query, key) {
   const values = Float64Array.from({ length: head.dim }, (_, dim) => productOf(head, query, key, dim))
-  const order = Array.from(values.keys()).sort((a, b) => Math.abs(values[b]) - Math.abs(values[a]) || a - b)
-  /** @type {(keep: (value: number) => boolean) => number} */
-  const add = (keep) => values.reduce((sum, value) => sum + (keep(value) ? value : 0), 0)
-  const [positive, negative] = [add((value) => value > 0), add((value) => value < 0)]
+  const order = [...values.keys()].sort((a, b) => Math.abs(values[b]) - Math.abs(values[a]) || a - b)
+  const positive = values.reduce((sum, value) => sum + Math.max(0, value), 0)
+  const negative = values.reduce((sum, value) => sum + Math.min(0, value), 0)
   const running = runningSums(values, order)
   const total = running[head.dim - 1]
-  let enough = null
-  if (Math.abs(total) > ROUNDING * (positive - negative)) {
-    const allowed = TOLERANCE * Math.abs(total) * (1 + 1e-9)
-    enough = 1 + running.findLastIndex((sum) => Math.abs(sum - total) > allowed) + 1
-    enough = Math.max(1, enough)
-  }
+  const allowed = TOLERANCE * Math.abs(total) * (1 + 1e-9)
+  const last = running.findLastIndex((sum) => Math.abs(sum - total) > allowed) // that is too far from the sum
+  const enough = Math.abs(total) > ROUNDING * (positive - negative) ? last + 2 : null
   return { values, order, running, total, positive, negative, enough }
 }
 
@@ -80,23 +78,22 @@ export function runningSums(values, order) {
   return order.map((dim) => (sum += values[dim]))
 }
 
-// Where the colours of q and k, and those of their products, end: the 99th percentile of the sizes,
-// so that one outlying dimension does not pale all others; and the largest size there is.
-/** @param {Head} head */
+/**
+ * Where the colours of q and k, and those of their products, end: the 99th percentile of the sizes, so that one outlying
+ * dimension does not make all others pale.
+ * @param {Omit<Head, "limits">} head
+ */
 export function colourLimits(head) {
   const step = Math.max(1, Math.ceil((head.tokens * head.tokens * head.dim) / SAMPLED))
   const sizes = []
-  for (let at = 0; at < head.tokens * head.tokens; at += step) {
-    const [query, key] = [Math.floor(at / head.tokens), at % head.tokens]
+  for (let pair = 0; pair < head.tokens * head.tokens; pair += step) {
+    const [query, key] = [Math.floor(pair / head.tokens), pair % head.tokens]
     for (let dim = 0; dim < head.dim; dim++) sizes.push(Math.abs(productOf(head, query, key, dim)))
   }
-  return {
-    vectors: limitOf([...head.q, ...head.k].map(Math.abs)),
-    products: limitOf(sizes),
-  }
+  return { vectors: limitOf([...head.q, ...head.k].map(Math.abs)), products: limitOf(sizes) }
 }
 
-/** @param {Head} one @param {Head} other */
+/** @param {Pick<Head, "q" | "k">} one @param {Pick<Head, "q" | "k">} other */
 export function sameVectors(one, other) {
   return one.q.length === other.q.length && one.q.every((value, i) => value === other.q[i]) && one.k.every((value, i) => value === other.k[i])
 }
@@ -107,21 +104,18 @@ function limitOf(sizes) {
   return Number((sorted[Math.floor(0.99 * (sorted.length - 1))] || sorted.at(-1) || 1).toPrecision(2))
 }
 
-// The shortest decimal number that is this float32, with a true minus sign.
-/** @param {number} value */
+/** The shortest decimal number that is this float32, with a true minus sign. @param {number} value */
 export function exactly(value) {
   const digits = [6, 7, 8, 9].find((count) => Math.fround(Number(value.toPrecision(count))) === Math.fround(value))
   return String(Number(value.toPrecision(digits))).replace("-", "−")
 }
 
-// Rounded, with a true minus sign, none at a number that is rounded to zero.
-/** @param {number} value @param {number} digits */
+/** Rounded, with a true minus sign, none at a number that is rounded to zero. @param {number} value @param {number} digits */
 export function rounded(value, digits) {
   return value.toFixed(digits).replace(/^-(?=0\.?0*$)/, "").replace("-", "−")
 }
 
-// "÷ √32" where that is the scaling, else the factor.
-/** @param {Head} head */
+/** "÷ √32" where that is the scaling, else the factor. @param {Head} head */
 export function scalingText(head) {
   const root = Math.abs(head.scaling * Math.sqrt(head.dim) - 1) < 1e-6
   return root ? `÷ √${head.dim}` : `× ${Number(head.scaling.toPrecision(4))}`

@@ -1,56 +1,62 @@
-// The neuron view's table as elements of the page: its bar, its head, the query's row, the rows of
-// tokens. Texts are text nodes.
+// The neuron view's table as elements of the page: its bar, its head, the query's row, the rows of tokens.
 
-import { make } from "../shared/dom.js"
-import { drawRunningSum, drawStrip, sizeCanvas } from "./cells.js"
+import { describe, make, place, sizeCanvas } from "../shared/dom.js"
+import { PAIRS } from "../shared/sentences.js"
 import { isPermitted } from "./choice.js"
+import { drawRunningSum, drawStrip } from "./drawing.js"
 import { tickedDimensions } from "./layout.js"
 import { rounded, scalingText } from "./numbers.js"
 
-const STRIP = { top: 16, height: 40 } // pixels, of the query's cells and the running sum
-const PAIRS = [["all", "All"], ["aa", "A→A"], ["ab", "A→B"], ["ba", "B→A"], ["bb", "B→B"]]
+/** @import { View } from "./choice.js" */
+/** @import { Colours } from "./drawing.js" */
+/** @import { Layout } from "./layout.js" */
+/** @import { Head } from "./numbers.js" */
+/** @typedef {ReturnType<typeof makeParts>} Parts */
+/** @typedef {{ui: Parts, head: Head, view: View, layout: Layout, colours: Colours}} Shown */
 
-export function makeParts(parentElement) {
-  const root = make(parentElement, "div", "root")
+const STRIP = { top: 16, height: 40 } // pixels, of the query's cells and the running sum
+
+/** @param {HTMLElement} root */
+export function makeParts(root) {
   const bar = make(root, "div", "bar")
   const fold = make(make(bar, "span", "buttons"), "button", "fold")
-  const order = make(bar, "span", "choice")
-  make(order, "span", "", "Dimensions by")
-  const buttons = make(order, "span", "buttons")
-  const ui = { root, fold, order, byIndex: make(buttons, "button", "", "number"), byContribution: make(buttons, "button", "", "contribution") }
-  ui.filter = make(bar, "span", "choice")
-  make(ui.filter, "span", "", "Pairs")
-  const group = make(ui.filter, "span", "buttons")
-  ui.pairs = PAIRS.map(([value, text]) => Object.assign(make(group, "button", "", text), { value }))
-  ui.legends = make(bar, "div", "legends")
-  ui.sentence = make(root, "p", "sentence")
-  ui.scroller = make(root, "div", "scroller")
-  ui.world = make(ui.scroller, "div", "world")
-  const top = make(ui.world, "div", "top")
-  ui.heads = make(top, "div", "line heads")
-  ui.strip = make(top, "div", "line strip")
-  ui.body = make(ui.world, "div", "body")
-  ui.reading = make(root, "p", "reading")
-  ui.reading.setAttribute("aria-live", "polite")
-  ui.tip = Object.assign(make(root, "div", "tip"), { hidden: true })
-  ui.tip.setAttribute("aria-hidden", "true")
-  ui.scroller.tabIndex = 0
-  ui.scroller.setAttribute("role", "grid")
-  ui.heads.setAttribute("role", "row")
-  return ui
+  /** @type {(text: string) => {node: HTMLElement, buttons: HTMLElement}} */
+  const makeChoice = (text) => {
+    const node = make(bar, "span", "choice")
+    make(node, "span", "", text)
+    return { node, buttons: make(node, "span", "buttons") }
+  }
+  const order = makeChoice("Dimensions by")
+  const byIndex = make(order.buttons, "button", "", "number")
+  const byContribution = make(order.buttons, "button", "", "contribution")
+  const filter = makeChoice("Pairs")
+  const pairs = PAIRS.map(({ value, label }) => Object.assign(make(filter.buttons, "button", "", label), { value }))
+  const legends = make(bar, "div", "legends")
+  const sentence = make(root, "p", "sentence")
+  const scroller = describe(make(root, "div", "scroller"), { tabindex: 0, role: "grid" })
+  const world = make(scroller, "div", "world")
+  const top = make(world, "div", "top")
+  const heads = describe(make(top, "div", "line heads"), { role: "row" })
+  const strip = make(top, "div", "line strip")
+  const body = make(world, "div", "body")
+  const reading = describe(make(root, "p", "reading"), { "aria-live": "polite" })
+  const tip = describe(make(root, "div", "tip"), { "aria-hidden": true })
+  tip.hidden = true
+  return { fold, order: order.node, byIndex, byContribution, filter: filter.node, pairs, legends, sentence, scroller, world, heads, strip, body, reading, tip }
 }
 
+/** @param {Shown} shown */
 export function drawBar({ ui, head, view, colours }) {
   ui.fold.textContent = view.folded ? "Unfold q, k and q × k" : "Fold q, k and q × k"
-  ui.fold.setAttribute("aria-expanded", String(!view.folded))
+  describe(ui.fold, { "aria-expanded": !view.folded })
   ui.order.style.display = view.folded ? "none" : ""
-  ui.byIndex.setAttribute("aria-pressed", String(!view.byContribution))
-  ui.byContribution.setAttribute("aria-pressed", String(view.byContribution))
+  describe(ui.byIndex, { "aria-pressed": !view.byContribution })
+  describe(ui.byContribution, { "aria-pressed": view.byContribution })
   ui.filter.style.display = head.segments.includes(1) ? "" : "none"
-  for (const button of ui.pairs) button.setAttribute("aria-pressed", String(button.value === view.pairs))
+  for (const button of ui.pairs) describe(button, { "aria-pressed": button.value === view.pairs })
   ui.legends.replaceChildren()
   if (view.folded) return
-  for (const [name, limit] of [["q, k", head.limits.vectors], ["q × k", head.limits.products]]) {
+  for (const [name, limit] of /** @type {[string, number][]} */ ([["q, k", head.limits.vectors], ["q × k", head.limits.products]])) {
     const legend = make(ui.legends, "span", "legend")
     legend.title = `Colours end at ±${limit}, the 99th percentile of the sizes; what is beyond has the last colour.`
     make(legend, "b", "", name)
@@ -61,105 +67,87 @@ export function drawBar({ ui, head, view, colours }) {
   }
 }
 
+/** @param {Shown} shown */
 export function drawHeads({ ui, head, view }) {
   ui.heads.replaceChildren()
   const [from, to] = head.sharers
   const shared = to > from ? `key head ${head.keyHead}, serves query heads ${from}–${to}` : `${head.dim} dimensions`
-  const capped = head.softcap ? `${head.softcap} tanh(qᵢ·kⱼ ${scalingText(head)} ÷ ${head.softcap})` : `qᵢ·kⱼ ${scalingText(head)}`
-  const masked = head.mask ? " + mᵢⱼ" : ""
-  const title = (className, name, equation, role = "columnheader") => {
-    const node = make(ui.heads, "div", className)
-    node.setAttribute("role", role)
+  const scaled = `qᵢ·kⱼ ${scalingText(head)}`
+  const score = head.softcap ? `${head.softcap} tanh(${scaled} ÷ ${head.softcap})` : scaled
+  /** @type {(className: string, name: string, equation: string) => void} */
+  const addTitle = (className, name, equation) => {
+    const node = describe(make(ui.heads, "div", className), { role: "columnheader" })
     make(node, "b", "", name)
     make(node, "small", "", equation).title = equation
-    return node
   }
-  title("asking", `${head.where} · query`, "token i; lines: aᵢⱼ")
-  title("label", "Key", "token j")
+  addTitle("asking", `${head.where} · query`, "token i; lines: aᵢⱼ")
+  addTitle("label", "Key", "token j")
   if (!view.folded) {
-    const running = view.query === null ? "" : `; line: running sum for ${head.labels[view.query]} → ${head.labels[view.key]}`
-    title("k", "Key kⱼ", shared)
-    title("products", "Query × key, qᵢ ⊙ kⱼ", `element by element${running}`)
+    const running = view.query === null ? "" : `; line: running sum for ${head.labels[view.query]} → ${head.labels[view.key ?? 0]}`
+    addTitle("k", "Key kⱼ", shared)
+    addTitle("products", "Query × key, qᵢ ⊙ kⱼ", `element by element${running}`)
   }
-  title("number dot", "qᵢ · kⱼ", "Σ qᵢ ⊙ kⱼ")
-  title("number score", "Score zᵢⱼ", capped + masked)
-  title("weight", "Attention aᵢⱼ", "exp zᵢⱼ ÷ Σ exp zᵢⱼ, over all j")
+  addTitle("number dot", "qᵢ · kⱼ", "Σ qᵢ ⊙ kⱼ")
+  addTitle("number score", "Score zᵢⱼ", head.mask ? `${score} + mᵢⱼ` : score)
+  addTitle("weight", "Attention aᵢⱼ", "exp zᵢⱼ ÷ Σ exp zᵢⱼ, over all j")
 }
 
-export function drawStripRow(state) {
-  const { ui, head, view, layout, colours } = state
+/** @param {Shown} shown */
+export function drawStripRow({ ui, head, view, layout, colours }) {
+  const { query, pair } = view
   ui.strip.replaceChildren()
   ui.strip.style.height = view.folded ? "34px" : ""
   const label = make(ui.strip, "div", "asked")
-  if (view.query === null) make(label, "small", "", "all queries")
-  else {
-    make(label, "small", "", view.query === view.kept ? "query i" : "query i, click to keep")
-    make(label, "span", "q", head.labels[view.query]).title = head.labels[view.query]
-  }
-  if (view.query === null) make(ui.strip, "div", "absent", "Here the query's vector, its products with the keys, scores and attention appear.")
-  if (view.folded || view.query === null) return
-  const canvas = make(ui.strip, "canvas")
-  const pen = sizeCanvas(canvas, 2 * layout.block + layout.gap, STRIP.top + STRIP.height + 4)
-  const box = { left: 0, top: STRIP.top, height: STRIP.height - 4 }
-  const value = (dim) => head.q[view.query * head.dim + dim]
-  drawStrip(pen, box, view.order, value, head.limits.vectors, layout, colours.steps)
-  drawTicks(state)
-  if (!view.pair) return
-  const right = { left: layout.block + layout.gap, top: 3, height: STRIP.top + STRIP.height - 4 }
-  drawRunningSum(pen, view.pair.values, view, right, layout, colours)
-}
-
-// Numbers of dimensions above the query's cells, as many as have room.
-function drawTicks({ ui, head, view, layout }) {
-  const ticks = make(ui.strip, "div", "ticks")
-  if (view.byContribution) {
-    make(ticks, "span", "all", view.pair ? "largest |q × k| first →" : "")
+  if (query === null) {
+    make(label, "small", "", "all queries")
+    make(ui.strip, "div", "absent", "Here the query's vector, its products with the keys, scores and attention appear.")
     return
   }
-  for (const dim of tickedDimensions(head.dim, layout.cell)) {
-    make(ticks, "span", "", String(dim)).style.left = `${(dim - 0.5) * layout.cell}px`
-  }
+  make(label, "small", "", query === view.keptQuery ? "query i" : "query i, click to keep")
+  make(label, "span", "q", head.labels[query]).title = head.labels[query]
+  if (view.folded) return
+  const pen = sizeCanvas(make(ui.strip, "canvas"), 2 * layout.block + layout.gap, STRIP.top + STRIP.height + 4)
+  const box = { left: 0, top: STRIP.top, height: STRIP.height - 4 }
+  drawStrip(pen, box, view.order, (dim) => head.q[query * head.dim + dim], head.limits.vectors, layout, colours)
+  const ticks = make(ui.strip, "div", "ticks")
+  if (view.byContribution) make(ticks, "span", "all", pair ? "largest |q × k| first →" : "")
+  else for (const dim of tickedDimensions(head.dim, layout.cell)) place(make(ticks, "span", "", String(dim)), { left: (dim - 0.5) * layout.cell })
+  const right = { left: layout.block + layout.gap, top: 3, height: STRIP.top + STRIP.height - 4 }
+  if (pair) drawRunningSum(pen, pair, view, right, layout, colours)
 }
 
-// One row: a token that asks, one that is asked, and the numbers of that one. Sentences may differ in
-// length, so that a row has one of the two tokens only.
+/** A token that asks, one that is asked, and its numbers. Where sentences differ in length, some rows have only one of the two. @param {Shown} shown @param {number} row */
 export function drawRow({ ui, head, view, layout }, row) {
-  const node = make(ui.body, "div", "line row")
-  node.style.top = `${row * layout.row}px`
-  node.style.height = node.style.lineHeight = `${layout.row}px`
-  node.setAttribute("role", "row")
-  node.setAttribute("aria-rowindex", String(row + 3))
-  const second = (tokens) => row > 0 && head.segments[tokens[row]] > head.segments[tokens[row - 1]]
+  const node = place(make(ui.body, "div", "line row"), { top: row * layout.row, height: layout.row, lineHeight: layout.row })
+  describe(node, { role: "row", "aria-rowindex": row + 3 })
+  /** @type {(tokens: number[]) => boolean} whether the second sentence begins in this row */
+  const isSecond = (tokens) => row > 0 && head.segments[tokens[row]] > head.segments[tokens[row - 1]]
   const query = view.queries[row]
-  const asking = make(node, "div", "asking", query === undefined ? undefined : head.labels[query])
-  asking.setAttribute("role", "gridcell")
+  const asking = describe(make(node, "div", "asking", query === undefined ? undefined : head.labels[query]), { role: "gridcell" })
   if (query !== undefined) {
-    asking.title = `${head.labels[query]} · position ${query + 1} · ${query === view.kept ? "click to let go" : "click to keep it as the query"}`
-    asking.setAttribute("aria-selected", String(query === view.kept))
+    asking.title = `${head.labels[query]} · position ${query + 1} · ${query === view.keptQuery ? "click to release it" : "click to keep it as the query"}`
+    describe(asking, { "aria-selected": query === view.keptQuery })
     asking.classList.toggle("query", query === view.query)
-    asking.classList.toggle("second", second(view.queries))
+    asking.classList.toggle("second", isSecond(view.queries))
   }
-  if (row < view.keys.length) drawKey(node, head, view, row, second(view.keys))
+  if (row < view.keys.length) drawKey(node, head, view, view.keys[row], isSecond(view.keys))
   return node
 }
 
-function drawKey(node, head, view, row, second) {
-  const key = view.keys[row]
-  const numbers = view.query !== null
-  const permitted = isPermitted(view, key)
+/** @param {HTMLElement} node @param {Head} head @param {View} view @param {number} key @param {boolean} isSecond */
+function drawKey(node, head, view, key, isSecond) {
+  const mayAttend = isPermitted(view, key)
   node.classList.toggle("pair", key === view.key)
-  node.classList.toggle("masked", !permitted)
-  const label = make(node, "div", "label", head.labels[key])
-  label.classList.toggle("second", second)
+  node.classList.toggle("masked", !mayAttend)
+  const label = describe(make(node, "div", isSecond ? "label second" : "label", head.labels[key]), { role: "rowheader" })
   label.title = `${head.labels[key]} · position ${key + 1}`
-  label.setAttribute("role", "rowheader")
-  const cell = (className, text) => make(node, "div", className, text).setAttribute("role", "gridcell")
-  const written = (value, digits) => (!numbers ? "" : permitted ? rounded(value[key], digits) : "–")
-  cell("number dot", written(view.row?.dots, 2))
-  cell("number score", written(view.row?.scores, 2))
-  const weight = make(node, "div", "weight")
-  weight.setAttribute("role", "gridcell")
-  if (!numbers) return
-  make(weight, "i").style.setProperty("--weight", String(view.row.weights[key]))
-  make(weight, "span", "", written(view.row.weights, 3))
+  const { dots, scores, weights } = view.row ?? {}
+  /** @type {(values: ArrayLike<number> | undefined, digits: number) => string} */
+  const format = (values, digits) => (!values ? "" : mayAttend ? rounded(values[key], digits) : "–")
+  describe(make(node, "div", "number dot", format(dots, 2)), { role: "gridcell" })
+  describe(make(node, "div", "number score", format(scores, 2)), { role: "gridcell" })
+  const weight = describe(make(node, "div", "weight"), { role: "gridcell" })
+  if (!weights) return
+  make(weight, "i").style.setProperty("--weight", String(weights[key]))
+  make(weight, "span", "", format(weights, 3))
 }

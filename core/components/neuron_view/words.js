@@ -1,4 +1,4 @@
-// What the neuron view says, as texts. Pure; cells are {row, column} as layout.js counts them.
+// What the neuron view says. Pure; cells are {row, column} as layout.js counts them.
 
 import { isPermitted } from "./choice.js"
 import { columnKind } from "./layout.js"
@@ -7,28 +7,27 @@ import { exactly, productOf, rounded, runningSums } from "./numbers.js"
 /** @import { View } from "./choice.js" */
 /** @import { Head, Pair } from "./numbers.js" */
 
-// A cell in words, in lines. The numbers of q and k are the model's own float32.
-/** @param {Head} head @param {View} view @param {{row: number, column: number}} cell @returns {string[]} */
+/** A cell in lines of words. The numbers of q and k are the model's own float32. @param {Head} head @param {View} view @param {{row: number, column: number}} cell @returns {string[]} */
 export function cellWords(head, view, { row, column }) {
   const { kind, place } = columnKind(head, view.folded, column)
   if (kind === "asking") return askingWords(head, view, row)
   if (row >= 0 && kind === "token") return [`${head.labels[view.keys[row]]}, position ${view.keys[row] + 1} of ${head.tokens}`]
   const dim = view.order[place]
-  const name = `dimension ${dim + 1}`
-  if (row >= 0 && kind === "vector") return [`k of ${head.labels[view.keys[row]]}`, `${name}: ${exactly(head.k[view.keys[row] * head.dim + dim])}`]
-  const { query: asked, row: numbers } = view
-  if (asked === null || !numbers) return ["No query is chosen", "Point at one on the left"]
-  const query = head.labels[asked]
-  const qValue = () => exactly(head.q[asked * head.dim + dim])
+  const dimension = `dimension ${dim + 1}`
+  if (row >= 0 && kind === "vector") return [`k of ${head.labels[view.keys[row]]}`, `${dimension}: ${exactly(head.k[view.keys[row] * head.dim + dim])}`]
+  const { query, row: numbers } = view
+  if (query === null || !numbers) return ["No query is chosen", "Point at one on the left"]
+  const name = head.labels[query]
+  const value = () => exactly(head.q[query * head.dim + dim])
   if (row < 0) {
-    if (kind === "vector") return [`q of ${query}`, `${name}: ${qValue()}`]
-    if (kind === "product" && view.pair) return runningWords(`${query} → ${head.labels[view.key]}`, view.pair, view.order, place)
+    if (kind === "vector") return [`q of ${name}`, `${dimension}: ${value()}`]
+    if (kind === "product" && view.pair) return runningWords(`${name} → ${head.labels[view.key]}`, view.pair, view.order, place)
     return askingWords(head, view, -1)
   }
   const key = view.keys[row]
-  const pair = `${query} → ${head.labels[key]}`
+  const pair = `${name} → ${head.labels[key]}`
   if (!isPermitted(view, key)) return [pair, "not permitted: no score, no attention"]
-  if (kind === "product") return [pair, `${name}: ${qValue()} × ${exactly(head.k[key * head.dim + dim])} = ${digits(productOf(head, asked, key, dim))}`]
+  if (kind === "product") return [pair, `${dimension}: ${value()} × ${exactly(head.k[key * head.dim + dim])} = ${digits(productOf(head, query, key, dim))}`]
   if (kind === "dot") return [pair, `q · k = ${digits(numbers.dots[key])}`]
   if (kind === "score") return [pair, `score ${digits(numbers.scores[key])}`]
   return [pair, `attention ${digits(numbers.weights[key])}`]
@@ -38,16 +37,15 @@ export function cellWords(head, view, { row, column }) {
 function askingWords(head, view, row) {
   const position = row < 0 ? view.query : view.queries[row]
   if (position === null) return ["All queries at once"]
-  const kept = position === view.kept ? "kept, Enter or a click lets it go" : "Enter or a click keeps it"
+  const kept = position === view.keptQuery ? "kept; Enter or a click releases it" : "Enter or a click keeps it"
   return [`Query ${head.labels[position]}, position ${position + 1} of ${head.tokens}`, kept]
 }
 
 /** @param {string} title @param {Pair} pair @param {number[]} order @param {number} place */
 function runningWords(title, pair, order, place) {
   const sum = runningSums(pair.values, order)[place]
-  const count = place + 1
-  const which = count === 1 ? `first dimension: ${digits(sum)}` : `first ${count} dimensions together: ${digits(sum)}`
-  return [title, `${which} of ${digits(pair.total)}`]
+  const which = place === 0 ? "first dimension" : `first ${place + 1} dimensions together`
+  return [title, `${which}: ${digits(sum)} of ${digits(pair.total)}`]
 }
 
 /** @param {number} value */
@@ -55,12 +53,11 @@ function digits(value) {
   return String(Number(value.toPrecision(6))).replace("-", "−")
 }
 
-// The chosen pair, as [class, text]: its numbers, and how few dimensions come near its dot product.
-/** @param {Head} head @param {View} view @returns {string[][]} */
+/** The chosen pair as [class, text]: its numbers, and how few dimensions come near its dot product. @param {Head} head @param {View} view @returns {string[][]} */
 export function pairWords(head, view) {
   const { query, key, row, pair } = view
   if (query === null || key === null || !row) {
-    return [["", "All queries at once: a line is the attention of a token on the left to one on the right; the stronger, the more. Point at a token on the left to take its attention apart."]]
+    return [["", "All queries at once: a line is the attention of a token on the left to one on the right; the stronger the line, the more attention. Point at a token on the left to take its attention apart."]]
   }
   const words = [["q", head.labels[query]], ["", " → "], ["k", head.labels[key]]]
   if (!pair) return [...words, ["", ": not permitted, so this pair has no score. Choose another row."]]
@@ -69,18 +66,18 @@ export function pairWords(head, view) {
   return [...words, ["", `${strongest}${numbers} ${enoughWords(head, pair)} ${signWords(pair)}`]]
 }
 
-// Products of both signs do not "make" a share of their sum: a part may exceed the whole. What is true
-// for any signs is that the sum of the largest comes near the whole and stays there.
-/** @param {Head} head @param {{enough: number | null, total: number, running: number[]}} pair */
+/**
+ * Products of both signs do not "make" a share of their sum: a part may exceed the whole. For any signs, the sum of the
+ * largest comes near the whole and stays there.
+ * @param {Pick<Head, "dim">} head @param {Pick<Pair, "enough" | "total" | "running">} pair
+ */
 export function enoughWords(head, { enough, total, running }) {
   if (enough === null) {
-    const nothing = running.every((sum) => sum === 0)
-    return nothing ? "Every product is zero." : "The products cancel: no number of them comes near a sum of nothing."
+    return running.every((sum) => sum === 0) ? "Every product is zero." : "The products cancel: no number of them comes near a sum of zero."
   }
-  const which = enough === 1 ? "The largest product" : `The ${enough} largest`
-  const of = enough === 1 ? `of ${head.dim} is` : `of ${head.dim} products add up to`
+  const largest = enough === 1 ? `The largest product of ${head.dim} is` : `The ${enough} largest of ${head.dim} products add up to`
   const rest = enough === head.dim ? "and fewer do not stay there" : "and the others keep the sum there"
-  return `${which} ${of} ${rounded(running[enough - 1], 2)}, within 10 % of ${rounded(total, 2)}, ${rest}.`
+  return `${largest} ${rounded(running[enough - 1], 2)}, within 10 % of ${rounded(total, 2)}, ${rest}.`
 }
 
 /** @param {{positive: number, negative: number}} pair */

@@ -1,19 +1,17 @@
-// Turning a cloud: a rotation is a 3 x 3 matrix, row by row; its rows are the screen's right, up and
-// towards the viewer. Pure, except for the arrays that a caller gives to be filled.
+// Turning a cloud in space.
 
-/** @typedef {number[]} Rotation 3 x 3, row by row */
+/** @typedef {number[]} Rotation a 3 x 3 matrix, row by row: the screen's right, up and towards the viewer */
 
-export const DEPTHS = 256 // steps of depth that points are told apart by
+export const DEPTHS = 256 // steps of depth between which points are ordered
 
-// A first look from slightly above and beside, so that depth is seen at once.
+/** The first look, slightly from above and from the side, which shows depth at once. */
 export function firstRotation() {
   return turnedBy([1, 0, 0, 0, 1, 0, 0, 0, 1], -0.5, 0.35)
 }
 
-// Turned further about the screen's own axes: `across` radians about its height, `down` about its width.
-/** @param {Rotation} rotation @param {number} across @param {number} down @returns {Rotation} */
+/** Turned about the screen's axes by radians. @param {Rotation} rotation @param {number} across about the vertical axis @param {number} down about the horizontal axis */
 export function turnedBy(rotation, across, down) {
-  return upright(multiplied(turnOf(across, down), rotation))
+  return orthonormal(product(turnOf(across, down), rotation))
 }
 
 /** @param {number} across @param {number} down @returns {Rotation} */
@@ -23,63 +21,53 @@ function turnOf(across, down) {
 }
 
 /** @param {Rotation} a @param {Rotation} b @returns {Rotation} */
-function multiplied(a, b) {
-  return a.map((_, at) => {
-    const [row, column] = [3 * Math.floor(at / 3), at % 3]
+function product(a, b) {
+  return a.map((_, i) => {
+    const [row, column] = [3 * Math.floor(i / 3), i % 3]
     return a[row] * b[column] + a[row + 1] * b[column + 3] + a[row + 2] * b[column + 6]
   })
 }
 
-// The same rotation without what rounding has added over many turns (Gram-Schmidt).
-/** @param {Rotation} rotation @returns {Rotation} */
-function upright([a, b, c, d, e, f]) {
-  const long = Math.hypot(a, b, c)
-  const [x, y, z] = [a / long, b / long, c / long]
-  const along = x * d + y * e + z * f
-  const [p, q, r] = [d - along * x, e - along * y, f - along * z]
-  const high = Math.hypot(p, q, r)
-  const [u, v, w] = [p / high, q / high, r / high]
+/** Without the rounding errors that many turns add up (Gram-Schmidt). @param {Rotation} rotation @returns {Rotation} */
+function orthonormal([a, b, c, d, e, f]) {
+  const first = Math.hypot(a, b, c)
+  const [x, y, z] = [a / first, b / first, c / first]
+  const overlap = x * d + y * e + z * f
+  const [p, q, r] = [d - overlap * x, e - overlap * y, f - overlap * z]
+  const second = Math.hypot(p, q, r)
+  const [u, v, w] = [p / second, q / second, r / second]
   return [x, y, z, u, v, w, y * w - z * v, z * u - x * w, x * v - y * u]
 }
 
-// A place of the screen {x, y, z} after a further turn about the middle of the cloud.
-/** @template {{x: number, y: number, z: number}} Place @param {Place} view @param {number} across @param {number} down @returns {Place} */
-export function turnedPlace(view, across, down) {
+/** A place of the screen after another turn. @template {{x: number, y: number, z: number}} Place @param {Place} place @param {number} across @param {number} down @returns {Place} */
+export function turnedPlace(place, across, down) {
   const [a, b, c, d, e, f, g, h, i] = turnOf(across, down)
-  const { x, y, z } = view
-  return { ...view, x: a * x + b * y + c * z, y: d * x + e * y + f * z, z: g * x + h * y + i * z }
+  const { x, y, z } = place
+  return { ...place, x: a * x + b * y + c * z, y: d * x + e * y + f * z, z: g * x + h * y + i * z }
 }
 
-// Points (x, y, z one after the other) as seen: fills across, up and depth.
-/** @param {Rotation} rotation @param {ArrayLike<number>} points @param {Float32Array} across @param {Float32Array} up @param {Float32Array} depth */
-export function rotateInto(rotation, points, across, up, depth) {
-  const [a, b, c, d, e, f, g, h, k] = rotation
-  for (let i = 0, at = 0; i < across.length; i++, at += 3) {
-    const x = points[at], y = points[at + 1], z = points[at + 2]
+/** Fill across, up and depth of points given as x, y, z. @param {Rotation} rotation @param {ArrayLike<number>} points @param {Float32Array} across @param {Float32Array} up @param {Float32Array} depth */
+export function rotateInto([a, b, c, d, e, f, g, h, k], points, across, up, depth) {
+  for (let i = 0; i < across.length; i++) {
+    const x = points[3 * i], y = points[3 * i + 1], z = points[3 * i + 2]
     across[i] = a * x + b * y + c * z
     up[i] = d * x + e * y + f * z
     depth[i] = g * x + h * y + k * z
   }
 }
 
-// Fills `order` with `first` sorted from far to near, and `steps` with each point's step of depth
-// from 0 (far) to 255: a counting sort, which keeps the order of points in one step.
 /**
- * @param {Float32Array} depth @param {number} reach @param {Uint32Array} first @param {Uint32Array} order @param {Uint8Array} steps
- * @param {Uint32Array} counts
+ * Fill `order` with `first` sorted from far to near, and `steps` with each point's step of depth from 0 (far) to 255.
+ * A counting sort: points of one step stay in the order of `first`.
+ * @param {Float32Array} depth @param {number} reach the largest depth @param {Uint32Array} first @param {Uint32Array} order @param {Uint8Array} steps
  */
-export function sortByDepth(depth, reach, first, order, steps, counts) {
-  counts.fill(0)
+export function sortByDepth(depth, reach, first, order, steps) {
+  const starts = new Uint32Array(DEPTHS + 1)
   const scale = (DEPTHS - 1) / (2 * Math.max(reach, 1e-9))
   for (let i = 0; i < depth.length; i++) {
-    const step = Math.max(0, Math.min(DEPTHS - 1, ((depth[i] + reach) * scale) | 0))
-    steps[i] = step
-    counts[step]++
+    steps[i] = Math.max(0, Math.min(DEPTHS - 1, ((depth[i] + reach) * scale) | 0))
+    starts[steps[i] + 1]++
   }
-  for (let step = 0, before = 0; step < DEPTHS; step++) {
-    const here = counts[step]
-    counts[step] = before
-    before += here
-  }
-  for (let at = 0; at < first.length; at++) order[counts[steps[first[at]]]++] = first[at]
+  for (let step = 0; step < DEPTHS; step++) starts[step + 1] += starts[step]
+  for (const point of first) order[starts[steps[point]]++] = point
 }

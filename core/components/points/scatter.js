@@ -1,88 +1,102 @@
-// Points of a panel: where they lie in pixels, which one is under the pointer, where labels fit.
-// Pure functions: nothing here draws or keeps state.
+// Points of a panel: where they lie in pixels, which one is under the pointer, their marks and labels.
 
 /**
- * @typedef {{scale: number, own: number, x: number, y: number, width: number, height: number}} Frame
+ * @typedef {CanvasRenderingContext2D} Pen
+ * @typedef {{scale: number, own: number, x: number, y: number, width: number, height: number}} Frame pixels per unit, on its own and as used; the data point in the middle; pixels
  * @typedef {{x: number, y: number, width: number, height: number}} Box
- * @typedef {{x: number, y: number, radius: number, textWidth: number}} Label the point, and the width of its text
+ * @typedef {{x: number, y: number, radius: number, text: string, colour: string}} Label a point and the text beside it
  */
 
-// A frame with equal axes: pixels a unit, and the data point in the middle of the panel.
+const LABEL_HEIGHT = 13 // pixels
+
 /**
- * @param {ArrayLike<number>} points @param {number[]} indices @param {number} width @param {number} height
- * @param {{x: number, y: number}} margin @param {number} [shared] @returns {Frame}
+ * A frame with equal axes around some points.
+ * @param {ArrayLike<number>} points @param {number[]} indices @param {number} width @param {number} height @param {{x: number, y: number}} margin @returns {Frame}
  */
-export function fitFrame(points, indices, width, height, margin, shared) {
-  const box = bounds(points, indices)
-  const own = Math.min((width - 2 * margin.x) / box.width, (height - 2 * margin.y) / box.height)
-  return { scale: shared ?? own, own, x: box.x, y: box.y, width, height }
+export function fitFrame(points, indices, width, height, margin) {
+  const [[left, right], [low, high]] = [0, 1].map((axis) => {
+    const values = indices.map((i) => points[2 * i + axis])
+    return [values.reduce((a, b) => Math.min(a, b), Infinity), values.reduce((a, b) => Math.max(a, b), -Infinity)]
+  })
+  const thinnest = 0.02 * Math.max(right - left, high - low, 1e-9) // of a cloud that is a line
+  const own = Math.min(
+    (width - 2 * margin.x) / Math.max(right - left, thinnest),
+    (height - 2 * margin.y) / Math.max(high - low, thinnest),
+  )
+  return { scale: own, own, x: (left + right) / 2, y: (low + high) / 2, width, height }
 }
 
-/** @param {ArrayLike<number>} points @param {number[]} indices @returns {Box} */
-function bounds(points, indices) {
-  let [left, right, low, high] = [Infinity, -Infinity, Infinity, -Infinity]
-  for (const i of indices) {
-    left = Math.min(left, points[2 * i])
-    right = Math.max(right, points[2 * i])
-    low = Math.min(low, points[2 * i + 1])
-    high = Math.max(high, points[2 * i + 1])
-  }
-  const size = Math.max(right - left, high - low, 1e-9)
-  return { x: (left + right) / 2, y: (low + high) / 2, width: Math.max(right - left, size * 0.02), height: Math.max(high - low, size * 0.02) }
-}
-
-// y grows upwards in the data and downwards on the screen.
-/** @param {Frame} frame @param {number} x @param {number} y @returns {number[]} */
+/** Data grows upwards, the screen downwards. @param {Frame} frame @param {number} x @param {number} y */
 export function toScreen(frame, x, y) {
   return [frame.width / 2 + (x - frame.x) * frame.scale, frame.height / 2 - (y - frame.y) * frame.scale]
 }
 
-// Index of the nearest place within reach, or -1. `places` holds [x, y], or null where nothing is.
-/** @param {(number[] | null)[]} places @param {number} x @param {number} y @param {number} reach */
-export function nearestPoint(places, x, y, reach) {
-  let [best, found] = [reach * reach, -1]
-  places.forEach((place, i) => {
-    if (!place) return
-    const distance = (place[0] - x) ** 2 + (place[1] - y) ** 2
-    if (distance < best) [best, found] = [distance, i]
-  })
-  return found
+/**
+ * The index of the nearest of `count` places within reach of (x, y), or -1; places that are null are left out.
+ * @param {number} count @param {(index: number) => number[] | null} placeOf [x, y, weight]: a weight below 1 brings a place nearer
+ * @param {number} x @param {number} y @param {number} reach
+ */
+export function nearestPoint(count, placeOf, x, y, reach) {
+  let [shortest, nearest] = [reach * reach, -1]
+  for (let i = 0; i < count; i++) {
+    const place = placeOf(i)
+    if (!place) continue
+    const distance = ((place[0] - x) ** 2 + (place[1] - y) ** 2) * (place[2] ?? 1)
+    if (distance < shortest) [shortest, nearest] = [distance, i]
+  }
+  return nearest
 }
 
-// Boxes for labels beside their points, first come first served; those without room are left out.
-/** @template {Label} T @param {T[]} wanted @param {number} width @param {number} height @param {number} most @returns {(T & {box: Box})[]} */
-export function placeTexts(wanted, width, height, most) {
-  const taken = wanted.map(({ x, y, radius }) => ({ x: x - radius, y: y - radius, width: 2 * radius, height: 2 * radius }))
-  const placed = []
-  for (const label of wanted) {
-    if (placed.length >= most) break
-    const box = freeSpot(label, width, height, taken)
+/** Trace a point's mark: a disc for a query, a diamond for a key. @param {Pen} pen @param {boolean} isKey @param {number} x @param {number} y @param {number} radius */
+export function tracePoint(pen, isKey, x, y, radius) {
+  const reach = 1.3 * radius
+  pen.beginPath()
+  if (!isKey) return pen.arc(x, y, radius, 0, 7)
+  for (const [dx, dy] of [[0, -reach], [reach, 0], [0, reach], [-reach, 0]]) pen.lineTo(x + dx, y + dy)
+  pen.closePath()
+}
+
+/**
+ * Write labels beside their points, first come first served; those without room, or beyond `max`, are left out.
+ * @param {Pen} pen with its font @param {Label[]} labels @param {{width: number, height: number}} area @param {number} max
+ * @param {string} paper @param {{x: number, y: number}} [offset] of the area
+ */
+export function writeLabels(pen, labels, { width, height }, max, paper, offset = { x: 0, y: 0 }) {
+  const taken = labels.map(({ x, y, radius }) => ({ x: x - radius, y: y - radius, width: 2 * radius, height: 2 * radius }))
+  let count = 0
+  pen.textBaseline = "top"
+  for (const label of labels) {
+    if (count >= max) break
+    const box = freeBox(label, pen.measureText(label.text).width + 2, width, height, taken)
     if (!box) continue
     taken.push(box)
-    placed.push({ ...label, box })
+    count++
+    outlineText(pen, label.text, offset.x + box.x + 1, offset.y + box.y + 1, paper, label.colour)
   }
-  return placed
 }
 
-/** @param {Label} label @param {number} width @param {number} height @param {Box[]} taken @returns {Box | null} */
-function freeSpot({ x, y, radius, textWidth }, width, height, taken) {
-  const high = 13
+/** Text that reads on any picture. @param {Pen} pen @param {string} text @param {number} x @param {number} y @param {string} paper @param {string} colour */
+export function outlineText(pen, text, x, y, paper, colour) {
+  Object.assign(pen, { lineJoin: "round", strokeStyle: paper, fillStyle: colour })
+  pen.strokeText(text, x, y)
+  pen.fillText(text, x, y)
+}
+
+/** @param {Label} label @param {number} wide @param {number} width @param {number} height @param {Box[]} taken @returns {Box | undefined} */
+function freeBox({ x, y, radius }, wide, width, height, taken) {
   const gap = radius + 2
+  const [left, centre, right] = [x - gap - wide, x - wide / 2, x + gap]
+  const [above, beside, below] = [y - gap - LABEL_HEIGHT, y - LABEL_HEIGHT / 2, y + gap]
   const spots = [
-    [x - textWidth / 2, y - gap - high], [x - textWidth / 2, y + gap],
-    [x + gap, y - high / 2], [x - gap - textWidth, y - high / 2],
-    [x + gap, y - gap - high], [x - gap - textWidth, y - gap - high],
-    [x + gap, y + gap], [x - gap - textWidth, y + gap],
+    [centre, above], [centre, below], [right, beside], [left, beside],
+    [right, above], [left, above], [right, below], [left, below],
   ]
-  for (const [left, top] of spots) {
-    const box = { x: left, y: top, width: textWidth, height: high }
-    const inside = left >= 1 && top >= 1 && left + textWidth <= width - 1 && top + high <= height - 1
-    if (inside && !taken.some((other) => boxesMeet(box, other))) return box
-  }
-  return null
+  return spots.map((spot) => ({ x: spot[0], y: spot[1], width: wide, height: LABEL_HEIGHT })).find((box) => (
+    box.x >= 1 && box.y >= 1 && box.x + wide <= width - 1 && box.y + LABEL_HEIGHT <= height - 1 && !taken.some((other) => boxesMeet(box, other))
+  ))
 }
 
-/** @param {Box} a @param {Box} b */
-function boxesMeet(a, b) {
-  return a.x < b.x + b.width && b.x < a.x + a.width && a.y < b.y + b.height && b.y < a.y + a.height
+/** @param {Box} a @param {Box} b @param {number} [gap] that must be free between them */
+export function boxesMeet(a, b, gap = 0) {
+  return a.x < b.x + b.width + gap && b.x < a.x + a.width + gap && a.y < b.y + b.height + gap && b.y < a.y + a.height + gap
 }

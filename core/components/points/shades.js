@@ -1,51 +1,47 @@
-// Colours that keep queries and keys apart whatever they stand for, and the legend that says so. They
-// come from the server, for both themes: `data.shades` has {light, dark}, each [queries, keys].
+// Colours that keep queries and keys apart, sizes that show the length of vectors, and the legend of both.
 
 import { make } from "../shared/dom.js"
-import { luminance, parseColour } from "../shared/scales.js"
+import { css, parseColour } from "../shared/scales.js"
 
-/** @import { Rgb } from "../shared/scales.js" */
+/** @import { Rgb, Theme } from "../shared/scales.js" */
 /**
  * @typedef {object} Coloured
  * @property {"type" | "sequential" | "category"} colouring
  * @property {string[]} legend
- * @property {Record<string, string[][]>} shades of "light" and "dark", each [queries, keys]
+ * @property {Record<string, string[][]>} shades for "light" and "dark", each [queries, keys]
  */
 
-const DARK_PAPER = 0.3 // relative luminance below which paper is dark
+const SIZE = { min: 0.6, max: 2, classes: 5, sample: 4.5 } // times the usual radius; radius of a legend's discs in pixels
 
-// [queries, keys] as lists of [red, green, blue]; a page without shades has the theme's two colours.
-/** @param {Coloured} data @param {{query: Rgb, key: Rgb, paper: Rgb}} theme @returns {Rgb[][]} */
-export function shadesOf(data, { query, key, paper }) {
-  if (data.colouring === "type") return [[query], [key]]
-  const theme = luminance(paper) < DARK_PAPER ? "dark" : "light"
-  return data.shades[theme].map((kind) => kind.map(parseColour))
+/** [queries, keys] as lists of colours; coloured by type they are the theme's two. @param {Coloured} data @param {Theme} theme @returns {Rgb[][]} */
+export function shadesOf(data, theme) {
+  const shades = data.colouring === "type" ? [[theme.query], [theme.key]] : data.shades[theme.isDark ? "dark" : "light"]
+  return shades.map((kind) => kind.map(parseColour))
 }
 
-// The number of a shade for what a colour stands for: a share of a scale, or a category.
-/** @param {string} colouring @param {number} tone @param {number} count @returns {number} */
+/** Which of `count` shades stands for a share of a scale, or for a category. @param {string} colouring @param {number} tone @param {number} count @returns {number} */
 export function shadeIndex(colouring, tone, count) {
   if (colouring === "type") return 0
-  const at = colouring === "sequential" ? Math.round(tone * (count - 1)) : tone
-  return Math.min(count - 1, Math.max(0, at))
+  return Math.min(count - 1, Math.max(0, colouring === "sequential" ? Math.round(tone * (count - 1)) : tone))
 }
 
-// Entries of a legend: what the shapes are, then the scale (darker queries above lighter keys) or the
-// categories, each with both marks. With `onOnly` a category is a button; `only` is the pressed one.
-/** @param {Coloured} data @param {Rgb[][]} shades @param {number} [only] @param {((category: number) => void) | null} [onOnly] */
+/**
+ * A legend: the two shapes, then the scale or the categories. With `onOnly` a category is a button, and `only` is the pressed one.
+ * @param {Coloured} data @param {Rgb[][]} shades @param {number} [only] @param {((category: number) => void) | null} [onOnly]
+ */
 export function legendEntries(data, shades, only = -1, onOnly = null) {
-  const plain = data.colouring === "type"
   const middle = data.colouring === "sequential" ? Math.floor(shades[0].length / 2) : 0
-  const entries = ["queries", "keys"].map((name, kind) => (
-    legendEntry([kindMark(kind, shades[kind][middle] ?? [0, 0, 0])], plain ? name : `${name}: ${kind ? "lighter" : "darker"}`)
-  ))
+  const entries = ["queries", "keys"].map((name, kind) => {
+    const text = data.colouring === "type" ? name : `${name}: ${kind ? "lighter" : "darker"}`
+    return legendEntry([kindMark(kind, shades[kind][middle] ?? [0, 0, 0])], text)
+  })
   if (data.colouring === "sequential") {
     const entry = legendEntry([], data.legend[0] ?? "")
-    entry.append(ramps(shades), legendWords(data.legend[1] ?? ""))
+    entry.append(ramps(shades), make(null, "span", "", data.legend[1] ?? ""))
     entries.push(entry)
   }
   if (data.colouring === "category") data.legend.forEach((text, i) => {
-    const entry = legendEntry([kindMark(0, shades[0][i]), kindMark(1, shades[1][i])], text, onOnly ? "button" : "span")
+    const entry = legendEntry([0, 1].map((kind) => kindMark(kind, shades[kind][i])), text, onOnly ? "button" : "span")
     if (onOnly) {
       Object.assign(entry, { title: "Click: only these", onclick: () => onOnly(only === i ? -1 : i) })
       entry.setAttribute("aria-pressed", String(only === i))
@@ -55,30 +51,51 @@ export function legendEntries(data, shades, only = -1, onOnly = null) {
   return entries
 }
 
-// Marks and the words that say what they stand for.
-/** @param {HTMLElement[]} marks @param {string} text @param {"span" | "button"} [tag] @returns {HTMLElement} */
+/** Marks and what they stand for. @param {HTMLElement[]} marks @param {string} text @param {"span" | "button"} [tag] @returns {HTMLElement} */
 export function legendEntry(marks, text, tag = "span") {
   const entry = make(null, tag, "entry")
-  entry.append(...marks, legendWords(text))
+  entry.append(...marks, make(null, "span", "", text))
   return entry
 }
 
-/** @param {string} text */
-export function legendWords(text) {
-  return make(null, "span", "", text)
+/** @param {string} className @param {string} colour */
+export function legendMark(className, colour) {
+  const mark = make(null, "i", className)
+  mark.style.background = colour
+  return mark
 }
 
-/** @param {number} kind @param {Rgb} colour */
-export function kindMark(kind, colour) {
-  const node = make(null, "i", kind ? "diamond" : "disc")
-  node.style.background = `rgb(${colour})`
-  return node
+/** @param {number} kind 0 for queries, 1 for keys @param {Rgb} colour */
+function kindMark(kind, colour) {
+  return legendMark(kind ? "diamond" : "disc", css(colour))
 }
 
 /** @param {Rgb[][]} shades */
 function ramps(shades) {
-  const node = make(null, "i", "ramp")
-  const bands = shades.map((kind) => `linear-gradient(90deg, ${kind.map((each) => `rgb(${each})`)})`)
-  node.style.background = `${bands[0]} top / 100% 50% no-repeat, ${bands[1]} bottom / 100% 50% no-repeat`
-  return node
+  const bands = shades.map((kind) => `linear-gradient(90deg, ${kind.map(css)})`)
+  return legendMark("ramp", `${bands[0]} top / 100% 50% no-repeat, ${bands[1]} bottom / 100% 50% no-repeat`)
+}
+
+/** Times the usual radius, in few classes, so that few shapes are needed. @param {number} byte 0 for the shortest vector, 255 for the longest */
+export function sizeFactor(byte) {
+  return SIZE_FACTORS[sizeClass(byte)]
+}
+
+export const SIZE_FACTORS = Array.from({ length: SIZE.classes }, (_, i) => SIZE.min + ((SIZE.max - SIZE.min) * i) / (SIZE.classes - 1))
+
+/** @param {number} byte */
+export function sizeClass(byte) {
+  return Math.round((byte / 255) * (SIZE.classes - 1))
+}
+
+/** A legend entry of discs with the norms they stand for; none where points have one size. @param {{sizes: ArrayLike<number>, sizeEnds: number[]}} data */
+export function sizeEntries({ sizes, sizeEnds: [shortest, longest] }) {
+  if (!sizes.length) return []
+  const entry = legendEntry([], "norm")
+  for (const byte of shortest < longest ? [0, 127.5, 255] : [127.5]) {
+    const disc = legendMark("disc", "currentColor")
+    disc.style.width = disc.style.height = `${2 * SIZE.sample * sizeFactor(byte)}px`
+    entry.append(disc, make(null, "span", "", (shortest + ((longest - shortest) * byte) / 255).toPrecision(3)))
+  }
+  return [entry]
 }

@@ -1,7 +1,9 @@
-// Elements of the page. Texts are text nodes: what was typed is never read as HTML.
+// Elements of the page. Texts are text nodes: what people typed is never read as HTML.
 
-// A new element, at the end of `parent` unless that is null. A text takes its direction from its letters.
+/** @typedef {{x: number, y: number}} Place in pixels */
+
 /**
+ * A new element at the end of `parent`, if there is one. The letters of a text decide its direction.
  * @template {keyof HTMLElementTagNameMap} Tag @param {ParentNode | null} parent @param {Tag} tag @param {string} [className]
  * @param {string} [text] @returns {HTMLElementTagNameMap[Tag]}
  */
@@ -14,10 +16,88 @@ export function make(parent, tag, className = "", text) {
   return node
 }
 
-// How wide texts are in this font, in pixels.
-/** @param {string} font @returns {(text: string) => number} */
+/** Set attributes by their HTML names. @template {Element} T @param {T} node @param {Record<string, string | number | boolean>} attributes */
+export function describe(node, attributes) {
+  for (const [name, value] of Object.entries(attributes)) node.setAttribute(name, String(value))
+  return node
+}
+
+/**
+ * Set lengths of a style in pixels.
+ * @template {HTMLElement} T @param {T} node
+ * @param {Partial<Record<"left" | "top" | "right" | "bottom" | "width" | "height" | "lineHeight", number>>} pixels
+ */
+export function place(node, pixels) {
+  for (const [name, value] of Object.entries(pixels)) Object.assign(node.style, { [name]: `${value}px` })
+  return node
+}
+
+/** Returns a function for the width of a text in pixels. @param {string} font @returns {(text: string) => number} */
 export function textWidths(font) {
-  const pen = /** @type {CanvasRenderingContext2D} */ (document.createElement("canvas").getContext("2d"))
+  const pen = penOf(document.createElement("canvas"))
   pen.font = font
   return (text) => pen.measureText(text).width
+}
+
+/** @param {HTMLCanvasElement} canvas @param {CanvasRenderingContext2DSettings} [settings] */
+export function penOf(canvas, settings) {
+  return /** @type {CanvasRenderingContext2D} */ (canvas.getContext("2d", settings))
+}
+
+/**
+ * Give a canvas a size in CSS pixels, sharp on this screen; its pen draws in CSS pixels.
+ * @param {HTMLCanvasElement} canvas @param {number} width @param {number} height
+ * @param {CanvasRenderingContext2DSettings & {ratio?: number}} [settings] ratio: device pixels per CSS pixel
+ */
+export function sizeCanvas(canvas, width, height, { ratio = window.devicePixelRatio || 1, ...settings } = {}) {
+  const [across, down] = [width, height].map((side) => Math.max(1, Math.round(side * ratio)))
+  if (canvas.width !== across || canvas.height !== down) Object.assign(canvas, { width: across, height: down })
+  place(canvas, { width, height })
+  const pen = penOf(canvas, settings)
+  pen.setTransform(ratio, 0, 0, ratio, 0, 0)
+  return pen
+}
+
+/** @param {CanvasRenderingContext2D} pen @param {number} fromX @param {number} fromY @param {number} toX @param {number} toY */
+export function strokeLine(pen, fromX, fromY, toX, toY) {
+  pen.beginPath()
+  pen.moveTo(fromX, fromY)
+  pen.lineTo(toX, toY)
+  pen.stroke()
+}
+
+/** The pointer's place in an element. @param {Element} node @param {{clientX: number, clientY: number}} event @returns {Place} */
+export function placeOf(node, { clientX, clientY }) {
+  const { left, top } = node.getBoundingClientRect()
+  return { x: clientX - left, y: clientY - top }
+}
+
+/** @param {number} value @param {number} low @param {number} high */
+export function clamp(value, low, high) {
+  return Math.max(low, Math.min(high, value))
+}
+
+/** A note beside the pointer: a title and lines, each a text with an optional coloured dot. @param {ParentNode} parent */
+export function makeTip(parent) {
+  const tip = make(parent, "div", "tip")
+  tip.hidden = true
+  return {
+    /** @param {{clientX: number, clientY: number}} event @param {string} title @param {(string | null)[][]} lines [text, colour] */
+    show({ clientX, clientY }, title, lines) {
+      const rows = lines.map(([text, colour]) => {
+        const row = make(null, "span", "", text ?? "")
+        if (!colour) return row
+        const dot = make(null, "i")
+        dot.style.background = colour
+        row.prepend(dot)
+        return row
+      })
+      tip.replaceChildren(make(null, "b", "", title), ...rows)
+      tip.hidden = false
+      const { width, height } = tip.getBoundingClientRect()
+      const left = clientX + 16 + width > window.innerWidth ? clientX - 12 - width : clientX + 16
+      place(tip, { left: Math.max(4, left), top: Math.max(4, Math.min(clientY + 16, window.innerHeight - height - 6)) })
+    },
+    hide() { tip.hidden = true },
+  }
 }

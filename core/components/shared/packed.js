@@ -5,11 +5,10 @@ const KINDS = { u1: Uint8Array, u2: Uint16Array }
 
 /** @param {Uint8Array} bytes @returns {Record<string, any>} */
 export function unpack(bytes) {
-  const buffer = bytes.slice().buffer // a copy of its own, so that offsets are aligned
+  const buffer = bytes.slice().buffer // a copy, so that offsets are aligned
   const length = new DataView(buffer).getUint32(0, true)
-  const settings = JSON.parse(new TextDecoder().decode(new Uint8Array(buffer, 4, length)))
+  const { arrays, ...result } = JSON.parse(new TextDecoder().decode(new Uint8Array(buffer, 4, length)))
   let offset = 4 + length
-  const { arrays, ...result } = settings
   for (const [name, [kind, size]] of Object.entries(arrays)) {
     const Kind = KINDS[kind] ?? Float32Array
     result[name] = new Kind(buffer, offset, size)

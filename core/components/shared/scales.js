@@ -1,41 +1,53 @@
-// Colours of the theme, as functions of a number. Palettes come from Streamlit's CSS variables.
+// The theme's colours, and scales of them. They come from Streamlit's CSS variables.
 
 /** @typedef {number[]} Rgb red, green and blue from 0 to 255 */
+/** @typedef {ReturnType<typeof readTheme>} Theme */
 
-export const SEQUENTIAL = "--st-chart-sequential-colors"
-export const DIVERGING = "--st-chart-diverging-colors"
+/** Colours as CSS texts; the style sheet gets those of queries and keys as variables. @param {HTMLElement} element */
+export function readTheme(element) {
+  const style = getComputedStyle(element)
+  /** @type {(name: string) => string} */
+  const value = (name) => style.getPropertyValue(`--st-${name}`).trim()
+  const series = value("chart-categorical-colors").split(",").map((each) => each.trim())
+  const [query, key] = series
+  element.style.setProperty("--query-colour", query)
+  element.style.setProperty("--key-colour", key)
+  const paper = value("background-color")
+  return {
+    query, key, series, paper, ink: value("text-color"), border: value("border-color"), accent: value("primary-color"),
+    alert: value("red-color"), font: value("font") || "sans-serif", isDark: luminance(parseColour(paper)) < 0.3,
+  }
+}
 
-/** @param {Element} element @param {string} variable @returns {Rgb[]} */
-export function paletteOf(element, variable) {
-  const text = getComputedStyle(element).getPropertyValue(variable).trim()
-  return text ? text.split(",").map((colour) => parseColour(colour.trim())) : [[255, 255, 255], [40, 40, 120]]
+/** @param {Element} element @param {"sequential" | "diverging"} name @returns {Rgb[]} */
+export function paletteOf(element, name) {
+  const text = getComputedStyle(element).getPropertyValue(`--st-chart-${name}-colors`).trim()
+  return text ? text.split(",").map(parseColour) : [[255, 255, 255], [40, 40, 120]]
 }
 
 /** @param {string} text @returns {Rgb} */
 export function parseColour(text) {
-  const hex = text.replace("#", "")
-  if (/^[0-9a-f]{6}$/i.test(hex)) {
-    return [0, 2, 4].map((start) => parseInt(hex.slice(start, start + 2), 16))
-  }
-  const numbers = text.match(/[\d.]+/g) ?? [0, 0, 0]
-  return numbers.slice(0, 3).map(Number)
+  const hex = text.trim().replace("#", "")
+  if (/^[0-9a-f]{6}$/i.test(hex)) return [0, 2, 4].map((start) => parseInt(hex.slice(start, start + 2), 16))
+  return (text.match(/[\d.]+/g) ?? [0, 0, 0]).slice(0, 3).map(Number)
 }
 
-// 256 steps of a palette as {css, ink}: ink is the text colour that reads on it.
-/** @param {Rgb[]} palette @returns {{css: string, ink: string}[]} */
+/** 256 steps of a palette; `ink` is the text colour that reads on a step. @param {Rgb[]} palette @returns {{css: string, ink: string}[]} */
 export function colourSteps(palette) {
-  const last = palette.length - 1
   return Array.from({ length: 256 }, (_, step) => {
-    const place = (step / 255) * last
-    const low = Math.min(Math.floor(place), last - 1)
-    const share = place - low
-    const rgb = palette[low].map((value, i) => Math.round(value + share * (palette[low + 1][i] - value)))
-    return { css: `rgb(${rgb})`, ink: luminance(rgb) > 0.179 ? "#000000" : "#ffffff" }
+    const rgb = along(palette, step / 255).map(Math.round)
+    return { css: css(rgb), ink: luminance(rgb) > 0.179 ? "#000000" : "#ffffff" }
   })
 }
 
-// Relative luminance, WCAG 2.
-/** @param {Rgb} rgb @returns {number} */
+/** The colour at a share (0 to 1) of a palette, not rounded. @param {Rgb[]} palette @param {number} share @returns {Rgb} */
+export function along(palette, share) {
+  const position = share * (palette.length - 1)
+  const low = Math.min(Math.floor(position), palette.length - 2)
+  return palette[low].map((value, i) => value + (position - low) * (palette[low + 1][i] - value))
+}
+
+/** Relative luminance, WCAG 2. @param {Rgb} rgb @returns {number} */
 export function luminance(rgb) {
   const [r, g, b] = rgb.map((value) => {
     const share = value / 255

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import html
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -22,14 +21,13 @@ _TICKS = 6  # on an axis, or a few fewer
 _STEPS = (1.0, 2.0, 2.5, 5.0, 10.0)  # between two ticks, times a power of 10
 
 
-@dataclass(frozen=True)
 class _Axis:
-    """Values from `low` to `high` lie from pixel `start` to pixel `end`."""
+    """The pixels from `start` to `end` that `values` and a little room on both sides take."""
 
-    low: float
-    high: float
-    start: float
-    end: float
+    def __init__(self, values: Floats, start: float, end: float) -> None:
+        low, high = float(values.min()), float(values.max())
+        room = _ROOM * (high - low) or 1.0
+        self.low, self.high, self.start, self.end = low - room, high + room, start, end
 
     def pixels(self, values: Floats) -> list[float]:
         share = (values - self.low) / (self.high - self.low)
@@ -48,8 +46,8 @@ class _Axis:
 
 def regression_svg(regression: Regression, title: str) -> str:
     """Cosine distance across, dot product up, the least-squares line; colours of the theme."""
-    across = _axis(regression.distances, _LEFT, _WIDTH - _RIGHT)
-    up = _axis(regression.products, _HEIGHT - _BOTTOM, _TOP)
+    across = _Axis(regression.distances, _LEFT, _WIDTH - _RIGHT)
+    up = _Axis(regression.products, _HEIGHT - _BOTTOM, _TOP)
     # One path for all points: a dot is a line of no length with round ends.
     points = zip(across.pixels(regression.distances), up.pixels(regression.products), strict=True)
     dots = "".join(f"M{x:.1f} {y:.1f}h0" for x, y in points)
@@ -71,12 +69,6 @@ def regression_svg(regression: Regression, title: str) -> str:
         f' style="display: block; max-width: {_WIDTH}px; font-family: var(--st-font)">'
         f"{''.join(parts)}</svg>"
     )
-
-
-def _axis(values: Floats, start: float, end: float) -> _Axis:
-    low, high = float(values.min()), float(values.max())
-    room = _ROOM * (high - low) or 1.0
-    return _Axis(low - room, high + room, start, end)
 
 
 def _frame(across: _Axis, up: _Axis) -> list[str]:

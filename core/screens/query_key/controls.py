@@ -1,4 +1,4 @@
-"""The controls of the query-key page beyond its first row."""
+"""What is chosen on the query-key page, and what is computed from it."""
 
 from __future__ import annotations
 
@@ -7,18 +7,29 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
+from core.analysis.attention_table import unique_labels
 from core.analysis.query_key.clouds import HEAD_STAGES, default_chosen
 from core.analysis.query_key.layer_search import NOTEBOOK_RANGE, SearchRange
-from core.screens.query_key.wording import STAGE_NAMES
-from core.ui import address, controls
+from core.analysis.query_key.scaling import scale_head
+from core.ui import address, cache, controls
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from core.analysis.projections.joint_embedding import Projection
-    from core.analysis.query_key.clouds import HeadStage
+    from core.analysis.normalization import GridSearch
+    from core.analysis.projections.joint_embedding import Metric, Projection
+    from core.analysis.query_key.clouds import Cloud, HeadStage
+    from core.analysis.query_key.scaling import Criterion, HeadScaling
+    from core.analysis.query_key.target import TargetKind
     from core.model import Trace
+    from core.ui.cache import TextKey
 
+STAGE_NAMES: dict[HeadStage, str] = {
+    "raw": "raw",
+    "translated": "translated",
+    "normalized": "normalized",
+    "searched": "a and c of the search",
+}
 ONE_HEAD, ALL_HEADS, BOTH = "one head", "all heads", "side by side"
 PROJECTIONS: list[Projection] = ["PCA", "biplot", "UMAP", "t-SNE"]
 COLOURINGS = ["type", "position", "position mod 5", "norm"]
@@ -27,13 +38,39 @@ _POSITIONS = ("from", "to", "point", "dot")  # parameters whose positions are th
 
 
 @dataclass(frozen=True)
+class Choice:
+    """The head (layer and head from 0) and how it is measured.
+
+    `ranges` is what the notebook's search tries; `sources` and `targets` are the positions of the
+    chosen tokens.
+    """
+
+    key: TextKey
+    layer: int
+    head: int
+    distance: Metric
+    criterion: Criterion
+    target: TargetKind = "centred"
+    ranges: SearchRange = NOTEBOOK_RANGE
+    sources: tuple[int, ...] = ()
+    targets: tuple[int, ...] = ()
+
+    def name(self, head: int | None = None) -> str:
+        """The head, or another one of its layer, as people write it: "L4 H2"."""
+        return f"L{self.layer + 1} H{(self.head if head is None else head) + 1}"
+
+
+@dataclass(frozen=True)
 class PictureOptions:
     """What the picture shows and how.
 
-    `stages` is empty for one head, which has all stages. `threshold` is the attention from which
-    lines are drawn; None draws each query's strongest. `point` is the pinned one, as in links.
+    `shown` are the positions drawn. `stages` is empty for one head, which has all. `threshold` is
+    the attention from which lines are drawn; None draws each query's strongest. `point` is the
+    pinned one, as in links.
     """
 
+    labels: Sequence[str]
+    shown: list[int]
     span: str
     stages: tuple[HeadStage, ...]
     projection: Projection
@@ -41,7 +78,6 @@ class PictureOptions:
     colouring: str
     threshold: float | None
     point: str
-    hide_special: bool
     own_scale: bool
     sized: bool
     labelled: bool
@@ -61,8 +97,9 @@ def pick_stage() -> HeadStage:
     )
 
 
-def picture_options(trace: Trace, labels: Sequence[str]) -> PictureOptions:
+def picture_options(trace: Trace) -> PictureOptions:
     """Two rows of controls: what is drawn and how, then which tokens."""
+    labels = unique_labels(tuple(token.display for token in trace.tokens))
     stages: tuple[HeadStage, ...] = ()
     dimensions = "2-D"
     threshold: float | None = None
@@ -106,15 +143,12 @@ def picture_options(trace: Trace, labels: Sequence[str]) -> PictureOptions:
     point = controls.choice("point", ["", *points], subject="Points are", optional=True)
     with st.container(horizontal=True, vertical_alignment="bottom"):
         for key, label in (("from", "Red lines from"), ("to", "to")):
-            controls.tokens(
-                key,
-                positions,
-                label,
-                names=lambda position: labels[position - 1],
-                placeholder="no token",
-                width=172,
-            )
+            names = dict(zip(positions, labels, strict=True)).__getitem__
+            controls.tokens(key, positions, label, names=names, placeholder="no token", width=172)
+        hide = controls.flag("hide", "Hide special tokens")
         return PictureOptions(
+            labels,
+            [token.position for token in trace.tokens if not (hide and token.special)],
             span,
             stages,
             projection,
@@ -122,7 +156,6 @@ def picture_options(trace: Trace, labels: Sequence[str]) -> PictureOptions:
             colouring,
             threshold,
             point,
-            hide_special=controls.flag("hide", "Hide special tokens"),
             own_scale=controls.flag(
                 "scale",
                 "Own scales",
@@ -169,3 +202,36 @@ def chosen_tokens(trace: Trace) -> tuple[tuple[int, ...], tuple[int, ...]]:
             state[key] = picked = [position + 1 for position in default]
         chosen.append(tuple(position - 1 for position in picked))
     return chosen[0], chosen[1]
+
+
+def scaling_of(trace: Trace, choice: Choice, head: int) -> HeadScaling:
+    """The constants of a head of the layer on screen."""
+    return scale_head(trace, choice.layer, head, choice.distance, choice.criterion, choice.target)
+
+
+def search_of(choice: Choice) -> GridSearch:
+    """The notebook's search on the layer on screen."""
+    return cache.layer_search(choice.key, choice.layer, choice.ranges)
+
+
+def clouds_of(
+    choice: Choice,
+    stages: tuple[HeadStage, ...],
+    projection: Projection = "PCA",
+    *,
+    head: int | None = None,
+    dimensions: int = 2,
+) -> list[Cloud]:
+    """The clouds of the head on screen, or of another one of its layer."""
+    return cache.clouds(
+        choice.key,
+        choice.layer,
+        choice.head if head is None else head,
+        stages,
+        projection,
+        dimensions,
+        choice.distance,
+        choice.criterion,
+        choice.target,
+        choice.ranges,
+    )

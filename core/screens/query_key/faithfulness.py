@@ -18,10 +18,9 @@ from core.analysis.query_key.faithfulness import (
     uniform_baseline,
 )
 from core.analysis.query_key.target import head_target
-from core.screens.query_key.choice import clouds_of, scaling_of, search_of
+from core.screens.query_key.controls import STAGE_NAMES, clouds_of, scaling_of, search_of
 from core.screens.query_key.wording import (
     SCORES,
-    STAGE_NAMES,
     interval,
     judgement,
     number,
@@ -33,7 +32,7 @@ from core.ui.messages import escape
 if TYPE_CHECKING:
     from core.analysis.query_key.target import Target
     from core.model import Trace
-    from core.screens.query_key.choice import Choice
+    from core.screens.query_key.controls import Choice
 
 _MAX_ROUNDING = 1e-5  # of an attention weight
 
@@ -133,7 +132,7 @@ def _conclusion(rows: list[_Row]) -> str:
 
 def _show_proof(trace: Trace, choice: Choice) -> None:
     st.subheader("Does attention stay the same?", anchor=False)
-    scaling, search = scaling_of(trace, choice), search_of(choice)
+    scaling, search = scaling_of(trace, choice, choice.head), search_of(choice)
     stages = stage_vectors(trace, choice.layer, choice.head, scaling, search)
     change = max(
         attention_change(trace, choice.layer, choice.head, *vectors) for vectors in stages.values()

@@ -7,9 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import streamlit as st
 
-from core.analysis.attention_table import unique_labels
 from core.analysis.projections.error import ProjectionError
-from core.analysis.projections.joint_embedding import SEED
 from core.analysis.query_key.clouds import (
     MAX_LINES,
     Cloud,
@@ -22,8 +20,14 @@ from core.analysis.query_key.clouds import (
 from core.components.clouds import Clouds, Panel, show_clouds
 from core.figures.query_key.clouds import space_figure, space_sizes
 from core.figures.shades import shades, shades_on
-from core.screens.query_key.choice import clouds_of, scaling_of, search_of
-from core.screens.query_key.controls import BOTH, ONE_HEAD, picture_options
+from core.screens.query_key.controls import (
+    BOTH,
+    ONE_HEAD,
+    clouds_of,
+    picture_options,
+    scaling_of,
+    search_of,
+)
 from core.screens.query_key.wording import caption_of, notes_of, search_words, title_of, verdict
 from core.ui.messages import escape
 
@@ -34,8 +38,7 @@ if TYPE_CHECKING:
 
     from core.figures.palette import Palette
     from core.model import Trace
-    from core.screens.query_key.choice import Choice
-    from core.screens.query_key.controls import PictureOptions
+    from core.screens.query_key.controls import Choice, PictureOptions
 
     Floats = NDArray[np.float64]
 
@@ -46,31 +49,23 @@ _KINDS = {"type": "type", "position mod 5": "category"}  # the others are sequen
 
 def show_picture(trace: Trace, choice: Choice, colours: Palette) -> None:
     """Controls, clouds and how to read them."""
-    labels = unique_labels(tuple(token.display for token in trace.tokens))
-    options = picture_options(trace, labels)
-    shown = [t.position for t in trace.tokens if not (options.hide_special and t.special)]
-    if not shown:
+    options = picture_options(trace)
+    if not options.shown:
         st.info("Every token of this text is a special one: show them again to see the picture.")
         return
-    search = search_of(choice)
-    one_head = options.span == ONE_HEAD
+    search, one_head = search_of(choice), options.span == ONE_HEAD
     defined = head_stages(search)
     if not set(options.stages) <= set(defined):
         st.info(search_words(search, choice))
         return
     heads = [choice.head] if one_head else list(range(trace.shape[1]))
+    stages, dimensions = options.stages or defined, 3 if options.in_space else 2
     try:
         with st.spinner(
             _SLOW.get(options.projection, "Projecting queries and keys …"), show_time=True
         ):
             clouds = [
-                clouds_of(
-                    choice,
-                    options.stages or defined,
-                    options.projection,
-                    head=head,
-                    dimensions=3 if options.in_space else 2,
-                )
+                clouds_of(choice, stages, options.projection, head=head, dimensions=dimensions)
                 for head in heads
             ]
     except ProjectionError as error:
@@ -79,15 +74,15 @@ def show_picture(trace: Trace, choice: Choice, colours: Palette) -> None:
         return
     lines = [head_lines(trace, choice, head, options.threshold) for head in heads]
     if options.in_space:
-        _show_space(clouds[0], choice, labels, lines[0], shown, options, colours)
+        _show_space(clouds[0], lines[0], choice, options, colours)
     else:
-        _show_panels(clouds, choice, heads, labels, lines, shown, options)
+        _show_panels(clouds, lines, choice, heads, options)
     if left_out := sum(each.left_out for each in lines):
         st.caption(f"Only the {MAX_LINES:,} strongest lines of a head are drawn, not {left_out:,}.")
-    if hidden := sum(int((~np.isin(each.keys, shown)).sum()) for each in lines):
+    if hidden := sum(int((~np.isin(each.keys, options.shown)).sum()) for each in lines):
         st.caption(f"{hidden} lines lead to hidden tokens and are not drawn.")
     if one_head:
-        st.markdown(verdict(scaling_of(trace, choice), choice))
+        st.markdown(verdict(scaling_of(trace, choice, choice.head), choice))
     if options.projection != "biplot" and (one_head or "searched" in options.stages):
         st.markdown(search_words(search, choice))
     st.caption(
@@ -95,7 +90,6 @@ def show_picture(trace: Trace, choice: Choice, colours: Palette) -> None:
             options.projection,
             choice,
             grid=not one_head,
-            seed=SEED,
             softcap=trace.layers[choice.layer].softcap,
             beside=options.span == BOTH,
         )
@@ -111,15 +105,13 @@ def head_lines(trace: Trace, choice: Choice, head: int, threshold: float | None 
 
 def _show_panels(
     clouds: list[list[Cloud]],
+    lines: list[Lines],
     choice: Choice,
     heads: list[int],
-    labels: Sequence[str],
-    lines: list[Lines],
-    shown: list[int],
     options: PictureOptions,
 ) -> None:
     panels = [(group, cloud) for group, stages in enumerate(clouds) for cloud in stages]
-    tones, legend = tones_of(options.colouring, [cloud for _, cloud in panels], len(labels))
+    tones, legend = tones_of(options.colouring, [cloud for _, cloud in panels])
     beside, grid = options.span == BOTH, len(heads) > 1
     projection = options.projection
     colouring = _KINDS.get(options.colouring, "sequential")
@@ -136,7 +128,7 @@ def _show_panels(
                 )
                 for (group, cloud), tone in zip(panels, tones, strict=True)
             ],
-            labels=labels,
+            labels=options.labels,
             lines=[each.table for each in lines],
             heads=[choice.name(head) for head in heads],
             columns=GRID_COLUMNS if grid else max(map(len, clouds)),
@@ -147,7 +139,7 @@ def _show_panels(
             labelled=options.labelled,
             sources=choice.sources,
             targets=choice.targets,
-            shown=shown,
+            shown=options.shown,
             own_scale=options.own_scale,
         ),
         key="query_key_clouds",
@@ -161,15 +153,9 @@ def _pin(point: str | None) -> None:
 
 
 def _show_space(
-    clouds: list[Cloud],
-    choice: Choice,
-    labels: Sequence[str],
-    lines: Lines,
-    shown: list[int],
-    options: PictureOptions,
-    colours: Palette,
+    clouds: list[Cloud], lines: Lines, choice: Choice, options: PictureOptions, colours: Palette
 ) -> None:
-    tones, legend = tones_of(options.colouring, clouds, len(labels))
+    tones, legend = tones_of(options.colouring, clouds)
     norms = np.stack([cloud.norms for cloud in clouds])
     sizes = space_sizes(norms) if options.sized else [None] * len(clouds)
     columns = st.columns(len(clouds))
@@ -177,11 +163,11 @@ def _show_space(
         figure = space_figure(
             cloud,
             title_of(cloud, options.projection, choice, head=choice.head),
-            labels,
+            options.labels,
             lines,
             (choice.sources, choice.targets),
             css_colours(options.colouring, tone, len(legend), colours),
-            shown,
+            options.shown,
             colours,
             sizes=size,
             labelled=options.labelled,
@@ -197,17 +183,15 @@ def _show_space(
     )
 
 
-def tones_of(
-    colouring: str, clouds: Sequence[Cloud], count: int
-) -> tuple[list[Floats], tuple[str, ...]]:
+def tones_of(colouring: str, clouds: Sequence[Cloud]) -> tuple[list[Floats], tuple[str, ...]]:
     """What each point's colour stands for, (2 token,) a cloud, and the legend."""
     if colouring == "norm":
         longest = max(float(cloud.norms.max()) for cloud in clouds) or 1.0
         return [cloud.norms / longest for cloud in clouds], ("norm 0", f"norm {longest:.3g}")
-    positions = np.arange(count, dtype=np.float64)
-    tones, legend = np.zeros(count), tuple[str, ...]()
+    positions = np.arange(len(clouds[0].norms) // 2, dtype=np.float64)
+    tones, legend = np.zeros(positions.size), tuple[str, ...]()
     if colouring == "position":
-        tones, legend = positions / max(count - 1, 1), ("first token", "last token")
+        tones, legend = positions / max(positions.size - 1, 1), ("first token", "last token")
     elif colouring == "position mod 5":
         tones, legend = positions % 5, tuple(f"positions {i + 1}, {i + 6}, …" for i in range(5))
     return [np.tile(tones, 2)] * len(clouds), legend

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import html
 from typing import TYPE_CHECKING
 
 import numpy as np
+import pandas as pd
 
 from core.analysis.attention_table import unique_labels
 from core.analysis.query_key.clouds import HeadStage, head_stages
@@ -13,7 +13,7 @@ from core.analysis.query_key.layer_search import regression_of
 from core.analysis.query_key.scaling import Stages
 from core.components.clouds import Clouds, Panel, clouds_page
 from core.figures.query_key.regression_svg import regression_svg
-from core.screens.query_key.choice import clouds_of, scaling_of, search_of
+from core.screens.query_key.controls import clouds_of, scaling_of, search_of
 from core.screens.query_key.picture import head_lines
 from core.screens.query_key.wording import (
     CRITERIA,
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
     from core.analysis.normalization import GridSearch
     from core.model import Trace
-    from core.screens.query_key.choice import Choice
+    from core.screens.query_key.controls import Choice
 
 _STAGES: tuple[HeadStage, ...] = ("raw", "searched", "normalized")
 _PAGE = """\
@@ -132,12 +132,9 @@ def _heads(trace: Trace, choice: Choice) -> str:
 
 
 def _table(names: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    head = "".join(f"<th>{html.escape(name)}</th>" for name in names)
-    body = "".join(
-        "<tr>" + "".join(f'<td dir="auto">{html.escape(cell)}</td>' for cell in row) + "</tr>"
-        for row in rows
-    )
-    return f"<table><tr>{head}</tr>{body}</table>"
+    with pd.option_context("display.max_colwidth", None):
+        table = pd.DataFrame(rows, columns=list(names)).to_html(index=False, border=0)
+    return str(table).replace("<td>", '<td dir="auto">')  # tokens may read from the right
 
 
 def _clouds(trace: Trace, choice: Choice, stages: tuple[HeadStage, ...]) -> Clouds:

@@ -12,8 +12,7 @@ from core.analysis.normalization import GridSearch, correlation_along_c
 from core.analysis.query_key.layer_search import regression_of
 from core.analysis.query_key.scaling import C_VALUES, PUBLISHED_GRID, squared_distance
 from core.figures.query_key.clouds import curve_figure, regression_figure, surface_figure
-from core.screens.query_key.choice import scaling_of, search_of
-from core.screens.query_key.controls import search_range
+from core.screens.query_key.controls import scaling_of, search_of, search_range
 from core.screens.query_key.wording import (
     CRITERIA,
     DISTANCES,
@@ -28,7 +27,7 @@ if TYPE_CHECKING:
     from core.analysis.query_key.scaling import SquaredDistance
     from core.figures.palette import Palette
     from core.model import Trace
-    from core.screens.query_key.choice import Choice
+    from core.screens.query_key.controls import Choice
 
 
 def show_search(trace: Trace, choice: Choice, colours: Palette) -> None:
@@ -92,9 +91,9 @@ def _evidence(trace: Trace, choice: Choice, search: GridSearch) -> str:
 
 
 def _show_paper(trace: Trace, choice: Choice, colours: Palette) -> None:
-    scaling = scaling_of(trace, choice)
+    scaling = scaling_of(trace, choice, choice.head)
     st.markdown(verdict(scaling, choice))
-    for warning in warnings_of(scaling, choice.criterion):
+    for warning in warnings_of(scaling, choice):
         st.warning(warning)
     if not np.isfinite(scaling.curve).any():
         return

@@ -6,7 +6,9 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
+from core.analysis.projections.joint_embedding import SEED
 from core.analysis.query_key.scaling import MIN_RELIABLE, few_pairs
+from core.screens.query_key.controls import STAGE_NAMES
 
 if TYPE_CHECKING:
     from core.analysis.normalization import GridSearch
@@ -15,7 +17,7 @@ if TYPE_CHECKING:
     from core.analysis.query_key.faithfulness import Faithfulness
     from core.analysis.query_key.scaling import Criterion, HeadScaling
     from core.analysis.query_key.target import TargetKind
-    from core.screens.query_key.choice import Choice
+    from core.screens.query_key.controls import Choice
 
     Change = Literal["better", "worse", "the same"]
 
@@ -24,12 +26,6 @@ CRITERIA: dict[Criterion, str] = {
     "spearman": "Spearman, all pairs",
     "weighted": "weighted (AttentionViz)",
     "balanced": "balanced norms",
-}
-STAGE_NAMES: dict[HeadStage, str] = {
-    "raw": "raw",
-    "translated": "translated",
-    "normalized": "normalized",
-    "searched": "a and c of the search",
 }
 _BESIDE: dict[HeadStage, str] = {"raw": "default", "searched": "searched"}
 DISTANCES: dict[Metric, str] = {"euclidean": "Euclidean", "cosine": "cosine"}
@@ -94,7 +90,6 @@ def caption_of(
     choice: Choice,
     *,
     grid: bool,
-    seed: int,
     softcap: float | None = None,
     beside: bool = False,
 ) -> str:
@@ -108,8 +103,8 @@ def caption_of(
     how = {
         "PCA": "PCA of queries and keys together"
         + (", at unit length because cosine was chosen." if choice.distance == "cosine" else "."),
-        "UMAP": f"UMAP, 15 neighbours, seed {seed}: distances between far groups mean little.",
-        "t-SNE": f"t-SNE, perplexity up to 30, seed {seed}: distances between groups mean little.",
+        "UMAP": f"UMAP, 15 neighbours, seed {SEED}: distances between far groups mean little.",
+        "t-SNE": f"t-SNE, perplexity up to 30, seed {SEED}: distances between groups mean little.",
     }[projection]
     if beside:
         stages = f"Both panels of a head share a scale, unless each has its own. {MEAN_DISTANCE}"
@@ -186,14 +181,15 @@ def _change(gain: float, min_gain: float) -> Change:
     return "better" if gain > 0 else "worse"
 
 
-def warnings_of(scaling: HeadScaling, criterion: Criterion) -> list[str]:
+def warnings_of(scaling: HeadScaling, choice: Choice) -> list[str]:
     """What to keep in mind about this head's c."""
     used, counted = scaling.pairs
+    criterion, cosine = choice.criterion, choice.distance == "cosine"
     undefined = criterion == "weighted" and not np.isfinite(scaling.curve).any()
     warnings = {
         "Balanced norms need no correlation: c = √(median |k| / median |q|), with queries times c"
         " and keys over c.": criterion == "balanced",
-        "Cosine distance does not depend on c: the curve is flat, and c stays 1.": scaling.flat,
+        "With cosine distance c changes nothing: the curve is flat, and c stays 1.": cosine,
         f"The best c, {scaling.c:.3g}, lies at the edge of the range tried: the criterion has no"
         " optimum of its own here.": scaling.on_edge,
         f"Only {scaling.weighted_pairs} of {used:,} pairs carry weight, too few for a correlation:"

@@ -1,0 +1,128 @@
+"""What views of queries and keys as points send: coordinates, colours and sizes, in few bytes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+_STEPS = 65535  # per side of a frame: a uint16 for each coordinate
+_UNKNOWN = -1.0  # half a side of a head without points
+_ENDS = (2, 98)  # percentiles: a few vectors far longer than all others do not shrink the rest
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Coloured:
+    """What the colours of points stand for.
+
+    Attributes
+    ----------
+    colouring : "type" is queries against keys; "sequential" and "category" go by tones.
+    legend : the ends of the scale, or one name per category.
+    shades : for the themes "light" and "dark" the colours of queries and of keys: one per step of a
+        scale, or one per category.
+    labelled : tokens are written beside points.
+    """
+
+    colouring: str = "type"
+    legend: Sequence[str] = ()
+    shades: Mapping[str, Sequence[Sequence[str]]] = field(default_factory=dict)
+    labelled: bool = True
+
+    def checked_shades(self) -> dict[str, list[list[str]]]:
+        """The shades as lists; none by type, as queries and keys have the theme's two colours.
+
+        Raises
+        ------
+        ValueError : a theme, a kind, or the colour of a category is missing.
+        """
+        if self.colouring == "type":
+            return {}
+        needed = len(self.legend) if self.colouring == "category" else 1
+        for theme in ("light", "dark"):
+            kinds = self.shades.get(theme, ())
+            if len(kinds) != 2 or min(map(len, kinds)) < needed:
+                raise ValueError(
+                    f"{self.colouring} needs {needed} colours per kind on {theme} paper"
+                )
+        return {theme: [list(kind) for kind in kinds] for theme, kinds in self.shades.items()}
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class CorpusPoints(Coloured):
+    """Queries and keys of the tokens of a corpus.
+
+    Attributes
+    ----------
+    points : (..., 2 token, 2 or 3), queries first; one scale for all axes.
+    tones : (..., 2 token), what colours stand for: 0 to 1, or whole numbers for categories.
+    labels : one per token; they may repeat.
+    positions : of each token in its sentence, from 0; people are shown them from 1.
+    sentence : of each token, an index into ``texts``.
+    texts : the sentences.
+    matches : (token,), what a search found.
+    searching : what does not match fades, even if nothing matches.
+    """
+
+    points: NDArray[np.float32]
+    tones: NDArray[np.floating[Any]]
+    labels: Sequence[str]
+    positions: Sequence[int]
+    sentence: Sequence[int]
+    texts: Sequence[str]
+    matches: NDArray[np.bool_]
+    searching: bool = False
+
+    def packed_tones(self, max_category: int) -> NDArray[Any]:
+        """256 steps of a scale, or category numbers; what is not a number counts as 0."""
+        tones = np.nan_to_num(self.tones)
+        if self.colouring == "sequential":
+            return np.rint(255 * np.clip(tones, 0, 1)).astype(np.uint8)
+        return np.clip(tones, 0, max_category).astype(np.min_scalar_type(max_category))
+
+
+def quantise(points: NDArray[Any]) -> tuple[NDArray[np.uint16], NDArray[np.float32]]:
+    """Points as steps of a square or cube around each head's cloud, so that axes stay equal.
+
+    Parameters
+    ----------
+    points : (head, point, 2 or 3).
+
+    Returns
+    -------
+    Steps from the frame's lowest corner, of the same shape; and (head, 3): the frame's middle
+    in the plane of the first two axes, and half its side, in units of the points. Half a side is
+    -1 where a point of the head is not finite. A point is off by at most half a step, the side /
+    131070.
+    """
+    known = np.asarray(np.isfinite(points).all(axis=(1, 2)))
+    clean = np.where(known[:, None, None], points, 0)
+    low, high = clean.min(axis=1, initial=np.inf), clean.max(axis=1, initial=-np.inf)
+    if not points.shape[1]:
+        low = high = np.zeros((len(points), points.shape[-1]))
+    middle = (low + high) / 2
+    half = (high - low).max(axis=1) / 2
+    side = np.where(half > 0, 2 * half, 1)
+    shares = (clean - middle[:, None]) / side[:, None, None] + 0.5
+    steps = np.rint(_STEPS * shares).clip(0, _STEPS).astype(np.uint16)
+    frames = np.column_stack([middle[:, :2], np.where(known, half, _UNKNOWN)])
+    return steps, frames.astype(np.float32)
+
+
+def packed_sizes(norms: NDArray[np.floating[Any]]) -> tuple[NDArray[np.uint8], list[float]]:
+    """A byte per point from the smallest size to the largest, and the norms at both ends.
+
+    Without norms there are no sizes: all points are drawn alike. Equal norms get the middle size.
+    """
+    if not norms.size:
+        return np.zeros(0, dtype=np.uint8), []
+    known = np.nan_to_num(norms.astype(np.float64), nan=0.0, posinf=0.0, neginf=0.0)
+    low, high = (float(end) for end in np.percentile(known, _ENDS))
+    shares = (known - low) / (high - low) if high > low else np.full(known.shape, 0.5)
+    return np.rint(255 * shares.clip(0, 1)).astype(np.uint8), [low, high]

@@ -1,0 +1,97 @@
+// Pointer, wheel and pinch on an element, reported as pan, zoom, press and point. The page scrolls under a wheel that
+// nobody asked to zoom.
+
+import { placeOf } from "../shared/dom.js"
+
+/** @import { Place } from "../shared/dom.js" */
+/**
+ * @typedef {object} Actions
+ * @property {(dx: number, dy: number, event?: PointerEvent) => void} pan with the event where a single pointer drags
+ * @property {(factor: number, x: number, y: number) => void} zoom
+ * @property {(x: number, y: number, event: PointerEvent) => void} press
+ * @property {(x: number, y: number) => void} [pressTwice] without it, a press does not wait for a second one
+ * @property {(event: PointerEvent | null) => void} point
+ * @property {(from: Place) => void} start of a drag
+ * @property {(event: PointerEvent) => void} stop of a drag
+ * @property {(event: WheelEvent) => boolean} mayWheel whether this wheel zooms
+ */
+
+const STILL = 5 // pixels that a pointer may move and still press
+const DOUBLE_MS = 260 // within which a second press makes it a double one
+const WHEEL = { notch: 0.0016, pinch: 0.01 } // logarithm of the zoom per pixel of the wheel
+
+/** Returns the clean-up. @param {HTMLElement} node @param {Actions} act */
+export function listenGestures(node, act) {
+  const listeners = new AbortController()
+  /** @type {Map<number, Place & {from: Place}>} */
+  const fingers = new Map()
+  /** @type {Place | null} */
+  let lastPress = null
+  let hasMoved = false
+  let isDragging = false
+  let timer = 0
+  /** @type {<T extends keyof HTMLElementEventMap>(type: T, run: (event: HTMLElementEventMap[T]) => void, options?: object) => void} */
+  const on = (type, run, options = {}) => node.addEventListener(type, run, { ...options, signal: listeners.signal })
+  /** @param {PointerEvent} event */
+  const letGo = (event) => {
+    const wasDown = fingers.delete(event.pointerId)
+    if (fingers.size === 0 && isDragging) act.stop(event)
+    isDragging &&= fingers.size > 0
+    return wasDown
+  }
+  on("pointerdown", (event) => {
+    if (event.button) return
+    hasMoved = fingers.size > 0 // a second finger never presses
+    fingers.set(event.pointerId, { ...placeOf(node, event), from: placeOf(node, event) })
+  })
+  on("pointermove", (event) => {
+    const finger = fingers.get(event.pointerId)
+    if (!finger) return act.point(event)
+    if (event.pointerType === "mouse" && !event.buttons) return void letGo(event) // it was let go outside
+    const now = placeOf(node, event)
+    if (!hasMoved && Math.hypot(now.x - finger.from.x, now.y - finger.from.y) <= STILL) return
+    if (!node.hasPointerCapture(event.pointerId)) node.setPointerCapture(event.pointerId)
+    if (!isDragging) act.start(finger.from)
+    hasMoved = isDragging = true
+    const other = [...fingers].find(([id]) => id !== event.pointerId)?.[1]
+    if (other) pinch(act, finger, now, other)
+    else act.pan(now.x - finger.x, now.y - finger.y, event)
+    Object.assign(finger, now)
+  })
+  on("pointerup", (event) => {
+    if (!letGo(event) || hasMoved) return
+    const { x, y } = placeOf(node, event)
+    const isSecond = timer && lastPress && Math.hypot(x - lastPress.x, y - lastPress.y) < 3 * STILL
+    clearTimeout(timer)
+    timer = 0
+    lastPress = { x, y }
+    if (!act.pressTwice) act.press(x, y, event)
+    else if (isSecond) act.pressTwice(x, y)
+    else timer = setTimeout(() => {
+      timer = 0
+      act.press(x, y, event)
+    }, DOUBLE_MS)
+  })
+  on("pointercancel", letGo)
+  on("pointerleave", () => act.point(null))
+  on("wheel", (event) => {
+    if (!act.mayWheel(event)) return
+    event.preventDefault()
+    const pixels = event.deltaY * (event.deltaMode === 1 ? 33 : 1)
+    const rate = event.ctrlKey && Math.abs(pixels) < 50 ? WHEEL.pinch : WHEEL.notch
+    const { x, y } = placeOf(node, event)
+    act.zoom(Math.exp(-Math.max(-160, Math.min(160, pixels)) * rate), x, y)
+  }, { passive: false })
+  return () => {
+    clearTimeout(timer)
+    listeners.abort()
+  }
+}
+
+/** Two fingers: what lies between them grows with their distance and moves with their middle. @param {Actions} act @param {Place} before @param {Place} now @param {Place} other */
+function pinch(act, before, now, other) {
+  /** @type {(finger: Place) => number} */
+  const distance = (finger) => Math.max(20, Math.hypot(finger.x - other.x, finger.y - other.y))
+  act.pan((now.x - before.x) / 2, (now.y - before.y) / 2)
+  act.zoom(distance(now) / distance(before), (now.x + other.x) / 2, (now.y + other.y) / 2)
+}

@@ -1,0 +1,73 @@
+// The life of a view: made once for an element, updated with every change of its data, destroyed with the element.
+
+import { make } from "./dom.js"
+import { unpack } from "./packed.js"
+
+/**
+ * What Streamlit hands to a component; in a saved file `standalone` is true.
+ * @typedef {object} Component
+ * @property {Uint8Array} data
+ * @property {HTMLElement} parentElement
+ * @property {(name: string, value: unknown) => void} setStateValue
+ * @property {(name: string, value: unknown) => void} setTriggerValue
+ * @property {boolean} [standalone]
+ */
+
+/** @type {WeakMap<HTMLElement, any>} */
+const instances = new WeakMap()
+
+/** @param {Component} component @param {new (component: Component) => View} Kind @returns {() => void} the clean-up */
+export function mount(component, Kind) {
+  const { data, parentElement } = component
+  const view = instances.get(parentElement) ?? new Kind(component)
+  instances.set(parentElement, view)
+  view.component = component
+  view.update(unpack(data))
+  return () => {
+    view.destroy()
+    instances.delete(parentElement)
+  }
+}
+
+/** A root element, listeners that end with it, and a layout that follows its width and the colour scheme. */
+export class View {
+  /** @param {Component} component */
+  constructor(component) {
+    this.component = component
+    this.root = make(component.parentElement, "div", "root")
+    this.width = 0 // of the root when it was last laid out; 0 before there is data
+    this.frame = 0 // the animation frame that was asked for, if any
+    /** @type {(() => void)[]} */
+    this.cleanUps = []
+    this.listen(window.matchMedia("(prefers-color-scheme: dark)"), "change", () => { if (this.width) this.layOut() })
+    this.resize = new ResizeObserver(() => { if (this.width && this.root.clientWidth !== this.width) this.layOut() })
+    this.resize.observe(this.root)
+  }
+
+  /** Everything that depends on the data, the width or the theme. */
+  layOut() {}
+
+  /** @param {any} _data as unpacked */
+  update(_data) {}
+
+  /** @param {EventTarget} target @param {string} type @param {(event: any) => void} run @param {AddEventListenerOptions} [options] */
+  listen(target, type, run, options = {}) {
+    target.addEventListener(type, run, options)
+    this.cleanUps.push(() => target.removeEventListener(type, run, options))
+  }
+
+  /** Run once in the next animation frame, however often it is asked for. @param {() => void} run */
+  nextFrame(run) {
+    this.frame ||= requestAnimationFrame(() => {
+      this.frame = 0
+      run()
+    })
+  }
+
+  destroy() {
+    cancelAnimationFrame(this.frame)
+    this.resize.disconnect()
+    for (const cleanUp of this.cleanUps) cleanUp()
+    this.root.remove()
+  }
+}

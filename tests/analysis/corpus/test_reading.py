@@ -1,0 +1,407 @@
+"""Files that people bring: odd encodings, odd tables, and what is no text at all."""
+
+from __future__ import annotations
+
+import codecs
+import csv
+import io
+import json
+import pickle
+import zipfile
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from core.analysis.corpus import (
+    MAX_BYTES,
+    MAX_COLUMNS,
+    MAX_ROWS,
+    NO_LABEL,
+    CorpusFileError,
+    CorpusTable,
+    Texts,
+    choose,
+    read_lines,
+    read_table,
+)
+
+UMLAUTS = "Die Straße ist für Fußgänger gesperrt.\nÜber München hängt Nebel."
+steady = settings(deadline=None, max_examples=30)
+
+
+def rows_of(table: CorpusTable) -> list[tuple[str, ...]]:
+    return list(zip(*table.cells, strict=True))
+
+
+def texts_of(data: bytes, name: str = "corpus.txt") -> tuple[str, ...]:
+    table = read_table(data, name)
+    return choose(table, table.text_column).texts
+
+
+def refusal(data: bytes, name: str) -> str:
+    with pytest.raises(CorpusFileError) as caught:
+        read_table(data, name)
+    message = str(caught.value)
+    assert len(message) < 300
+    assert "\n" not in message
+    return message
+
+
+# Encodings -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("codec", "named"),
+    [("utf-8", "UTF-8"), ("utf-8-sig", "UTF-8"), ("utf-16", "UTF-16"), ("utf-16-be", "UTF-16")],
+)
+@pytest.mark.parametrize(
+    "text",
+    [
+        UMLAUTS,
+        "今天天气很好。\n孩子们在花园里玩耍，一起唱歌。",
+        "שלום עולם\nمرحبا بالعالم",
+        "A rocket 🚀 and a family 👩‍👩‍👧\nplain",
+    ],
+)
+def test_utf8_and_utf16_with_a_mark_are_read_without_a_guess(
+    codec: str, named: str, text: str
+) -> None:
+    mark = codecs.BOM_UTF16_BE if codec == "utf-16-be" else b""
+    table = read_table(mark + text.encode(codec), "a.txt")
+    assert table.cells == (tuple(text.split("\n")),)
+    assert table.encoding == named
+    assert table.notes == ()
+
+
+@pytest.mark.parametrize(
+    ("codec", "named", "text"),
+    [
+        ("cp1252", "Windows-1252", UMLAUTS),
+        ("cp1252", "Windows-1252", "Grüße"),
+        ("cp1252", "Windows-1252", "“It’s fine,” she said — and left…"),
+        ("cp1252", "Windows-1252", "It costs 5 € or £4."),
+        ("cp1251", "Windows-1251", "Вчера мы ходили в магазин за хлебом."),
+        ("cp1250", "Windows-1250", "Wczoraj poszliśmy do sklepu, żeby kupić pieczywo."),
+        ("cp1253", "Windows-1253", "Τα παιδιά παίζουν στον κήπο."),
+        ("shift_jis", "Shift JIS", "今日は良い天気です。\n子供たちは庭で遊んでいます。"),
+        ("gb18030", "GB 18030", "今天天气很好。\n孩子们在花园里玩耍。"),
+    ],
+)
+def test_older_encodings_are_guessed_and_the_guess_is_told(
+    codec: str, named: str, text: str
+) -> None:
+    table = read_table(text.encode(codec), "a.txt")
+    assert "\n".join(table.cells[0]) == text
+    assert table.encoding == named
+    assert [f"{named} is a guess" in note and "UTF-8" in note for note in table.notes] == [True]
+
+
+def test_a_guess_is_made_where_the_letters_are_not_where_the_file_begins() -> None:
+    long = "plain " * 20_000 + "今日は良い天気です。" * 20_000
+    assert texts_of(long.encode("cp932")) == (long,)
+
+
+def test_few_broken_bytes_do_not_make_utf8_another_encoding() -> None:
+    text = f"{UMLAUTS} Schöne Grüße."
+    table = read_table(text.encode() + b"\n\xc3(\n\xff", "a.txt")
+    assert table.encoding == "UTF-8"
+    assert table.cells[0][2:] == ("�(", "�")
+    assert table.notes == ("2 characters could not be read and show as �.",)
+
+
+def test_marks_inside_a_text_and_few_nuls_are_left_out() -> None:
+    table = read_table(f"one\0 {'two ' * 200}\n\ufeffthree four".encode(), "a.txt")
+    assert table.cells[0][1] == "three four"
+    assert table.cells[0][0].startswith("one two two")
+    assert table.notes == ("1 NUL character was left out.",)
+
+
+def noise(seed: int, size: int = 5000) -> bytes:
+    return np.random.default_rng(seed).bytes(size)
+
+
+def archive() -> bytes:
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w") as opened:
+        opened.writestr("word/document.xml", "text " * 50)
+    return file.getvalue()
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"\x89PNG\r\n\x1a\n" + bytes(100),
+        archive(),
+        b"%PDF-1.7\n1 0 obj\n<< /Type /Catalog >>\n",
+        pickle.dumps({"text": ["one", "two"], "n": 3}),
+        noise(3),
+        codecs.BOM_UTF16_LE + noise(4),
+        "without a mark".encode("utf-16-le"),
+        "with one".encode("utf-32"),
+        bytes(64),
+    ],
+    ids=[
+        *("png", "zip", "pdf", "pickle", "random", "bom", "utf16", "utf32", "nuls"),
+    ],
+)
+@pytest.mark.parametrize("ending", ["txt", "jsonl"])
+def test_what_is_no_text_is_refused_with_what_to_save_it_as(data: bytes, ending: str) -> None:
+    message = refusal(data, f"mine.{ending}")
+    assert message.startswith(f"mine.{ending} cannot be read as text")
+    assert "save it as UTF-8" in message
+
+
+def test_empty_large_and_unknown_files_are_refused_with_what_was_found() -> None:
+    assert "is empty" in refusal(b"", "a.txt")
+    assert "only blank lines" in refusal(b"\r\n  \n\t\n\n", "a.txt")
+    assert "only blank lines" in refusal(b"\n\n", "a.csv")
+    assert "34 MB; the limit is 20 MB" in refusal(bytes(34 * 2**20), "a.txt")
+    assert "20.1 MB; the limit is 20 MB" in refusal(b"a" * (MAX_BYTES + 1), "a.txt")
+    assert ".jsonl" in refusal(b"text", "thesis.docx")
+    assert ".jsonl" in refusal(b"text", "no_ending")
+    assert len(refusal(b"", "x" * 9999 + ".txt")) < 200
+
+
+# Lines -----------------------------------------------------------------------------------------
+
+
+def test_only_cr_and_lf_end_a_line() -> None:
+    table = read_table("a\r\nb\rc\n\nd\u2028e\x0bf\x0cg\x85h\n".encode(), "a.TXT")
+    assert table.columns == ("text",)
+    assert table.cells == (("a", "b", "c", "", "d\u2028e\x0bf\x0cg\x85h"),)
+    found = choose(table, "text")
+    assert found.texts == ("a", "b", "c", "d\u2028e\x0bf\x0cg\x85h")
+    assert found.notes == ("1 row without text was left out.",)
+
+
+def test_one_line_of_five_megabytes_is_one_text() -> None:
+    line = "wörd " * (5 * 2**20 // 6) + "end"
+    for codec in ("utf-8", "cp1252", "utf-16"):
+        assert texts_of(line.encode(codec)) == (line,)
+    assert texts_of(f'id,text\n1,"{line}"\n'.encode(), "a.csv") == (line,)
+    assert texts_of(json.dumps({"text": line}).encode(), "a.jsonl") == (line,)
+
+
+def test_many_lines_are_all_read_and_too_many_are_told() -> None:
+    lines = [f"Sentence {i}." for i in range(200_000)]
+    assert texts_of("\n".join(lines).encode()) == tuple(lines)
+    table = read_table(b"a\n" * MAX_ROWS, "a.txt")
+    assert (len(table), table.notes) == (MAX_ROWS, ())
+    table = read_table(b"a\n" * (MAX_ROWS + 2), "a.txt")
+    assert len(table) == MAX_ROWS
+    assert table.notes == (
+        "The file has more than 500,000 lines: only the first 500,000 are used.",
+    )
+    table = read_table(b"x,y\n" + b"1,a\n" * (MAX_ROWS + 1), "a.csv")
+    assert len(table) == MAX_ROWS
+    assert "more than 500,000 rows" in table.notes[0]
+
+
+def test_pasted_lines_are_trimmed_and_empty_ones_told() -> None:
+    assert read_lines(" one \r\n\r\ntwo\ud800\n \u00a0\n") == Texts(
+        ("one", "two�"),
+        (),
+        (
+            "2 empty lines were left out.",
+            "1 half of a character (a lone surrogate) was replaced by �.",
+        ),
+    )
+    with pytest.raises(CorpusFileError, match="No text was pasted"):
+        read_lines(" \n\n")
+    with pytest.raises(CorpusFileError, match="limit is 20 MB"):
+        read_lines("ü" * (MAX_BYTES // 2 + 1))
+
+
+written = st.lists(
+    st.text(st.characters(exclude_categories=["Cc", "Cs"], exclude_characters="\ufeff"), min_size=1)
+    .map(str.strip)
+    .filter(bool),
+    min_size=1,
+)
+
+
+@steady
+@given(written, st.sampled_from(["utf-8", "utf-8-sig", "utf-16"]), st.sampled_from("\r\n"))
+def test_lines_written_as_unicode_come_back(lines: list[str], codec: str, end: str) -> None:
+    table = read_table(end.join(lines).encode(codec), "a.txt")
+    assert table.cells == (tuple(lines),)
+
+
+@steady
+@given(st.binary(max_size=300), st.sampled_from(["txt", "csv", "tsv", "jsonl"]))
+def test_any_bytes_are_a_table_or_a_refusal(data: bytes, ending: str) -> None:
+    try:
+        table = read_table(data, f"a.{ending}")
+    except CorpusFileError:
+        return
+    assert len(set(table.columns)) == len(table.columns) == len(table.cells)
+    assert all(table.columns)
+    assert {len(column) for column in table.cells} == {len(table)}
+    assert table.text_column in table.columns
+    assert "\0" not in "".join(map("".join, table.cells))
+    "".join(map("".join, table.cells)).encode()  # no surrogate is left
+
+
+# CSV -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("delimiter", [",", ";", "\t", "|"])
+def test_quotes_newlines_and_other_delimiters_in_cells(delimiter: str) -> None:
+    rows = [
+        ("1", 'She said "no", and left; then\tcame | back.', "a"),
+        ("2", "two\nlines, and\r\nthree", ""),
+        ("3", "plain", "b;c"),
+    ]
+    file = io.StringIO()
+    csv.writer(file, delimiter=delimiter).writerows([("id", "sentence", "kind"), *rows])
+    table = read_table(file.getvalue().encode("utf-16"), "a.csv")
+    assert table.columns == ("id", "sentence", "kind")
+    assert rows_of(table) == rows
+    assert table.text_column == "sentence"
+    assert table.notes == ()
+
+
+cell = st.text(st.characters(exclude_categories=["Cc", "Cs"], exclude_characters="\ufeff"))
+
+
+@steady
+@given(st.lists(st.tuples(cell, cell), min_size=1), st.sampled_from(["csv", "tsv"]))
+def test_what_pandas_writes_is_read(rows: list[tuple[str, str]], ending: str) -> None:
+    frame = pd.DataFrame(rows, columns=["text", "label"])
+    data = frame.to_csv(index=False, sep="," if ending == "csv" else "\t").encode()
+    table = read_table(data, f"a.{ending}")
+    assert table.columns == ("text", "label")
+    assert rows_of(table) == rows
+
+
+def test_ragged_rows_are_filled_or_widened_and_told() -> None:
+    table = read_table(b"text,label\none\ntwo,b\n\nthree,c,d,e\n", "a.csv")
+    assert table.columns == ("text", "label", "column 3", "column 4")
+    assert rows_of(table) == [
+        ("one", "", "", ""),
+        ("two", "b", "", ""),
+        ("three", "c", "d", "e"),
+    ]
+    assert [note.split(":")[0] for note in table.notes] == [
+        "1 row is shorter than the header",
+        "1 row is longer than the header",
+    ]
+
+
+def test_names_of_columns_are_made_different() -> None:
+    table = read_table(b"a,,a, ,a (2),b\n1,2,3,4,5,6\n", "a.csv")
+    assert table.columns == ("a", "column 2", "a (3)", "column 4", "a (2)", "b")
+    assert rows_of(table) == [("1", "2", "3", "4", "5", "6")]
+
+
+def test_a_single_column_may_hold_commas_without_quotes() -> None:
+    table = read_table(b'text\nHello, world, again\n"Quoted, too"\n', "a.csv")
+    assert table.cells == (("Hello, world, again", "Quoted, too"),)
+    assert table.notes == ()
+
+
+def test_a_first_row_that_is_a_sentence_is_no_header() -> None:
+    table = read_table(b"The cat sat.,1\nThe dog ran.,0\n", "a.csv")
+    assert table.columns == ("column 1", "column 2")
+    assert table.cells[0] == ("The cat sat.", "The dog ran.")
+    assert table.text_column == "column 1"
+    assert "first row" in table.notes[0]
+
+
+@pytest.mark.parametrize("data", [b"text,label\n", b"text,label", b"text,label\r\n\r\n", b"text"])
+def test_a_header_without_rows_is_refused(data: bytes) -> None:
+    assert "no row below it" in refusal(data, "a.csv")
+    assert "text" in refusal(data, "a.csv")
+
+
+def test_quotes_that_are_never_closed_are_text() -> None:
+    table = read_table(b'text,label\n"Never closed,a\nnext,b\n', "a.csv")
+    assert rows_of(table) == [('"Never closed', "a"), ("next", "b")]
+    assert "Quotation marks" in table.notes[0]
+    table = read_table(b'text\tlabel\n"Really" he said\ta\nc "d"\te\n', "a.tsv")
+    assert rows_of(table) == [('"Really" he said', "a"), ('c "d"', "e")]
+
+
+def test_a_table_that_is_mostly_nothing_is_refused() -> None:
+    assert f"limit is {MAX_COLUMNS:,}" in refusal(b"," * 5000 + b"\n1\n", "a.csv")
+    wide = ",".join(f"c{i}" for i in range(900)).encode()
+    assert "mostly empty" in refusal(wide + b"\n" + b"a\n" * 30_000, "a.csv")
+
+
+# JSON lines ------------------------------------------------------------------------------------
+
+
+def test_fields_are_columns_and_numbers_stay_as_written() -> None:
+    lines = [
+        '{"text": "One.", "score": 1.50, "big": 12345678901234567890}',
+        '{"text": "Two.\\n2", "meta": {"a": [1, "é"]}, "score": null, "ok": true}',
+        '"A bare string."',
+    ]
+    table = read_table("\n".join(lines).encode(), "a.jsonl")
+    assert table.columns == ("text", "score", "big", "meta", "ok")
+    assert rows_of(table) == [
+        ("One.", "1.50", "12345678901234567890", "", ""),
+        ("Two.\n2", "", "", '{"a": [1, "é"]}', "true"),
+        ("A bare string.", "", "", "", ""),
+    ]
+    assert table.notes == ()
+
+
+def test_bad_lines_are_left_out_and_counted() -> None:
+    bad = ["{", "[1, 2]", "3", "NaN", "null", "1" * 5000, "[" * 100_000, '{"a": 1}}']
+    table = read_table("\n".join(['{"text": "ok"}', *bad, "", '"fine"']).encode(), "a.jsonl")
+    assert table.cells == (("ok", "fine"),)
+    assert table.notes == ("8 lines that are not JSON objects or strings were left out.",)
+    assert "(it has 8)" in refusal("\n".join(bad).encode(), "a.jsonl")
+    assert "No line" in refusal(b'[{"text": "an array"}]', "a.jsonl")
+    assert "No line" in refusal(b"{}", "a.jsonl")
+
+
+def test_lone_surrogates_and_nuls_in_escapes_are_mended() -> None:
+    data = b'{"text": "a\\ud800b \\ud83d\\ude00\\u0000", "l\\udc00": "x"}\n{"text": "\\u2028"}'
+    table = read_table(data, "a.jsonl")
+    assert table.columns == ("text", "l�")
+    assert rows_of(table) == [("a�b 😀", "x"), ("\u2028", "")]
+    assert table.notes == ("2 halves of characters (lone surrogates) were replaced by �.",)
+
+
+# Choosing --------------------------------------------------------------------------------------
+
+
+def test_texts_and_labels_belong_together_after_rows_are_left_out() -> None:
+    table = read_table(b"label,text\n01,  one \n2.50,\n,three\n x ,four\n5, \n", "a.csv")
+    assert choose(table, "text", "label") == Texts(
+        ("one", "three", "four"),
+        ("01", NO_LABEL, "x"),
+        ("2 rows without text were left out.", "1 text has no label and is shown as “—”."),
+    )
+    assert choose(table, "text").labels == ()
+
+
+@pytest.mark.parametrize(
+    ("header", "expected"),
+    [
+        ("id,TEXT,notes", "TEXT"),
+        ("id,Content,notes", "Content"),
+        ("sentence,text,notes", "text"),
+        ("id,b,notes", "notes"),
+        ("text,other,notes\n", "notes"),
+    ],
+)
+def test_the_column_of_texts_is_told_by_its_name_else_by_length(header: str, expected: str) -> None:
+    row = ",x" if header.endswith("\n") else "1,short"
+    table = read_table(f"{header}\n{row},a much longer remark\n".encode(), "a.csv")
+    assert table.text_column == expected
+
+
+def test_choosing_what_is_not_there_names_what_is() -> None:
+    table = read_table(b"a,b\n1,\n", "a.csv")
+    with pytest.raises(CorpusFileError, match=r"no column called “c”\. Choose one of: a, b\."):
+        choose(table, "c")
+    with pytest.raises(CorpusFileError, match="no column called"):
+        choose(table, "a", "c" * 5000)
+    with pytest.raises(CorpusFileError, match=r"“b” of a\.csv has no text"):
+        choose(table, "b")

@@ -1,0 +1,242 @@
+"""UMAP's process: killed, started again, with nowhere to write, and what is said of it.
+
+Most tests put a small module in UMAP's place, which does in the process what its test asks for.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import signal
+import stat
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+
+from core.analysis.projections import umap_process
+from core.analysis.projections.umap_process import ATTEMPTS, CACHE, UmapError, fit_umap
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+ROWS = np.random.default_rng(0).normal(size=(20, 5))
+STAND_IN = """
+import os, signal, sys
+from pathlib import Path
+
+HERE = Path(__file__).parent
+with (HERE / "starts").open("a") as file:
+    file.write(f"{os.getpid()}\\n")
+
+class UMAP:
+    def __init__(self, n_components, **settings):
+        self.components = n_components
+
+    def fit_transform(self, rows):
+        exec((HERE / "deed").read_text())
+        return rows[:, : self.components] + 1
+"""
+KILL = "os.kill(os.getpid(), signal.SIGKILL)"
+
+
+class StandIn:
+    """What runs where UMAP would, and how often its process was started."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        (folder / "umap.py").write_text(STAND_IN)
+        self.does("")
+
+    def does(self, deed: str) -> None:
+        (self.folder / "deed").write_text(deed)
+
+    def starts(self) -> int:
+        file = self.folder / "starts"
+        return file.read_text().count("\n") if file.exists() else 0
+
+
+def end_process() -> None:
+    if umap_process._process is not None:
+        umap_process._process.kill()
+        umap_process._process.wait()
+
+
+@pytest.fixture
+def fresh() -> Iterator[None]:
+    """No process before, and none left."""
+    end_process()
+    yield
+    end_process()
+
+
+@pytest.fixture
+def stand_in(fresh: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> StandIn:
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    return StandIn(tmp_path)
+
+
+def fit() -> np.ndarray:
+    return fit_umap(ROWS, 2, 5, 0)
+
+
+def check_works() -> None:
+    np.testing.assert_allclose(fit(), ROWS[:, :2] + 1, atol=1e-6)
+
+
+# Killed ----------------------------------------------------------------------------------------
+
+
+def test_a_process_killed_twice_over_a_request_is_started_a_third_time(stand_in: StandIn) -> None:
+    mark = stand_in.folder / "kills"
+    stand_in.does(f"""
+with open({str(mark)!r}, "a") as file: file.write("x")
+if len(Path({str(mark)!r}).read_text()) < {ATTEMPTS}: {KILL}
+""")
+    check_works()
+    assert stand_in.starts() == ATTEMPTS == 3
+
+
+def test_a_process_that_is_always_killed_is_given_up_and_the_next_request_works(
+    stand_in: StandIn,
+) -> None:
+    stand_in.does(KILL)
+    with pytest.raises(UmapError, match=r"stopped 3 times .* too little memory"):
+        fit()
+    assert stand_in.starts() == ATTEMPTS
+    stand_in.does("")
+    check_works()
+
+
+def test_a_process_killed_between_requests_is_started_again(stand_in: StandIn) -> None:
+    for _ in range(3):
+        check_works()
+        assert umap_process._process is not None
+        os.kill(umap_process._process.pid, signal.SIGKILL)
+        umap_process._process.wait()
+    check_works()
+    assert stand_in.starts() == 4
+
+
+def test_an_answer_that_is_none_ends_the_process_and_is_asked_for_again(stand_in: StandIn) -> None:
+    mark = stand_in.folder / "said"
+    stand_in.does(f"""
+if not Path({str(mark)!r}).exists():
+    Path({str(mark)!r}).touch()
+    for number in range(3, 20):  # wherever the answers go
+        try: os.write(number, (9).to_bytes(8, "little") + b"no answer")
+        except OSError: pass
+""")
+    check_works()
+    assert stand_in.starts() == 2
+
+
+# What is said ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("deed", "message"),
+    [
+        ("raise ValueError('/srv/secret: n_neighbors')", "UMAP refused these points."),
+        ("raise MemoryError('/srv/secret')", "There is too little memory for UMAP"),
+    ],
+)
+def test_a_page_is_given_a_sentence_and_the_log_the_rest(
+    stand_in: StandIn, deed: str, message: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    stand_in.does(deed)
+    with pytest.raises(UmapError, match=message) as raised:
+        fit()
+    assert "secret" not in str(raised.value)
+    assert wait_for(lambda: "/srv/secret" in caplog.text)
+    assert {record.levelno for record in caplog.records} == {logging.WARNING}
+    stand_in.does("")
+    check_works()
+    assert stand_in.starts() == 1  # it went on
+
+
+def test_a_umap_that_cannot_be_imported_is_told_without_a_path(stand_in: StandIn) -> None:
+    (stand_in.folder / "umap.py").write_text("raise RuntimeError('cannot cache in /srv/secret')")
+    with pytest.raises(UmapError, match=r"^UMAP cannot be started on this server\.$"):
+        fit()
+
+
+def test_a_process_that_cannot_be_started_is_told(
+    fresh: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "executable", "/srv/secret/python")
+    with pytest.raises(UmapError, match=r"^UMAP cannot be started on this server\.$"):
+        fit()
+
+
+def wait_for(holds: Callable[[], bool], seconds: float = 20.0) -> bool:
+    deadline = time.monotonic() + seconds
+    while time.monotonic() < deadline and not holds():
+        time.sleep(0.02)
+    return holds()
+
+
+# Where it writes -------------------------------------------------------------------------------
+
+
+def cache_seen(stand_in: StandIn) -> str:
+    """The folder that the process was given."""
+    stand_in.does(f"(HERE / 'cache').write_text(os.environ.get({CACHE!r}, ''))")
+    fit()
+    return (stand_in.folder / "cache").read_text()
+
+
+def test_the_cache_is_a_private_folder(stand_in: StandIn, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv(CACHE, raising=False)
+    folder = Path(cache_seen(stand_in))
+    assert stat.S_IMODE(folder.stat().st_mode) == 0o700
+    assert folder.stat().st_uid == os.getuid()
+
+
+def test_a_cache_that_was_named_is_taken_if_it_can_be_written(
+    stand_in: StandIn, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv(CACHE, str(tmp_path / "cached"))
+    assert cache_seen(stand_in) == str(tmp_path / "cached")
+    end_process()
+    monkeypatch.setenv(CACHE, str(tmp_path / "umap.py" / "cached"))  # below a file
+    assert Path(cache_seen(stand_in)).name.startswith("umap-")
+
+
+def test_the_cache_is_gone_when_the_server_ends(stand_in: StandIn) -> None:
+    script = """
+import numpy as np
+from core.analysis.projections import umap_process
+umap_process.fit_umap(np.zeros((3, 2)), 2, 2, 0)
+print(umap_process._cache_folder())
+"""
+    environment = {key: value for key, value in os.environ.items() if key != CACHE}
+    done = subprocess.run(
+        [sys.executable, "-c", script],
+        cwd=umap_process._ROOT,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    folder = Path(done.stdout.strip())
+    assert folder.name.startswith("umap-")
+    assert not folder.exists()
+
+
+def test_umap_itself_works_where_no_folder_can_be_written(
+    fresh: None, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    home = tmp_path / "home"
+    home.touch()  # a file: nothing can be written below it
+    monkeypatch.setenv("HOME", str(home))
+    monkeypatch.setenv("NUMBA_CACHE_LOCATOR_CLASSES", "UserProvidedCacheLocator")
+    monkeypatch.delenv(CACHE, raising=False)
+    monkeypatch.setattr(umap_process, "_cache_folder", lambda: None)
+    points = fit()
+    assert points.shape == (20, 2)
+    assert np.isfinite(points).all()

@@ -1,0 +1,167 @@
+"""What a picture of queries and keys draws: stages, lines, and its own numbers."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+
+from core.analysis.query_key import clouds
+from core.analysis.query_key.clouds import (
+    STAGES,
+    default_chosen,
+    head_clouds,
+    lines_above,
+    stage_vectors,
+    strongest_lines,
+    with_chosen,
+)
+from core.analysis.query_key.scaling import scale_head
+from core.model.trace import Layer, Trace
+from tests.analysis.traces import plain_tokens, token
+
+if TYPE_CHECKING:
+    from core.analysis.projections.joint_embedding import Projection
+
+
+def random_trace(seed: int, size: int, *, causal: bool = False) -> Trace:
+    draw = np.random.default_rng(seed)
+    queries, keys, values = (draw.normal(size=(1, 1, size, 4)).astype(np.float32) for _ in range(3))
+    mask = np.triu(np.full((size, size), -np.inf, dtype=np.float32), 1) if causal else None
+    names = plain_tokens(*(f"t{i}" for i in range(size)))
+    return Trace("by hand", names, queries, keys, values, (Layer(0.5, mask),), causal=causal)
+
+
+def test_each_query_is_joined_to_its_strongest_key_thin_lines_first() -> None:
+    attention = np.array([[0.2, 0.7, 0.1], [0.3, 0.3, 0.4], [1.0, 0.0, 0.0]])
+    lines = strongest_lines(attention)
+    assert list(zip(lines.queries, lines.keys, lines.weights, strict=True)) == [
+        (1, 2, 0.4),
+        (0, 1, 0.7),
+        (2, 0, 1.0),
+    ]
+
+
+def test_two_keys_a_query_are_its_strongest_and_none_without_attention() -> None:
+    attention = np.array([[1.0, 0.0, 0.0], [0.4, 0.6, 0.0], [0.3, 0.3, 0.4]])
+    lines = strongest_lines(attention, 2)
+    assert sorted(zip(lines.queries, lines.keys, lines.weights, strict=True)) == [
+        (0, 0, 1.0),
+        (1, 0, 0.4),
+        (1, 1, 0.6),
+        (2, 0, 0.3),  # of two keys with the same attention the first
+        (2, 2, 0.4),
+    ]
+
+
+def test_all_lines_from_a_threshold_are_drawn_and_each_query_has_one_strongest() -> None:
+    lines = lines_above(np.array([[0.2, 0.8], [0.6, 0.4]]), 0.4)
+    assert lines.table.tolist() == [[1, 1, 0.4], [1, 0, 0.6], [0, 1, 0.8]]
+    assert lines.strongest.tolist() == [False, True, True]
+    assert lines.left_out == 0
+
+
+def test_chosen_pairs_get_a_line_however_weak_but_none_that_may_not_attend() -> None:
+    attention = np.array([[1.0, 0.0, 0.0], [0.9, 0.1, 0.0], [0.2, 0.1, 0.7]])
+    lines = with_chosen(strongest_lines(attention), attention, [0, 1], [0, 1, 2])
+    assert list(zip(lines.queries, lines.keys, lines.weights, strict=True)) == [
+        (1, 1, 0.1),
+        (2, 2, 0.7),
+        (1, 0, 0.9),
+        (0, 0, 1.0),
+    ]
+    assert lines.between([0, 1], [0, 1, 2]).tolist() == [True, False, True, True]
+    assert lines.strongest.tolist() == [False, True, True, True]
+
+
+def test_no_line_is_added_where_no_target_is_chosen() -> None:
+    attention = np.array([[0.9, 0.1], [0.2, 0.8]])
+    lines = with_chosen(strongest_lines(attention), attention, [0], [])
+    assert lines.table.tolist() == [[1, 1, 0.8], [0, 0, 0.9]]
+
+
+def test_more_lines_than_can_be_drawn_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(clouds, "MAX_LINES", 3)
+    lines = lines_above(np.arange(9).reshape(3, 3) / 10, 0.0)
+    assert lines.weights.tolist() == [0.6, 0.7, 0.8]
+    assert lines.left_out == 6
+
+
+def test_stages_translate_then_scale() -> None:
+    trace = random_trace(1, 6)
+    scaling = scale_head(trace, 0, 0)
+    found = stage_vectors(trace, 0, 0, scaling)
+    queries, keys = trace.queries[0, 0], trace.keys[0, 0]
+    np.testing.assert_allclose(found["raw"].queries, queries)
+    np.testing.assert_allclose(
+        found["translated"].keys, keys + queries.mean(0) - keys.mean(0), atol=1e-6
+    )
+    np.testing.assert_allclose(found["translated"].queries, queries)
+    np.testing.assert_allclose(
+        found["normalized"].keys * scaling.c, found["translated"].keys, atol=1e-6
+    )
+    np.testing.assert_allclose(found["normalized"].queries, queries * scaling.c, rtol=1e-6)
+
+
+def test_a_panels_numbers_are_those_of_its_points() -> None:
+    trace = random_trace(2, 7)
+    raw = head_clouds(trace, 0, 0, scale_head(trace, 0, 0))[0]
+    strongest = trace.attention(0, 0).argmax(1)
+    queries, keys = trace.queries[0, 0].astype(float), trace.keys[0, 0].astype(float)
+    apart = [np.linalg.norm(queries[i] - keys[j]) for i, j in enumerate(strongest)]
+    assert raw.apart_in_full == pytest.approx(np.mean(apart), rel=1e-6)
+    here = [
+        np.linalg.norm(raw.picture.queries[i] - raw.picture.keys[j])
+        for i, j in enumerate(strongest)
+    ]
+    assert raw.apart_in_picture == pytest.approx(np.mean(here), rel=1e-6)
+    full = [[np.linalg.norm(q - k) for k in keys] for q in queries]
+    scores = queries @ keys.T
+    near = np.array(full)
+    expected = np.corrcoef(
+        (near - near.mean(axis=1, keepdims=True)).ravel(),
+        (scores - scores.mean(axis=1, keepdims=True)).ravel(),
+    )[0, 1]
+    assert raw.in_full.correlation == pytest.approx(expected, abs=1e-6)
+    assert raw.in_full.top1 == (near.argmin(axis=1) == strongest).mean()
+
+
+@pytest.mark.parametrize("projection", ["PCA", "biplot"])
+def test_picture_and_full_space_are_compared_on_the_same_pairs(projection: Projection) -> None:
+    trace = random_trace(2, 7, causal=True)
+    drawn = head_clouds(trace, 0, 0, scale_head(trace, 0, 0), projection=projection)
+    assert len(drawn) == (3 if projection == "PCA" else 1)  # a biplot is the same at every stage
+    for cloud in drawn:
+        # the first query has one key
+        assert cloud.in_picture.pairs == cloud.in_full.pairs == 7 * 8 // 2 - 1
+
+
+def test_turning_a_panel_onto_the_one_before_changes_no_distance() -> None:
+    trace = random_trace(4, 8)
+    scaling = scale_head(trace, 0, 0)
+    together = head_clouds(trace, 0, 0, scaling)
+    for index, stage in enumerate(STAGES):
+        (alone,) = head_clouds(trace, 0, 0, scaling, stages=[stage])
+        assert alone.apart_in_picture == pytest.approx(together[index].apart_in_picture)
+        assert alone.in_picture == pytest.approx(together[index].in_picture)
+
+
+def test_pieces_of_the_capybara_are_chosen_together() -> None:
+    tokens = (
+        token("[CLS]", 0, 0, special=True),
+        token("brown", 1, 0),
+        token("cap", 2, 1),
+        token("##y", 3, 1),
+        token("##bara", 4, 1),
+    )
+    base = random_trace(6, 5)
+    trace = Trace(
+        "by hand", tokens, base.queries, base.kv_keys, base.kv_values, base.layers, causal=False
+    )
+    assert default_chosen(trace) == ([1], [2, 3, 4])
+
+
+def test_one_word_has_nothing_to_choose() -> None:
+    base = random_trace(7, 1)
+    assert default_chosen(base) == ([], [])

@@ -1,0 +1,440 @@
+"""The constants of a head against SciPy, NumPy and the formula of the weighted correlation."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, get_args
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+from scipy import stats
+from scipy.optimize import minimize_scalar
+from scipy.spatial.distance import cdist
+
+from core.analysis.projections.joint_embedding import Metric
+from core.analysis.query_key.correlation import MAX_PAIRS, MAX_RANKED_PAIRS, Distance
+from core.analysis.query_key.scaling import (
+    C_VALUES,
+    MIN_RELIABLE,
+    PUBLISHED_GRID,
+    Criterion,
+    HeadScaling,
+    balanced_c,
+    few_pairs,
+    scale_head,
+    scale_model,
+    squared_distance,
+)
+from core.model.trace import Layer, Trace
+from tests.analysis.traces import plain_tokens
+
+if TYPE_CHECKING:
+    from core.analysis.query_key.target import TargetKind
+
+Floats = NDArray[np.float64]
+SEEDS = st.integers(0, 2**32 - 1)
+DISTANCES: tuple[Metric, ...] = get_args(Metric)
+CRITERIA: tuple[Criterion, ...] = get_args(Criterion)
+EVERY_WAY = [(d, c) for d in DISTANCES for c in CRITERIA]
+few_examples = settings(deadline=None, max_examples=8)
+pytestmark = pytest.mark.filterwarnings("error")
+
+
+# Traces by hand --------------------------------------------------------------------------------
+
+
+def trace_of(queries: Any, keys: Any, seen: Any = None, layers: int = 1) -> Trace:
+    """Queries and keys (head, token, dim), the same in each layer; `seen` is (token, token)."""
+    queries, keys = (np.repeat(np.asarray(v, np.float32)[None], layers, 0) for v in (queries, keys))
+    mask = None if seen is None else np.where(seen, 0, -np.inf).astype(np.float32)
+    names = plain_tokens(*(f"t{i}" for i in range(queries.shape[2])))
+    rules = (Layer(0.5, mask),) * layers
+    return Trace("by hand", names, queries, keys, keys.copy(), rules, causal=seen is not None)
+
+
+def clouds(
+    seed: int, size: int = 8, dim: int = 4, heads: int = 1, key_heads: int = 1
+) -> tuple[Floats, Floats]:
+    """Clouds of different size around different centres, (head, token, dim) each."""
+    rng = np.random.default_rng(seed)
+    queries = rng.normal(size=(heads, size, dim)) * 1.5 + rng.normal(size=dim)
+    keys = rng.normal(size=(key_heads, size, dim)) * 0.6 + rng.normal(size=dim)
+    return queries, keys
+
+
+def random_trace(seed: int, size: int = 8, dim: int = 4, *, causal: bool = False) -> Trace:
+    return trace_of(*clouds(seed, size, dim), np.tri(size, dtype=bool) if causal else None)
+
+
+# Oracles ---------------------------------------------------------------------------------------
+
+
+def head_by_hand(trace: Trace, layer: int, head: int) -> tuple[Floats, Floats, NDArray[np.bool_]]:
+    """Queries, keys and counted pairs of a head; grouped keys found by counting."""
+    group = head // (trace.queries.shape[1] // trace.kv_keys.shape[1])
+    queries = trace.queries[layer, head].astype(np.float64)
+    mask = trace.layers[layer].mask
+    seen = np.ones((len(queries), len(queries)), bool) if mask is None else mask == 0
+    seen = seen & (seen.sum(axis=1, keepdims=True) > 1)  # a query with one key does not count
+    return queries, trace.kv_keys[layer, group].astype(np.float64), seen
+
+
+def distance_by_hand(queries: Floats, keys: Floats, distance: Distance) -> Floats:
+    metric = {"squared euclidean": "sqeuclidean"}.get(distance, distance)
+    return np.asarray(cdist(queries, keys, metric))
+
+
+def weighted_by_hand(x: Floats, y: Floats) -> float:
+    limit = np.percentile(y, 0.5)
+    near = y < limit
+    x, y, w = x[near], y[near], (limit - y[near]) ** 2
+    if len(x) < 3:
+        return np.nan
+    dx, dy = x - (w * x).sum() / w.sum(), y - (w * y).sum() / w.sum()
+    return float((w * dx * dy).sum() / np.sqrt((w * dx * dx).sum() * (w * dy * dy).sum()))
+
+
+def correlation_by_hand(x: Floats, y: Floats, criterion: Criterion) -> float:
+    if criterion == "weighted":
+        return weighted_by_hand(x, y)
+    if criterion == "spearman":
+        return float(stats.spearmanr(x, y).statistic)
+    return float(np.corrcoef(x, y)[0, 1])
+
+
+def target_by_hand(trace: Trace, layer: int, head: int, kind: TargetKind = "centred") -> Floats:
+    """Scores of the vectors as they are, less the mean of their row or of all of them."""
+    queries, keys, seen = head_by_hand(trace, layer, head)
+    rule = trace.layers[layer]
+    scores = np.array([[rule.scaling * float(q @ k) for k in keys] for q in queries])
+    if rule.softcap is not None:
+        scores = rule.softcap * np.tanh(scores / rule.softcap)
+    if kind == "raw":
+        return np.asarray(scores - scores[seen].mean())
+    means = [
+        row[mine].mean() if mine.any() else 0.0 for row, mine in zip(scores, seen, strict=True)
+    ]
+    return np.asarray(scores - np.array(means)[:, None])
+
+
+def at_constants(
+    trace: Trace,
+    layer: int,
+    head: int,
+    a: Floats,
+    c: float,
+    distance: Distance,
+    by: Criterion,
+    kind: TargetKind = "centred",
+) -> float:
+    """The criterion of vectors really translated and scaled, one pair after another."""
+    queries, keys, seen = head_by_hand(trace, layer, head)
+    target = target_by_hand(trace, layer, head, kind)
+    apart = distance_by_hand(queries * c, (keys + a) / c, distance)
+    pairs = [(i, j) for i in range(len(seen)) for j in range(len(seen)) if seen[i, j]]
+    x = np.array([target[i, j] for i, j in pairs])
+    return correlation_by_hand(x, np.array([apart[i, j] for i, j in pairs]), by)
+
+
+def faithfulness_by_hand(
+    trace: Trace, layer: int, head: int, a: Floats, c: float, distance: Distance
+) -> float:
+    """Correlation of distances and scores that have both lost the mean of their row."""
+    queries, keys, seen = head_by_hand(trace, layer, head)
+    target = target_by_hand(trace, layer, head)
+    apart = distance_by_hand(queries * c, (keys + a) / c, distance)
+    rows = [i for i in range(len(seen)) if seen[i].any()]
+    x = np.concatenate([apart[i][seen[i]] - apart[i][seen[i]].mean() for i in rows])
+    y = np.concatenate([target[i][seen[i]] for i in rows])
+    return float(np.corrcoef(x, y)[0, 1])
+
+
+def translation_by_hand(trace: Trace, layer: int, head: int) -> Floats:
+    queries, keys, _ = head_by_hand(trace, layer, head)
+    return np.asarray(sum(queries) / len(queries) - sum(keys) / len(keys))
+
+
+def correlations(scaling: HeadScaling) -> list[float]:
+    return [stage.correlation for stage in scaling.faithfulness]
+
+
+def check_head(
+    trace: Trace, layer: int, head: int, distance: Metric, criterion: Criterion
+) -> HeadScaling:
+    """A head's scaling, but its flags, against the definitions."""
+    scaling = scale_head(trace, layer, head, distance, criterion)
+    a = translation_by_hand(trace, layer, head)
+    np.testing.assert_allclose(scaling.a, a, rtol=1e-9, atol=1e-7)
+    curve = [at_constants(trace, layer, head, a, c, distance, criterion) for c in C_VALUES]
+    np.testing.assert_allclose(scaling.curve, curve, rtol=1e-6, atol=1e-6)
+    stages = ((np.zeros_like(a), 1.0), (a, 1.0), (a, scaling.c))
+    expected = [faithfulness_by_hand(trace, layer, head, *stage, distance) for stage in stages]
+    np.testing.assert_allclose(correlations(scaling), expected, rtol=1e-6, atol=1e-6)
+    if criterion != "balanced":
+        assert curve[C_VALUES.tolist().index(scaling.c)] <= min(curve) + 1e-6
+    seen = int(head_by_hand(trace, layer, head)[2].sum())
+    assert tuple(scaling.pairs) == (seen, seen)
+    return scaling
+
+
+# One head --------------------------------------------------------------------------------------
+
+
+def test_the_grid_rises_and_holds_the_published_values() -> None:
+    assert (np.diff(C_VALUES) > 0).all()
+    assert {0.2, 0.4, 0.8, 1.0, 1.25, 2.5, 5.0} == set(PUBLISHED_GRID) <= set(C_VALUES.tolist())
+
+
+@pytest.mark.parametrize("criterion", ["pearson", "spearman", "balanced"])
+@pytest.mark.parametrize("distance", DISTANCES)
+@pytest.mark.parametrize(("causal", "dim"), [(False, 2), (True, 5)])
+def test_a_head_is_scaled_as_a_literal_loop_does_it(
+    distance: Metric, criterion: Criterion, causal: bool, dim: int
+) -> None:
+    check_head(random_trace(dim, 7, dim, causal=causal), 0, 0, distance, criterion)
+
+
+@pytest.mark.parametrize("distance", DISTANCES)
+def test_the_weighted_criterion_looks_at_the_nearest_pairs(distance: Metric) -> None:
+    trace = random_trace(5, 40, causal=True)
+    scaling = check_head(trace, 0, 0, distance, "weighted")
+    queries, keys, seen = head_by_hand(trace, 0, 0)
+    moved = (queries * scaling.c, (keys + scaling.a) / scaling.c)
+    apart = distance_by_hand(*moved, distance)[seen]
+    assert scaling.weighted_pairs == (apart < np.percentile(apart, 0.5)).sum()
+
+
+@pytest.mark.parametrize("criterion", ["pearson", "balanced"])
+def test_grouped_heads_use_the_keys_of_their_group(criterion: Criterion) -> None:
+    trace = trace_of(*clouds(11, 12, heads=4, key_heads=2), np.tri(12, dtype=bool))
+    for head in (1, 2):
+        check_head(trace, 0, head, "euclidean", criterion)
+
+
+@pytest.mark.parametrize("criterion", ["pearson", "spearman", "weighted"])
+def test_a_masked_key_has_no_part_but_in_the_translation(criterion: Criterion) -> None:
+    """Padding far away, mirrored so that the centroid of the keys stays where it was."""
+    queries, keys = clouds(3, 32)
+    seen = np.ones((32, 32), bool)
+    seen[:, 30:] = False
+    near = trace_of(queries, keys, seen)
+    keys = keys.copy()
+    keys[:, 30] += 64
+    keys[:, 31] -= 64
+    far = trace_of(queries, keys, seen)
+    first, second = (scale_head(each, 0, 0, "euclidean", criterion) for each in (near, far))
+    np.testing.assert_allclose(first.curve, second.curve, rtol=1e-3, atol=1e-5)
+    assert first.pairs == second.pairs == (32 * 30, 32 * 30)
+
+
+@pytest.mark.parametrize("distance", DISTANCES)
+def test_raw_scores_stay_where_they_are_while_keys_are_translated(distance: Metric) -> None:
+    trace = random_trace(4, 7, causal=True)
+    scaling = scale_head(trace, 0, 0, distance, "pearson", "raw")
+    a = translation_by_hand(trace, 0, 0)
+    expected = [
+        at_constants(trace, 0, 0, shift, c, distance, "pearson", "raw")
+        for shift, c in ((np.zeros_like(a), 1.0), (a, 1.0), (a, scaling.c))
+    ]
+    assert correlations(scaling) == pytest.approx(expected, abs=1e-6)
+
+
+def test_the_target_is_the_score_before_softmax_soft_cap_and_all() -> None:
+    trace = random_trace(9)
+    capped = replace(trace, layers=(Layer(0.5, None, 1.5),))
+    scaling = check_head(capped, 0, 0, "euclidean", "pearson")
+    assert abs(correlations(scaling)[0] - correlations(scale_head(trace, 0, 0))[0]) > 0.01
+
+
+def test_one_vector_added_to_all_keys_of_the_model_changes_no_target() -> None:
+    """Softmax ignores it, and so do the translated stages."""
+    queries, keys = clouds(13)
+    first = scale_head(trace_of(queries, keys), 0, 0)
+    second = scale_head(trace_of(queries, keys + np.array([3.0, -2.0, 1.0, 0.5])), 0, 0)
+    assert first.c == second.c
+    np.testing.assert_allclose(first.curve, second.curve, atol=1e-5)
+    assert correlations(first)[1:] == pytest.approx(correlations(second)[1:], abs=1e-5)
+
+
+# Balanced norms --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("size", [1, 4, 9])
+def test_the_balanced_c_makes_median_norms_equal(size: int) -> None:
+    queries, keys = (each[0] for each in clouds(size, size))
+    c = balanced_c(queries, keys)
+    scaled = [sorted(np.sqrt((v * v).sum(axis=1))) for v in (queries * c, keys / c)]
+    medians = [(norms[(size - 1) // 2] + norms[size // 2]) / 2 for norms in scaled]
+    assert c > 0
+    assert medians[0] == pytest.approx(medians[1], rel=1e-9)
+
+
+def test_the_balanced_c_of_a_cloud_without_length_is_one() -> None:
+    ones, zeros = np.ones((4, 3)), np.zeros((4, 3))
+    for pair in ((zeros, ones), (ones, zeros), (zeros, zeros)):
+        assert balanced_c(*pair) == 1
+
+
+def test_the_balanced_criterion_scales_translated_keys_to_equal_median_norms() -> None:
+    trace = random_trace(21)
+    scaling = scale_head(trace, 0, 0, criterion="balanced")
+    queries, keys, _ = head_by_hand(trace, 0, 0)
+    moved = (queries * scaling.c, (keys + scaling.a) / scaling.c)
+    medians = [np.median(np.linalg.norm(each, axis=1)) for each in moved]
+    assert medians[0] == pytest.approx(medians[1], rel=1e-6)
+
+
+# Flags -----------------------------------------------------------------------------------------
+
+
+def test_cosine_distance_does_not_depend_on_c() -> None:
+    scaling = scale_head(random_trace(0, 40), 0, 0, "cosine")
+    assert not scaling.on_edge
+    assert np.ptp(scaling.curve) < 1e-6
+    assert correlations(scaling)[2] == pytest.approx(correlations(scaling)[1], abs=1e-6)
+
+
+def test_an_optimum_at_the_end_of_the_grid_is_flagged() -> None:
+    """Queries far longer or far shorter than the keys ask for a c beyond the grid."""
+    queries, keys = clouds(0, 12)
+    queries -= queries.mean(axis=1, keepdims=True)
+    keys -= keys.mean(axis=1, keepdims=True)
+    for factors, c, on_edge in (
+        ((1e4, 1.0), C_VALUES[0], True),
+        ((1.0, 1e4), C_VALUES[-1], True),
+        ((1.0, 1.0), None, False),
+    ):
+        scaling = scale_head(trace_of(queries * factors[0], keys * factors[1]), 0, 0)
+        assert scaling.on_edge == on_edge == (scaling.c in (C_VALUES[0], C_VALUES[-1]))
+        assert c in (None, scaling.c)
+
+
+def test_too_few_pairs_are_flagged_where_the_criterion_weighs_them() -> None:
+    scaling = scale_head(random_trace(2, 40), 0, 0, criterion="weighted")
+    assert scaling.weighted_pairs < MIN_RELIABLE
+    assert few_pairs(scaling, "weighted")
+    assert few_pairs(replace(scaling, weighted_pairs=MIN_RELIABLE - 1), "weighted")
+    assert not few_pairs(replace(scaling, weighted_pairs=MIN_RELIABLE), "weighted")
+    assert not few_pairs(scaling, "pearson")
+
+
+# Long inputs -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("criterion", ["pearson", "spearman"])
+def test_a_long_head_is_sampled_the_same_each_time(criterion: Criterion) -> None:
+    size = 300
+    seen = np.tri(size, dtype=bool)
+    queries, keys = clouds(8, size)
+    queries[:, : size // 2] *= 4  # only hidden pairs have both: early queries, late keys
+    keys[:, size // 2 :] *= 4
+    trace = trace_of(queries, keys, seen)
+    first, second = (scale_head(trace, 0, 0, criterion=criterion) for _ in range(2))
+    sample = MAX_RANKED_PAIRS if criterion == "spearman" else MAX_PAIRS
+    counted = int(seen.sum()) - 1  # the first query has one key
+    assert tuple(first.pairs) == (sample, counted)
+    assert first.faithfulness.raw.pairs == first.faithfulness.normalized.pairs == counted
+    np.testing.assert_array_equal(first.curve, second.curve)
+    by_all = at_constants(trace, 0, 0, first.a, 1.0, "euclidean", criterion)
+    at_one = first.curve[C_VALUES.tolist().index(1.0)]
+    assert at_one == pytest.approx(by_all, abs=5 / sample**0.5)
+    unmasked = trace_of(queries, keys)
+    everything = at_constants(unmasked, 0, 0, first.a, 1.0, "euclidean", criterion)
+    assert abs(everything - at_one) > 5 / sample**0.5, "the mask has to matter here"
+
+
+# The model -------------------------------------------------------------------------------------
+
+
+def test_the_maps_of_the_model_hold_each_head_at_its_place() -> None:
+    rng = np.random.default_rng(1)
+    trace = trace_of(*clouds(1, 12, heads=2), np.tri(12, dtype=bool), layers=2)
+    trace = replace(trace, queries=rng.normal(0.4, 1, trace.queries.shape).astype(np.float32))
+    scaling = scale_model(trace)
+    for layer, head in ((0, 1), (1, 0)):
+        a, c = translation_by_hand(trace, layer, head), float(scaling.c[layer, head])
+        curve = [at_constants(trace, layer, head, a, x, "euclidean", "pearson") for x in C_VALUES]
+        assert curve[C_VALUES.tolist().index(c)] == pytest.approx(min(curve), abs=1e-6)
+        target = target_by_hand(trace, layer, head)
+        queries, keys, seen = head_by_hand(trace, layer, head)
+        for maps, stage in (
+            ((scaling.raw, scaling.raw_top1), (np.zeros_like(a), 1.0)),
+            ((scaling.normalized, scaling.normalized_top1), (a, c)),
+            ((scaling.translated,), (a, 1.0)),
+        ):
+            apart = distance_by_hand(queries * stage[1], (keys + stage[0]) / stage[1], "euclidean")
+            nearest = np.where(seen, apart, np.inf).argmin(axis=1)
+            strongest = np.where(seen, target, -np.inf).argmax(axis=1)
+            r = faithfulness_by_hand(trace, layer, head, *stage, "euclidean")
+            expected = [r, (nearest == strongest)[seen.any(axis=1)].mean()]
+            assert [each[layer, head] for each in maps] == pytest.approx(expected[: len(maps)])
+    assert (scaling.on_edge == np.isin(scaling.c, C_VALUES[[0, -1]])).all()
+    assert not scaling.few.any()
+    assert scale_model(trace, criterion="weighted").few.all()
+
+
+# Squared distance ------------------------------------------------------------------------------
+
+
+@few_examples
+@given(SEEDS, st.booleans())
+def test_squared_distance_has_its_optimum_where_a_search_finds_it(seed: int, causal: bool) -> None:
+    trace = random_trace(seed, causal=causal)
+    a = translation_by_hand(trace, 0, 0)
+
+    def by_hand(log_c: float) -> float:
+        c = float(np.exp(log_c))
+        return at_constants(trace, 0, 0, a, c, "squared euclidean", "pearson")
+
+    squared = squared_distance(trace, 0, 0, a)
+    curve = np.array([by_hand(np.log(c)) for c in C_VALUES])
+    np.testing.assert_allclose(squared.curve, curve, rtol=1e-6, atol=1e-6)
+    best = int(curve.argmin())
+    assert squared.on_grid in C_VALUES
+    assert squared.curve[squared.on_grid == C_VALUES] == pytest.approx(curve[best], abs=1e-9)
+    if 0 < best < len(C_VALUES) - 1:
+        ends = np.log(C_VALUES[best - 1]), np.log(C_VALUES[best + 1])
+        searched = minimize_scalar(by_hand, bounds=ends, method="bounded", options={"xatol": 1e-9})
+        if searched.fun < min(by_hand(-9), by_hand(9)):  # else it lies beyond the grid
+            assert squared.closed_form is not None
+            assert np.log(squared.closed_form) == pytest.approx(searched.x, abs=1e-4)
+
+
+# Degenerate heads ------------------------------------------------------------------------------
+
+SAME = [np.broadcast_to(each[:, :1], each.shape) for each in clouds(0, 6)]
+DEGENERATE: dict[str, tuple[Floats, Floats]] = {
+    "two tokens": clouds(0, 2),
+    "head of one dimension": clouds(0, 6, 1),
+    "constant queries": (SAME[0], clouds(0, 6)[1]),
+    "constant keys": (clouds(0, 6)[0], SAME[1]),
+    "identical tokens": (SAME[0], SAME[1]),
+    "no length": (np.zeros((1, 5, 3)), np.zeros((1, 5, 3))),
+    "one token": clouds(0, 1),
+}
+WITHOUT_CORRELATION = {"constant keys", "identical tokens", "no length", "one token"}
+
+
+@pytest.mark.parametrize("name", DEGENERATE)
+@pytest.mark.parametrize(("distance", "criterion"), EVERY_WAY)
+def test_degenerate_heads_have_a_c_and_correlations_only_where_a_row_varies(
+    name: str, distance: Metric, criterion: Criterion
+) -> None:
+    queries, keys = DEGENERATE[name]
+    for seen in (None, np.tri(queries.shape[1], dtype=bool)):
+        scaling = scale_head(trace_of(queries, keys, seen), 0, 0, distance, criterion)
+        figures = np.array([*scaling.curve, *correlations(scaling)])
+        assert 0 < scaling.c < np.inf
+        assert (np.isnan(figures) | (np.abs(figures) <= 1 + 1e-9)).all()
+        if np.isnan(scaling.curve).all() and criterion != "balanced":
+            assert (scaling.c, scaling.on_edge) == (1, False)
+        if name in WITHOUT_CORRELATION and seen is None:
+            assert np.isnan(figures).all()
+
+
+@pytest.mark.parametrize("name", ["two tokens", "head of one dimension"])
+def test_degenerate_heads_that_still_vary_follow_the_loop(name: str) -> None:
+    check_head(trace_of(*DEGENERATE[name]), 0, 0, "euclidean", "pearson")

@@ -1,0 +1,211 @@
+"""What views of points are sent: points within a step, equal axes, few bytes; and their files."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+import streamlit
+from hypothesis import given
+from hypothesis import strategies as st
+
+from core.components import atlas_cloud
+from core.components.atlas_cloud import AtlasCloud, cloud_page, show_cloud
+from core.components.atlas_matrix import AtlasMatrix, matrix_page
+from core.components.points import quantise
+from core.figures.shades import shades
+from tests.components.received import data_of, received
+
+HOSTILE = "</script><img src=x onerror=alert(1)>"
+
+
+def atlas_matrix(layers: int = 2, heads: int = 3, tokens: int = 5, **changes: Any) -> AtlasMatrix:
+    """Random clouds; `changes` replace fields."""
+    points = np.random.default_rng(7).normal(size=(layers * heads, 2 * tokens, 2))
+    plain = AtlasMatrix(
+        layers=layers,
+        heads=heads,
+        points=points.astype(np.float32),
+        tones=np.zeros(2 * tokens),
+        labels=[f"token{i % 3}" for i in range(tokens)],
+        positions=list(range(tokens)),
+        sentence=[0] * tokens,
+        texts=["a sentence"],
+        matches=np.zeros(tokens, dtype=bool),
+    )
+    return replace(plain, **changes)
+
+
+def cloud(tokens: int = 3, dims: int = 2, **changes: Any) -> AtlasCloud:
+    """A random cloud in the plane or in space; `changes` replace fields."""
+    points = np.random.default_rng(dims).normal(size=(2 * tokens, dims)).astype(np.float32)
+    plain = AtlasCloud(
+        points=points,
+        tones=np.zeros(2 * tokens),
+        labels=["a", "b", "a"] * (tokens // 3),
+        positions=[0, 1, 0] * (tokens // 3),
+        sentence=[0, 0, 1] * (tokens // 3),
+        texts=("a b", "a"),
+        matches=np.array([True, False, True] * (tokens // 3)),
+        picked=None,
+        title="L4 H2",
+    )
+    return replace(plain, **changes)
+
+
+@given(st.integers(0, 10_000), st.floats(1e-3, 1e3), st.floats(-100, 100), st.sampled_from([2, 3]))
+def test_a_point_arrives_within_half_a_step_of_its_frame(
+    seed: int, scale: float, shift: float, dims: int
+) -> None:
+    rng = np.random.default_rng(seed)
+    spread = np.array([1, 0.2, 0.1])[:dims]
+    points = (rng.normal(size=(3, 8, dims)) * scale * spread + shift * scale).astype(np.float32)
+    steps, frames = quantise(points)
+    for cloud, (x, y, half), sent in zip(points, frames.astype(float), steps, strict=True):
+        back = (sent / 65535 * 2 - 1) * half  # from the middle of the frame
+        middle = (cloud.min(axis=0) + cloud.max(axis=0)) / 2
+        np.testing.assert_allclose([x, y], middle[:2], rtol=1e-5, atol=1e-6 * scale)
+        error = half / 65535 + 8e-7 * np.abs(cloud).max()  # half a step, and float32
+        assert np.abs(back + middle - cloud).max() <= error
+
+
+def test_axes_are_equal_in_wide_clouds_tall_ones_and_in_space() -> None:
+    wide = np.array([[0, 0], [8, 0], [8, 2], [0, 2]], dtype=np.float32)
+    steps, frames = quantise(np.stack([wide, wide[:, ::-1]]))
+    np.testing.assert_allclose(frames, [[4, 1, 4], [1, 4, 4]])
+    np.testing.assert_allclose(np.ptp(steps[0].astype(int), axis=0), [65535, 65535 / 4], atol=1)
+    np.testing.assert_array_equal(steps[1], steps[0][:, ::-1])
+    box = np.array([[[0, 0, 0], [8, 2, 4]]], dtype=np.float32)
+    extent = np.ptp(quantise(box)[0][0].astype(int), axis=0)
+    np.testing.assert_allclose(extent, [65535, 65535 / 4, 65535 / 2], atol=1)
+
+
+def test_a_head_without_points_is_marked_and_others_stay_as_they_are() -> None:
+    points = atlas_matrix().points.copy()
+    steps_before, frames_before = quantise(points)
+    points[4, 3, 1] = np.nan
+    steps, frames = quantise(points)
+    assert frames[4, 2] == -1
+    others = [0, 1, 2, 3, 5]
+    np.testing.assert_array_equal(steps[others], steps_before[others])
+    np.testing.assert_array_equal(frames[others], frames_before[others])
+
+
+def test_points_that_coincide_are_in_the_middle_and_none_are_none() -> None:
+    steps, frames = quantise(np.full((1, 6, 2), 3.5, dtype=np.float32))
+    np.testing.assert_array_equal(frames, [[3.5, 3.5, 0]])
+    assert np.abs(steps.astype(int) - 32768).max() <= 1
+    assert quantise(np.zeros((1, 0, 2)))[0].shape == (1, 0, 2)
+
+
+@pytest.mark.parametrize(
+    ("sent", "max_bytes"),
+    [
+        (atlas_matrix(6, 12, 2000), 1_400_000),
+        (atlas_matrix(24, 16, 500), 1_800_000),
+        (cloud(9_999, 3), 500_000),
+    ],
+)
+def test_a_coordinate_takes_two_bytes(sent: AtlasMatrix | AtlasCloud, max_bytes: int) -> None:
+    assert 2 * sent.points.size < len(sent.packed()) <= max_bytes
+
+
+@pytest.mark.parametrize("kind", [cloud, atlas_matrix])
+def test_tones_are_steps_of_a_scale_or_categories(kind: Any) -> None:
+    count = len(kind().tones)
+    tones = np.resize([0, 0.5, 1, 2, -1, np.nan], count)
+    scale = kind(colouring="sequential", tones=tones, shades=shades("sequential", 0))
+    expected = np.resize([0, 128, 255, 255, 0, 0], count)
+    assert received(scale.packed())["tones"].tolist() == expected.tolist()
+    max_category = 300 if kind is cloud else 255
+    tones = np.resize([0, 1, max_category], count).astype(float)
+    categories = kind(
+        colouring="category", legend=("a", "b"), tones=tones, shades=shades("category", 2)
+    )
+    assert received(categories.packed())["tones"].tolist() == tones.tolist()
+
+
+def test_what_is_known_of_tokens_and_the_head_arrives() -> None:
+    matches = np.array([False, True, False, False, True])
+    sent = received(
+        atlas_matrix(matches=matches, searching=True, own_scale=False, chosen=(1, 2)).packed()
+    )
+    assert sent["matches"].tolist() == [0, 1, 0, 0, 1]
+    assert sent["positions"].tolist() == [0, 1, 2, 3, 4]
+    assert sent["labels"] == ["token0", "token1", "token2", "token0", "token1"]
+    assert [sent[name] for name in ("layers", "heads", "chosen", "dims")] == [2, 3, 5, 2]
+    assert [sent[name] for name in ("searching", "ownScale", "labelled")] == [True, False, True]
+    assert received(atlas_matrix().packed())["chosen"] == -1
+    sent = received(cloud(dims=3, picked=2, labelled=False).packed())
+    assert [sent[name] for name in ("dims", "picked", "title")] == [3, 2, "L4 H2"]
+    assert (sent["sentence"].tolist(), sent["texts"]) == ([0, 0, 1], ["a b", "a"])
+    assert (sent["positions"].tolist(), sent["labelled"]) == ([0, 1, 0], False)
+    assert received(cloud().packed())["picked"] == -1
+
+
+def test_sizes_go_from_the_shortest_vector_to_the_longest() -> None:
+    norms = np.array([1, 1, 3, 5, 5, np.nan], dtype=np.float32)
+    sent = received(cloud(norms=norms).packed())
+    sizes = sent["sizes"]
+    assert sizes[5] < sizes[0] == sizes[1] < sizes[2] < sizes[3] == sizes[4] == 255
+    assert sent["sizeEnds"] == pytest.approx([0.1, 5])  # 2nd and 98th percentile
+    alike = received(cloud(norms=np.full(6, 7.0, dtype=np.float32)).packed())
+    assert (set(alike["sizes"]), alike["sizeEnds"]) == ({128}, [7, 7])
+    assert received(cloud().packed())["sizes"].size == 0
+
+
+def test_the_strongest_line_is_sent_last() -> None:
+    lines = np.array([[0, 1, 0.9], [2, 2, 1.0], [1, 0, 0.25]])
+    sent = received(cloud(lines=lines).packed())["lines"].reshape(-1, 3)
+    np.testing.assert_allclose(sent, lines[[2, 0, 1]])
+    assert received(cloud().packed())["lines"].size == 0
+
+
+@pytest.mark.parametrize(
+    ("sent", "message"),
+    [
+        (cloud(points=np.zeros((4, 2))), r"expected \(6, 2 or 3\) points, got \(4, 2\)"),
+        (atlas_matrix(points=np.zeros((5, 10, 2))), r"\(5, 10, 2\); expected \(6, 10, 2\)"),
+        (atlas_matrix(points=np.zeros((6, 10, 4))), r"\(6, 10, 4\); expected \(6, 10, 2\)"),
+    ],
+)
+def test_points_that_do_not_fit_are_refused(sent: Any, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        sent.packed()
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_a_theme_or_category_without_colours_is_refused(theme: str) -> None:
+    given_shades = {**shades("category", 2), theme: (("#000000",), ("#ffffff", "#ffffff"))}
+    few = cloud(colouring="category", legend=("a", "b"), shades=given_shades)
+    with pytest.raises(ValueError, match=f"category needs 2 colours per kind on {theme} paper"):
+        few.packed()
+
+
+def test_what_a_browser_sends_is_checked(monkeypatch: pytest.MonkeyPatch) -> None:
+    sent: dict[str, Any] = {}
+    calls: dict[str, Any] = {}
+    monkeypatch.setattr(streamlit, "session_state", {"cloud": sent})
+    monkeypatch.setattr(atlas_cloud, "_atlas_cloud", lambda **options: calls.update(options))
+    picked: list[int | None] = []
+    chosen: list[list[int]] = []
+    show_cloud(cloud(), key="cloud", on_pick=picked.append, on_choose=chosen.append)
+    for token in (1, None, 3, -1, "1", True, 1.0):
+        sent["pick"] = {"token": token}
+        calls["on_pick_change"]()
+    assert picked == [1, None, None, None, None, None, None]
+    for points in ([0, 5, 6, -1, "2"], [], None, [1] * 2001):
+        sent["choose"] = {"points": points}
+        calls["on_choose_change"]()
+    assert chosen == [[0, 5], [], [], [1] * 2000]
+
+
+def test_files_hold_what_people_typed_only_as_data() -> None:
+    sent = cloud(labels=(HOSTILE, "$x$", "a"))
+    page = cloud_page(sent, "<b>title", "note")
+    assert data_of(page) == sent.packed()
+    assert "&lt;b&gt;title" in page
+    page = matrix_page(atlas_matrix(labels=[HOSTILE] * 5, texts=[HOSTILE]), HOSTILE, HOSTILE)
+    assert received(data_of(page))["labels"] == [HOSTILE] * 5
