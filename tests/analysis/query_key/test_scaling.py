@@ -433,8 +433,3 @@ def test_degenerate_heads_have_a_c_and_correlations_only_where_a_row_varies(
             assert (scaling.c, scaling.on_edge) == (1, False)
         if name in WITHOUT_CORRELATION and seen is None:
             assert np.isnan(figures).all()
-
-
-@pytest.mark.parametrize("name", ["two tokens", "head of one dimension"])
-def test_degenerate_heads_that_still_vary_follow_the_loop(name: str) -> None:
-    check_head(trace_of(*DEGENERATE[name]), 0, 0, "euclidean", "pearson")
