@@ -41,27 +41,27 @@ def head_map(
     """
     layers, heads = values.shape
     layer, head = np.meshgrid(np.arange(1, layers + 1), np.arange(1, heads + 1), indexing="ij")
-    known = np.isfinite(values)
-    shade, (low, high) = values[known], bounds
+    defined = np.isfinite(values)
+    shade, (low, high) = values[defined], bounds
     bar: dict[str, Any] = {"title": {"text": title}, "thickness": 12}
     if logarithmic:
         shade, (low, high) = np.log2(shade), np.log2(bounds)
         ticks = np.arange(np.ceil(low), np.floor(high) + 1)
         bar |= {"tickvals": ticks, "ticktext": [f"{2.0**tick:g}" for tick in ticks]}
     figure = go.Figure()
-    if not known.all():
+    if not defined.all():
         figure.add_scatter(
-            x=head[~known],
-            y=layer[~known],
+            x=head[~defined],
+            y=layer[~defined],
             mode="markers",
             marker={"symbol": "x-thin", "size": 8, "line": {"width": 1, "color": colours.ink}},
             hovertemplate=f"L%{{y}} H%{{x}}: {literal(name)} is not defined<extra></extra>",
         )
     size = square_size(heads)
     figure.add_scatter(
-        x=head[known],
-        y=layer[known],
-        customdata=values[known],
+        x=head[defined],
+        y=layer[defined],
+        customdata=values[defined],
         mode="markers",
         marker={
             "symbol": "square",

@@ -17,29 +17,29 @@ from core.ui.site import turns
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from core.model import LoadedModel, Trace
+    from core.model import Trace
 
 SOURCES = {"text": "your text", "corpus": "sample corpus"}
-_TELL_EVERY = 4  # sentences between two steps of the progress bar
+_UPDATE_EVERY = 4  # sentences between two steps of the progress bar
 
-Kept = TypeVar("Kept")
+Result = TypeVar("Result")
 
 
 @dataclass(eq=False)
-class _Walk(Generic[Kept]):
-    """How far one visitor's run has come before a click or a Cancel."""
+class _Walk(Generic[Result]):
+    """How far one visitor's run came before a click or a Cancel."""
 
-    of: tuple[str, str]
-    kept: Kept
+    key: tuple[str, str]
+    result: Result
     done: set[int] = field(default_factory=set)
 
 
 def corpus_digest(sentences: Sequence[str]) -> str:
-    """What a measured corpus is cached by, beside the model."""
+    """The key of a measured corpus in caches, beside the model."""
     return hashlib.sha256("\n".join(sentences).encode("utf-8", "replace")).hexdigest()
 
 
-def _leave_corpus() -> None:
+def _back_to_text() -> None:
     st.session_state["source"] = "text"
 
 
@@ -47,83 +47,71 @@ def walk_corpus(
     name: str,
     model_name: str,
     sentences: Sequence[str],
-    begin: Callable[[], Kept],
-    take: Callable[[Kept, int, Trace], None],
+    begin: Callable[[], Result],
+    add: Callable[[Result, int, Trace], None],
     *,
     which: str = "the sample corpus",
-    leave: Callable[[], None] = _leave_corpus,
-) -> Kept:
-    """What `take` has gathered from the traces of all sentences; ends the page if the model fails.
+    on_cancel: Callable[[], None] = _back_to_text,
+) -> Result:
+    """The result that `add` collects from the traces of all sentences; ends the page on an error.
 
     Parameters
     ----------
-    name : of the page, to keep its unfinished run in the session: what was measured before a click
-        or a Cancel is not measured again.
-    begin : makes what is gathered into, empty.
-    take : adds one sentence's trace, told its place.
-    which : what the corpus is called while it is measured.
-    leave : what Cancel does to the page's controls.
+    name : the page's; its unfinished run stays in the session, so that nothing is measured again
+        after a click or a Cancel.
+    begin : makes an empty result.
+    add : adds one sentence's trace to the result, given its index.
+    which : what to call the corpus while it is measured.
+    on_cancel : what Cancel does to the page's controls.
     """
-    of = (model_name, corpus_digest(sentences))
-    walk: _Walk[Kept] | None = st.session_state.get(_key(name))
-    if walk is None or walk.of != of:
-        walk = _Walk(of, begin())
-        st.session_state[_key(name)] = walk
+    key = (model_name, corpus_digest(sentences))
+    walk: _Walk[Result] | None = st.session_state.get(_key(name))
+    if walk is None or walk.key != key:
+        walk = st.session_state[_key(name)] = _Walk(key, begin())
+    rest = [index for index in range(len(sentences)) if index not in walk.done]
     try:
         model = cache.model(model_name)
-        with turns.long_work(), _progress_bar(name, which, leave) as tell:
-            _go_on(walk, model, sentences, take, tell)
+        with turns.long_work(), _progress_bar(name, which, on_cancel) as show:
+            show(len(walk.done), len(sentences))
+            for place, trace in trace_by_length(model, [sentences[index] for index in rest]):
+                add(walk.result, rest[place], trace)
+                walk.done.add(rest[place])
+                if len(walk.done) % _UPDATE_EVERY == 0:  # Streamlit also notices Cancel here
+                    show(len(walk.done), len(sentences))
+                turns.give_way()
     except ModelError as error:
         show_model_error(error)
         controls.end_page()
     st.session_state.pop(_key(name), None)
-    return walk.kept
+    return walk.result
 
 
 def show_cancelled(name: str, model_name: str, total: int) -> None:
     """After a Cancel: how far it came."""
     walk: _Walk[object] | None = st.session_state.get(_key(name))
-    if walk is not None and walk.of[0] == model_name and walk.done:
+    if walk is not None and walk.key[0] == model_name and walk.done:
         st.caption(
-            f"The sample corpus was left after {len(walk.done)} of {total} sentences; choose it"
-            " again to go on from there."
+            f"You left the sample corpus after {len(walk.done)} of {total} sentences; choose it"
+            " again to continue from there."
         )
 
 
 @contextlib.contextmanager
 def _progress_bar(
-    name: str, which: str, leave: Callable[[], None]
+    name: str, which: str, on_cancel: Callable[[], None]
 ) -> Iterator[Callable[[int, int], None]]:
-    """A bar and Cancel, gone when all is done; gives what moves it, of sentences done and all."""
+    """A bar and Cancel, gone when all is done; yields what moves it: sentences done, and all."""
     slot = st.empty()
     with slot.container(), st.container(horizontal=True, vertical_alignment="center"):
         bar = st.empty()
-        st.button("Cancel", key=f"{name}_cancel", on_click=leave)
+        st.button("Cancel", key=f"{name}_cancel", on_click=on_cancel)
 
-    def tell(done: int, total: int) -> None:
-        bar.progress(
-            done / total, text=f"Measuring every head on {which}: {done} of {total} sentences"
-        )
+    def show(done: int, total: int) -> None:
+        text = f"Measuring every head on {which}: {done} of {total} sentences"
+        bar.progress(done / total, text=text)
 
-    yield tell
+    yield show
     slot.empty()
-
-
-def _go_on(
-    walk: _Walk[Kept],
-    model: LoadedModel,
-    sentences: Sequence[str],
-    take: Callable[[Kept, int, Trace], None],
-    tell: Callable[[int, int], None],
-) -> None:
-    left = [place for place in range(len(sentences)) if place not in walk.done]
-    tell(len(walk.done), len(sentences))
-    for index, trace in trace_by_length(model, [sentences[place] for place in left]):
-        take(walk.kept, left[index], trace)
-        walk.done.add(left[index])
-        if len(walk.done) % _TELL_EVERY == 0:  # also where Streamlit notices Cancel
-            tell(len(walk.done), len(sentences))
-        turns.give_way()
 
 
 def _key(name: str) -> str:

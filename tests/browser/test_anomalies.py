@@ -21,25 +21,33 @@ BOOK = quote("Oh, this book? I've enjoyed it.")
 HOSTILE = quote("</script><img src=x onerror=alert(1)> $x$ :red[x]")
 
 
-def test_a_clicked_square_shows_what_that_head_moves(goto: Callable[..., Page]) -> None:
+def test_a_clicked_head_shows_what_it_moves_and_hiding_the_first_token_takes_its_column_away(
+    goto: Callable[..., Page],
+) -> None:
     page = goto(f"/anomalies?text={BOOK}")
     click_head(page, "anomalies_map", 3, 8)
     page.wait_for_url(re.compile("anomaly=moved&layer=3&head=8"))
     settle(page)
-    expect(page.get_by_text("This head puts")).to_contain_text(
-        "This head puts 0.85 on the first token"
-    )
+    sentence = page.get_by_text("This head puts")
+    expect(sentence).to_contain_text("This head puts 0.85 on the first token")
     expect(page.locator(".js-plotly-plot")).to_have_count(2)
+    plot = page.locator(".st-key-anomalies_raw")
+    expect(plot.locator(".xtick")).to_have_count(13)
+    page.get_by_text("Hide the first token and renormalise").click()
+    page.wait_for_url(re.compile("latent=1"))
+    expect(plot.locator(".xtick")).to_have_count(12)
+    expect(plot).not_to_contain_text("[CLS]")
 
 
 def test_a_clicked_dot_shows_what_that_head_moves(goto: Callable[..., Page]) -> None:
     page = goto(f"/anomalies?text={BOOK}&anomaly=first")
     # The highest dot of layer 3 is L3 H10, which gives 0.94 to [CLS].
-    dot = page.locator(".st-key-anomalies_first .scatterlayer .trace").first.locator(".point")
-    box = dot.nth(2 * 12 + 9).bounding_box()
+    dots = page.locator(".st-key-anomalies_first .scatterlayer .trace").first.locator(".point")
+    box = dots.nth(2 * 12 + 9).bounding_box()
     assert box is not None
-    page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2, steps=3)
-    page.mouse.click(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+    center = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+    page.mouse.move(*center, steps=3)
+    page.mouse.click(*center)
     page.wait_for_url(re.compile("anomaly=moved&layer=3&head=10"))
     settle(page)
     expect(page.get_by_text("This head puts")).to_contain_text("0.94 on the first token")
@@ -55,27 +63,12 @@ def test_a_click_on_the_map_of_lengths_shows_that_heads_positions(
     expect(page.get_by_role("heading", name="L5 H6 by position")).to_be_visible()
 
 
-def test_a_flagged_head_opens_in_the_head_view_and_in_query_key_space(
-    goto: Callable[..., Page],
-) -> None:
-    page = goto(f"/anomalies?text={BOOK}&flag=alike+weights")
-    page.get_by_role("button", name="Head view →").click()
-    page.wait_for_url(re.compile(r"/head_view\?.*layer=1&.*heads=8"))
+def test_a_flagged_head_opens_in_query_key_space(goto: Callable[..., Page]) -> None:
     page = goto(f"/anomalies?text={BOOK}&flag=alike+weights")
     page.get_by_role("button", name="Queries and keys →").click()
     page.wait_for_url(re.compile(r"/query_key\?.*part=picture&layer=1&head=8"))
     settle(page)
     expect(page.locator("figure").first).to_contain_text("L1 H8 · raw")
-
-
-def test_hiding_the_first_token_takes_its_column_away(goto: Callable[..., Page]) -> None:
-    page = goto(f"/anomalies?text={BOOK}&anomaly=moved&layer=3&head=8")
-    plot = page.locator(".st-key-anomalies_raw")
-    expect(plot.locator(".xtick")).to_have_count(13)
-    page.get_by_text("Hide the first token and renormalise").click()
-    page.wait_for_url(re.compile("latent=1"))
-    expect(plot.locator(".xtick")).to_have_count(12)
-    expect(plot).not_to_contain_text("[CLS]")
 
 
 @pytest.mark.parametrize("part", ["flags", "norms", "first", "moved", "states"])
@@ -92,24 +85,16 @@ def test_hostile_tokens_stay_text_and_nothing_is_wider_than_a_phone(
         assert box["x"] + box["width"] <= 390
 
 
-def test_the_table_is_saved_with_a_row_a_head(goto: Callable[..., Page], tmp_path: Path) -> None:
-    page = goto(f"/anomalies?text={BOOK}")
-    with page.expect_download() as download:
-        page.get_by_role("button", name="Table (CSV)").click()
-    path = tmp_path / "table.csv"
-    download.value.save_as(path)
-    with path.open(encoding="utf-8", newline="") as file:
-        rows = list(csv.DictReader(file))
-    assert len(rows) == 72
-    odd = next(row for row in rows if (row["layer"], row["head"]) == ("3", "10"))
-    assert odd["flags"] == "first-token sink, null attention"
-    assert float(odd["first_attention"]) > 0.9
-
-
-def test_the_report_opens_from_disk_without_a_network(
-    goto: Callable[..., Page], open_saved: Callable[..., Page]
+def test_the_table_has_a_row_per_head_and_the_report_opens_from_disk_without_a_network(
+    goto: Callable[..., Page], open_saved: Callable[..., Page], tmp_path: Path
 ) -> None:
     page = goto(f"/anomalies?text={HOSTILE}")
+    with page.expect_download() as download:
+        page.get_by_role("button", name="Table (CSV)").click()
+    download.value.save_as(tmp_path / "table.csv")
+    with (tmp_path / "table.csv").open(encoding="utf-8", newline="") as file:
+        rows = [(int(row["layer"]), int(row["head"])) for row in csv.DictReader(file)]
+    assert rows == [(layer + 1, head + 1) for layer in range(6) for head in range(12)]
     report = open_saved(page, "Report (HTML)")
     expect(report.locator("table.map")).to_have_count(6)
     expect(report.locator("table.map").first.locator("td")).to_have_count(72)

@@ -12,7 +12,7 @@ from core.figures.similar_heads import similar_by_layer, similar_by_pattern
 POINTS = np.array([[0.0, 0.0], [1.0, 0.5], [0.2, 0.9]])
 
 
-def test_by_class_a_point_carries_its_heads_number() -> None:
+def test_by_pattern_a_point_carries_its_heads_number() -> None:
     colours = palette("dark")
     figure = similar_by_pattern(
         POINTS,
@@ -48,9 +48,3 @@ def test_names_cover_neither_names_nor_points() -> None:
         assert not (np.abs(others - pixels[i]) < (40, 13)).all(axis=1).any()
         assert not (np.abs(pixels - pixels[i] - (0, 14)) < (25, 12)).all(axis=1).any()
     assert len(heads.customdata) == 72
-
-
-def test_heads_in_one_place_have_the_chosen_ones_name() -> None:
-    figure = similar_by_layer(np.zeros((6, 2)), 3, 4, palette("light"))
-    assert set(figure.data[1].text) == {""}
-    assert figure.layout.annotations[0].text == "<b>L2 H2</b>"

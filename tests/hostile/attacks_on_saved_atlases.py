@@ -19,7 +19,7 @@ import pyarrow.parquet as pq
 from core.analysis.atlas import build_atlas
 from core.analysis.atlas.saved.errors import AtlasFileError
 from core.analysis.atlas.saved.file import read_atlas
-from tests.analysis.atlas_files import KEY, bomb, forged, header_of, trace, written
+from tests.analysis.atlas.files import KEY, bomb, forged, header_of, trace, written
 
 if TYPE_CHECKING:
     from collections.abc import Callable

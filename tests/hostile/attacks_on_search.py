@@ -5,7 +5,7 @@ from __future__ import annotations
 from core.analysis.atlas import Atlas, SearchError, build_atlas, search_tokens
 from core.analysis.atlas.search import MAX_QUERY
 from core.analysis.corpus.sample import sample_sentences
-from tests.analysis.atlases import read_words, trace_of
+from tests.analysis.atlas.corpora import read_words, trace_of
 
 LONG_LINE = "wordwordwordwordwordwordword " * 1_000  # thirty characters a token: the longest texts
 EXPRESSIONS = (

@@ -61,7 +61,7 @@ def draw_maps(atlas: Atlas) -> None:
     distances = atlas.distances.mean
     similar_by_layer(map_heads(distances).points, atlas.shape[1], 0, COLOURS).to_json()
     assert all(0 <= apart <= 1.001 for _, apart in nearest_heads(distances, 0, 3))
-    shown = positions._shown(atlas)
+    shown = positions.shown_positions(atlas)
     mean = atlas.positions.mean[0, 0, :shown, :shown].astype(np.float32)
     heatmap_figure(mean, [str(i) for i in range(shown)], "L1 H1", COLOURS).to_json()
 
@@ -77,11 +77,11 @@ def say(atlas: Atlas) -> None:
     shelf = AtlasShelf(atlas=atlas)
     screen = Screen(shelf, atlas, 0, 0, "PCA", "raw")
     kept = atlas.faithfulness["raw"]
-    faithfulness._means(atlas).to_json()
+    faithfulness.mean_table(atlas, "correlation").to_json()
     said = [
-        single._trusted(float(kept.correlation[0, 0]), float(kept.top1[0, 0]), screen),
-        faithfulness._verdict(atlas),
-        saving._about(shelf, atlas),
+        single.faithfulness_note(screen, float(kept.correlation[0, 0]), float(kept.top1[0, 0])),
+        faithfulness.verdict(atlas),
+        saving.describe(shelf, atlas),
         *(f"{share.sum():.2f}" for shares in atlas.shares.values() for share in shares[0]),
         *(*atlas.sentences, *atlas.labels, *atlas.tokens.displays, *atlas.tokens.texts),
     ]

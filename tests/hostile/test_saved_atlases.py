@@ -12,7 +12,7 @@ import pytest
 
 from core.analysis.atlas.saved.errors import AtlasFileError
 from core.analysis.atlas.saved.header import corpus_hash
-from tests.analysis.atlas_files import (
+from tests.analysis.atlas.files import (
     an_atlas,
     forged,
     header_of,

@@ -1,14 +1,9 @@
-"""Networks whose weights are set so that one head is odd: it is found, by name and number.
-
-Every plant goes into L2 H3 of a tiny random GPT-2; the same network without it is not flagged.
-"""
+"""Weights set so that L2 H3 of a tiny random GPT-2 is odd: it is flagged, and nothing else is."""
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING
 
-import numpy as np
 import pytest
 import torch
 
@@ -53,26 +48,12 @@ def inputs_of(model: LoadedModel) -> torch.Tensor:
     return seen[0].clone()
 
 
-def longer_queries(model: LoadedModel) -> None:
-    """Each query is ten times as long as its key, in a direction of its own."""
-    turn, _ = torch.linalg.qr(torch.randn(DIM, DIM, generator=torch.Generator().manual_seed(0)))
-    (w_q, b_q), (w_k, b_k) = part(model, QUERY), part(model, KEY)
-    w_q.copy_(10 * w_k @ turn)
-    b_q.copy_(10 * b_k @ turn)
-
-
-def empty_first_value(model: LoadedModel) -> None:
-    """The first token's value is zero."""
+def null_attention(model: LoadedModel) -> None:
+    """The first token's value is zero, and every query asks for it."""
     first = inputs_of(model)[0]
     weight, bias = part(model, VALUE)
     weight -= torch.outer(first, first @ weight) / first.dot(first)
     bias.zero_()
-
-
-def null_attention(model: LoadedModel) -> None:
-    """The first token's value is zero, and every query asks for it."""
-    empty_first_value(model)
-    first = inputs_of(model)[0]
     (w_q, b_q), (w_k, b_k) = part(model, QUERY), part(model, KEY)
     for each in (w_q, w_k, b_q, b_k):
         each.zero_()
@@ -89,84 +70,42 @@ def one_key_each(model: LoadedModel) -> None:
     b_q.copy_(b_k)
 
 
-@pytest.fixture
-def planted(folder_of: FolderOf) -> Callable[..., tuple[pd.DataFrame, Trace]]:
-    """The table and the trace of a network of one's own with this plant."""
+def measure(
+    folder_of: FolderOf, plant: Callable[[LoadedModel], None] | None
+) -> tuple[pd.DataFrame, Trace]:
+    """The table and the trace of the network with this plant."""
+    model = load(str(folder_of("gpt2")))
+    if plant is not None:
+        with torch.inference_mode():
+            plant(model)
+    trace = trace_text(model, TEXT)
+    norms, similarity = transformed_norms(model, trace), weight_similarity(model)
+    return anomaly_table(trace, norms, similarity), trace
 
-    def measure(plant: Callable[[LoadedModel], None] | None) -> tuple[pd.DataFrame, Trace]:
-        model = load(str(folder_of("gpt2")))
-        if plant is not None:
-            with torch.inference_mode():
-                plant(model)
-        trace = trace_text(model, TEXT)
-        norms, similarity = transformed_norms(model, trace), weight_similarity(model)
-        return anomaly_table(trace, norms, similarity), trace
 
-    return measure
+def test_no_head_of_the_random_network_has_a_flag(folder_of: FolderOf) -> None:
+    table, _ = measure(folder_of, None)
+    assert list(table["flags"]) == [""] * 12
+    assert table["severity"].sum() == 0
 
 
 @pytest.mark.parametrize(
-    ("plant", "flag"),
+    ("plant", "flags"),
     [
-        (longer_queries, "norm disparity"),
-        (empty_first_value, "empty value"),
-        (null_attention, "null attention"),
-        (null_attention, "first-token sink"),
-        (one_key_each, "entropy collapse"),
-        (one_key_each, "alike weights"),
+        (null_attention, {"null attention", "first-token sink"}),
+        (one_key_each, {"entropy collapse", "alike weights"}),
     ],
 )
-def test_a_planted_head_is_found_and_the_same_network_without_it_is_not_flagged(
-    planted: Callable[..., tuple[pd.DataFrame, Trace]],
-    plant: Callable[[LoadedModel], None],
-    flag: str,
+def test_a_planted_head_is_flagged_and_heads_that_do_not_feel_it_are_not(
+    folder_of: FolderOf, plant: Callable[[LoadedModel], None], flags: set[str]
 ) -> None:
-    plain, _ = planted(None)
-    odd, _ = planted(plant)
-    assert flag not in plain["flags"][ROW]
-    assert flag in odd["flags"][ROW]
-    assert (odd["layer"][ROW], odd["head"][ROW]) == (LAYER + 1, HEAD + 1)
-    # Earlier layers and the layer's other heads do not feel the plant.
-    untouched = [index for index in range(8) if index != ROW]
-    assert flag not in ", ".join(plain["flags"][untouched])
-    assert flag not in ", ".join(odd["flags"][untouched])
-
-
-def test_no_head_of_the_random_network_has_a_flag(
-    planted: Callable[..., tuple[pd.DataFrame, Trace]],
-) -> None:
-    plain, _ = planted(None)
-    assert list(plain["flags"]) == [""] * 12
-    assert plain["severity"].sum() == 0
-
-
-def test_queries_ten_times_longer_are_measured_as_ten(
-    planted: Callable[..., tuple[pd.DataFrame, Trace]],
-) -> None:
-    table, _ = planted(longer_queries)
-    odd = table.iloc[ROW]
-    assert odd["norm_log_ratio"] == pytest.approx(math.log2(10), abs=1e-4)
-    assert odd["query_norm"] == pytest.approx(10 * odd["key_norm"], rel=1e-4)
-    assert "the median query is 10.0 times as long as the median key" in odd["reasons"]
-
-
-def test_null_attention_is_the_mass_on_the_token_that_carries_nothing(
-    planted: Callable[..., tuple[pd.DataFrame, Trace]],
-) -> None:
-    table, trace = planted(null_attention)
+    table, trace = measure(folder_of, plant)
     odd, weights = table.iloc[ROW], trace.attention(LAYER, HEAD)
-    assert odd["first_value"] == pytest.approx(0, abs=1e-5)
-    assert odd["first_contribution"] == pytest.approx(0, abs=1e-5)
+    assert flags <= set(odd["flags"].split(", "))
+    assert list(table["flags"][:8].drop(ROW)) == [""] * 7  # earlier layers, and this layer's others
     assert odd["first_attention"] == pytest.approx(weights[:, 0].mean(), abs=1e-6)
-    assert odd["first_attention"] > 0.5
+    if plant is one_key_each:
+        assert odd["weight_similarity"] == pytest.approx(1, abs=1e-5)
+        return
+    assert (odd["first_value"], odd["first_contribution"]) == pytest.approx((0, 0), abs=1e-5)
     assert odd["null_attention"] >= odd["first_attention"] - 1e-5
-    size = len(trace.tokens)
-    assert odd["first_uniform"] == pytest.approx(np.mean([1 / (i + 1) for i in range(size)]))
-
-
-def test_alike_weights_correlate_at_one(
-    planted: Callable[..., tuple[pd.DataFrame, Trace]],
-) -> None:
-    table, _ = planted(one_key_each)
-    assert table["weight_similarity"][ROW] == pytest.approx(1, abs=1e-5)
-    assert table["entropy"][ROW] < 0.1

@@ -36,7 +36,6 @@ Row = Mapping[Any, Any]  # the measures of one head, by name
 OUTLIER = 3.5  # of |z|; Iglewicz and Hoaglin 1993, "How to Detect and Handle Outliers"
 _MAD_TO_SD = 0.6745  # the median absolute deviation of a normal distribution, in its own sd
 _MEAN_TO_SD = 1.253314  # its sd over its mean absolute deviation
-_MIN_TIMES_UNIFORM = 2.0  # a sink gets at least this many times the uniform baseline
 
 Kind = Literal["attention", "space", "weights"]
 # Attention determines its own weights, their entropy and the values they carry. It does not
@@ -49,20 +48,12 @@ KINDS: Mapping[Kind, str] = {
 
 
 class Limits(NamedTuple):
-    """Where a measure is odd.
+    """Where a measure is odd."""
 
-    Attributes
-    ----------
-    side : which side is odd: above, below, or both (of 0).
-    threshold : beyond it the flag is raised whatever other heads do.
-    outlier : beyond it the flag is raised for an outlier among the heads.
-    ordinary : the value when nothing is odd; severity is counted from here.
-    """
-
-    side: Literal["above", "below", "both"]
-    threshold: float
-    outlier: float
-    ordinary: float
+    side: Literal["above", "below", "both"]  # of the marks; both: of ± the mark
+    threshold: float  # beyond it whatever other heads do
+    outlier: float  # beyond it for an outlier among the heads
+    ordinary: float  # when nothing is odd; severity is counted from here
 
     def passed(self, values: Floats, mark: float) -> NDArray[np.bool_]:
         """Where the values are at a mark or on its odd side; never where they are nan."""
@@ -126,6 +117,11 @@ class Flag:
         return np.abs(values - ordinary) / abs(threshold - ordinary)
 
 
+def _exceeds_uniform(measures: Measures, column: str) -> NDArray[np.bool_]:
+    """Where a column gets at least twice the uniform baseline."""
+    return measures[f"{column}_attention"] >= 2 * measures[f"{column}_uniform"]
+
+
 def _sink_reason(row: Row, column: str, token: str) -> str:
     uniform, contribution = row[f"{column}_uniform"], row[f"{column}_contribution"]
     return (
@@ -136,23 +132,20 @@ def _sink_reason(row: Row, column: str, token: str) -> str:
 
 def _column_sink_reason(row: Row) -> str:
     """The token by its position; a corpus has roles instead of positions."""
-    position = row.get("sink", np.nan)
-    token = f"token {position:.0f}" if np.isfinite(position) else str(row["sink_token"])
+    token = f"token {row['sink']:.0f}" if np.isfinite(row["sink"]) else row["sink_token"]
     return _sink_reason(row, "sink", token)
 
 
-def explain_null_attention(row: Row) -> str:
+def _null_attention_reason(row: Row) -> str:
     """How short the attended values are; "next to nothing" only of those under a tenth."""
     short = (
         f"the values it attends to average {1 - row['null_attention']:.2f} of the head's median"
         " length (longer ones count as the median)"
     )
-    empty = f"{row['empty_attention']:.2f}"
-    if empty == "0.00":
+    empty = f"{row['empty_attention']:.2f} of its attention moves next to nothing"
+    if round(row["empty_attention"], 2) == 0:
         return short
-    return (
-        f"{short}, and {empty} of its attention moves next to nothing: values under a tenth of it"
-    )
+    return f"{short}, and {empty}: values under a tenth of it"
 
 
 def _disparity_reason(row: Row) -> str:
@@ -161,6 +154,7 @@ def _disparity_reason(row: Row) -> str:
     return f"the median {longer} is {2 ** abs(value):.1f} times as long as the median {shorter}"
 
 
+_TWICE_UNIFORM = "and at least twice the uniform baseline"
 FLAGS: dict[str, Flag] = {
     flag.name: flag
     for flag in (
@@ -175,10 +169,8 @@ FLAGS: dict[str, Flag] = {
             " head has nothing to say here: attention must go somewhere, as rows sum to 1.",
             reason=lambda row: _sink_reason(row, "first", "the first token"),
             cause="concentration",
-            applies=lambda measures: (
-                measures["first_attention"] >= _MIN_TIMES_UNIFORM * measures["first_uniform"]
-            ),
-            condition="and at least twice the uniform baseline",
+            applies=lambda measures: _exceeds_uniform(measures, "first"),
+            condition=_TWICE_UNIFORM,
         ),
         Flag(
             "column sink",
@@ -193,11 +185,8 @@ FLAGS: dict[str, Flag] = {
             " most.",
             reason=_column_sink_reason,
             cause="concentration",
-            applies=lambda measures: (
-                (measures["sink"] != 1)
-                & (measures["sink_attention"] >= _MIN_TIMES_UNIFORM * measures["sink_uniform"])
-            ),
-            condition="and at least twice the uniform baseline",
+            applies=lambda measures: (measures["sink"] != 1) & _exceeds_uniform(measures, "sink"),
+            condition=_TWICE_UNIFORM,
         ),
         Flag(
             "entropy collapse",
@@ -226,7 +215,7 @@ FLAGS: dict[str, Flag] = {
             " Σ aⱼ · max(0, 1 − |f(vⱼ)| / median). With 0.8 of the attention on a token whose value"
             " is zero, it is 0.8. Only values under a tenth of the median are said to move next to"
             " nothing.",
-            reason=explain_null_attention,
+            reason=_null_attention_reason,
             cause="values",
         ),
         Flag(

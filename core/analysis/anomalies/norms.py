@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -21,27 +20,6 @@ MIN_POINTS = 3  # tokens; with fewer there is nothing left to compare with
 TIE = 1e-6  # relative; distances that differ by less are equal
 
 
-@dataclass(frozen=True, eq=False)
-class Norms:
-    """Lengths of queries and keys of every head, each (layer, head), in the model's own units.
-
-    Attributes
-    ----------
-    query, key : mean length.
-    difference : mean |q| - mean |k| (AttentionViz, Yeh et al. 2023, section 5.1.1).
-    log_ratio : log2 of median |q| over median |k|; 1 is twice as long. nan where either is 0.
-    apart, apart_after : distance of the centroids, as recorded and after key translation, which
-        leaves only rounding.
-    """
-
-    query: Floats
-    key: Floats
-    difference: Floats
-    log_ratio: Floats
-    apart: Floats
-    apart_after: Floats
-
-
 def vector_norms(trace: Trace) -> tuple[Floats, Floats]:
     """|q| and |k| of every head and token, float64 (layer, head, token) each."""
     query, key = (
@@ -51,8 +29,14 @@ def vector_norms(trace: Trace) -> tuple[Floats, Floats]:
     return query, np.repeat(key, trace.group, axis=1)
 
 
-def norm_disparity(trace: Trace) -> Norms:
-    """How the lengths of queries and keys differ, and how far apart their clouds lie."""
+def norm_disparity(trace: Trace) -> dict[str, Floats]:
+    """Lengths of queries and keys of every head, (layer, head) each, in the model's own units.
+
+    ``query_norm``, ``key_norm``: mean length; ``norm_difference``: mean |q| - mean |k|
+    (AttentionViz, Yeh et al. 2023, section 5.1.1); ``norm_log_ratio``: log2 of median |q| over
+    median |k|, nan where either is 0; ``centroid_distance``, ``centroid_distance_after``: distance
+    of the centroids, as recorded and after key translation, which leaves only rounding.
+    """
     query, key = vector_norms(trace)
     query_median, key_median = np.median(query, axis=-1), np.median(key, axis=-1)
     ratio = np.full(query_median.shape, np.nan)
@@ -60,14 +44,14 @@ def norm_disparity(trace: Trace) -> Norms:
     ratio[defined] = np.log2(query_median[defined] / key_median[defined])
     shift = key_translation(trace.queries, trace.keys)
     rest = trace.queries - (trace.keys + shift[..., None, :].astype(np.float32))
-    return Norms(
-        query=query.mean(axis=-1),
-        key=key.mean(axis=-1),
-        difference=query.mean(axis=-1) - key.mean(axis=-1),
-        log_ratio=ratio,
-        apart=np.linalg.norm(shift, axis=-1),
-        apart_after=np.linalg.norm(rest.mean(axis=-2, dtype=np.float64), axis=-1),
-    )
+    return {
+        "query_norm": query.mean(axis=-1),
+        "key_norm": key.mean(axis=-1),
+        "norm_difference": query.mean(axis=-1) - key.mean(axis=-1),
+        "norm_log_ratio": ratio,
+        "centroid_distance": np.linalg.norm(shift, axis=-1),
+        "centroid_distance_after": np.linalg.norm(rest.mean(axis=-2, dtype=np.float64), axis=-1),
+    }
 
 
 def separability(trace: Trace) -> Floats:

@@ -92,9 +92,3 @@ def corpus_sink(
         for part in PARTS
     }
     return measures, np.array(roles)[strongest]
-
-
-def without_roles(measures: Measures) -> dict[str, Floats]:
-    """The measures that a table shows: all but those of :func:`role_measures`."""
-    names = {f"{role}_{part}" for role in ROLES for part in PARTS}
-    return {name: values for name, values in measures.items() if name not in names}

@@ -10,14 +10,7 @@ import pandas as pd
 from core.analysis.anomalies.contribution import columns, empty_attention, null_score, over_median
 from core.analysis.anomalies.flags import FLAGS, KINDS, robust_z, severities
 from core.analysis.anomalies.norms import norm_disparity, separability
-from core.analysis.anomalies.sinks import (
-    FIRST,
-    PARTS,
-    ROLES,
-    corpus_sink,
-    role_measures,
-    without_roles,
-)
+from core.analysis.anomalies.sinks import FIRST, PARTS, ROLES, corpus_sink, role_measures
 from core.analysis.head_patterns.minimum_evidence import too_short
 
 if TYPE_CHECKING:
@@ -109,8 +102,9 @@ def _table(measures: Measures, sinks: Sequence[str], *, exact: bool) -> pd.DataF
     layers, heads = measures["sink"].shape
     layer, head = np.divmod(np.arange(layers * heads), heads)
     data: dict[str, Any] = {"layer": layer + 1, "head": head + 1}
-    for name, values in without_roles(measures).items():
-        data[name] = values.ravel()
+    for name, values in measures.items():
+        if name.split("_")[0] not in ROLES:
+            data[name] = values.ravel()
         if name == "sink":
             if np.isfinite(values).all():
                 data[name] = values.ravel().astype(int)
@@ -140,9 +134,7 @@ def measure_heads(
 ) -> dict[str, Floats]:
     """Every measure of every head, float64 (layer, head) by name; only permitted pairs count.
 
-    - ``query_norm``, ``key_norm``: mean length; ``norm_difference`` of the two; ``norm_log_ratio``,
-      log2 of median |q| over median |k|.
-    - ``centroid_distance``, ``centroid_distance_after``: before and after key translation.
+    - those of :func:`core.analysis.anomalies.norms.norm_disparity`.
     - ``separability``: share of queries and keys recognised after translation
       (:func:`core.analysis.anomalies.norms.separability`).
     - ``first_attention``, ``first_uniform``: mean attention to the first token, and its uniform
@@ -164,16 +156,11 @@ def measure_heads(
     - attention to the separators, the last token and punctuation, by which the texts of a corpus
       are aligned (:func:`core.analysis.anomalies.sinks.role_measures`).
     """
-    norms, totals = norm_disparity(trace), columns(trace, transformed)
+    totals = columns(trace, transformed)
     shape = trace.shape[:2]
     sink = totals.attention.argmax(axis=-1)
     return {
-        "query_norm": norms.query,
-        "key_norm": norms.key,
-        "norm_difference": norms.difference,
-        "norm_log_ratio": norms.log_ratio,
-        "centroid_distance": norms.apart,
-        "centroid_distance_after": norms.apart_after,
+        **norm_disparity(trace),
         "separability": separability(trace),
         **_column(FIRST, totals, np.zeros(shape, dtype=np.intp)),
         "sink": sink + 1.0,

@@ -1,4 +1,8 @@
-"""Sentences of one length side by side, so that what is asked of each is asked of all at once."""
+"""Sentences of one length side by side, so that what is asked of each is asked of all at once.
+
+Faithfulness is measured on them with one target for full space and for every picture: see
+:mod:`core.analysis.query_key.faithfulness`.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +11,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from core.analysis.query_key.target import MIN_KEYS, Rows
+from core.analysis.query_key.distance import pair_distances
+from core.analysis.query_key.faithfulness import Faithfulness, compare
+from core.analysis.query_key.target import MIN_KEYS, Rows, target_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -15,9 +21,15 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from core.analysis.atlas.data import CorpusTokens, Masks
-    from core.model.trace import Trace
+    from core.analysis.projections.joint_embedding import Metric
+    from core.analysis.query_key.target import Target
+    from core.model.trace import Layer, Trace
 
+    Bools = NDArray[np.bool_]
+    Floats = NDArray[np.float64]
+    Indices = NDArray[np.intp]
 
+MAX_PAIRS = 300_000  # measured in a head; longer corpora are measured on a sample of sentences
 SEED = 0
 
 
@@ -27,35 +39,37 @@ class Block:
 
     Attributes
     ----------
-    tokens : which tokens of the corpus they have, (sentence, token).
-    masks : for each sentence what its layers permit, or None where that is the usual.
+    tokens : their tokens, as indices into the corpus, (sentence, token).
+    masks : what each sentence's layers permit; None for the usual mask.
     """
 
-    tokens: NDArray[np.intp]
+    tokens: Indices
     masks: tuple[Masks | None, ...]
     causal: bool
 
-    def allowed(self, layer: int, head: int) -> NDArray[np.bool_]:
-        """Which keys each query may see, (sentence, token, token)."""
+    def counted(self, layer: int, head: int) -> Bools:
+        """Pairs that count: permitted, of queries with enough keys, (sentence, token, token)."""
         sentences, size = self.tokens.shape
         usual = usual_mask(size, self.causal)
-        if all(mask is None for mask in self.masks):
-            return np.broadcast_to(usual, (sentences, size, size))
-        return np.stack([usual if mask is None else _of(mask[layer], head) for mask in self.masks])
+        if any(mask is not None for mask in self.masks):
+            permitted = np.stack([usual if m is None else _of(m[layer], head) for m in self.masks])
+        else:
+            permitted = np.broadcast_to(usual, (sentences, size, size))
+        return np.asarray(permitted & (permitted.sum(axis=-1, keepdims=True) >= MIN_KEYS))
 
-    def among(self, chosen: NDArray[np.intp]) -> Block:
-        """The same sentences by the places of their tokens among those chosen, ascending."""
-        return replace(self, tokens=np.searchsorted(chosen, self.tokens))
+    def within(self, sample: Indices) -> Block:
+        """The same sentences with tokens as indices into a sample of the corpus, ascending."""
+        return replace(self, tokens=np.searchsorted(sample, self.tokens))
 
 
-def usual_mask(size: int, causal: bool) -> NDArray[np.bool_]:
+def usual_mask(size: int, causal: bool) -> Bools:
     """All pairs, or for a causal model those of a query with no later key, (token, token)."""
     pairs = np.ones((size, size), dtype=np.bool_)
     return np.tril(pairs) if causal else pairs
 
 
 def unusual_masks(trace: Trace) -> Masks | None:
-    """What each layer permits, where any of them is not the usual: a sliding window, for one."""
+    """What each layer permits, where any of them differs from the usual, as sliding windows do."""
     size = trace.shape[2]
     usual = usual_mask(size, trace.causal)
     if all(rule.mask is None for rule in trace.layers) and not trace.causal:
@@ -67,85 +81,103 @@ def unusual_masks(trace: Trace) -> Masks | None:
     return None if all((mask == usual).all() for mask in masks) else masks
 
 
-def blocks_of(
-    tokens: CorpusTokens, masks: Mapping[int, Masks], causal: bool, most_pairs: int
-) -> list[Block]:
-    """Blocks of a random sample of the sentences (fixed seed) with at most so many pairs together.
+def sampled_blocks(tokens: CorpusTokens, masks: Mapping[int, Masks], causal: bool) -> list[Block]:
+    """Blocks of a random sample of sentences (fixed seed) with up to ``MAX_PAIRS`` pairs in all.
 
     The sample has at least one sentence. `masks` are the unusual ones, by sentence.
     """
-    lengths = np.bincount(tokens.sentence)
-    order = np.random.default_rng(SEED).permutation(len(lengths))
-    pairs = np.cumsum(lengths[order].astype(np.int64) ** 2)
-    chosen = np.sort(order[: max(1, int(np.searchsorted(pairs, most_pairs, side="right")))])
-    return blocks_for(tokens, chosen, masks, causal)
+    pairs = np.bincount(tokens.sentence).astype(np.int64) ** 2
+    return blocks_of(tokens, sample_sentences(pairs, MAX_PAIRS), masks, causal)
 
 
-def blocks_for(
-    tokens: CorpusTokens,
-    chosen: NDArray[np.intp],
-    masks: Mapping[int, Masks],
-    causal: bool,
+def sample_sentences(sizes: NDArray[np.integer], budget: int) -> Indices:
+    """Random sentences (fixed seed), ascending, whose sizes add up to the budget at most.
+
+    There is at least one.
+    """
+    order = np.random.default_rng(SEED).permutation(sizes.size)
+    fitting = int(np.searchsorted(np.cumsum(sizes[order]), budget, side="right"))
+    return np.sort(order[: max(1, fitting)])
+
+
+def blocks_of(
+    tokens: CorpusTokens, sentences: Indices, masks: Mapping[int, Masks], causal: bool
 ) -> list[Block]:
     """Blocks of these sentences, ascending."""
     lengths = np.bincount(tokens.sentence)
     firsts = np.concatenate([[0], np.cumsum(lengths)])
     blocks = []
-    for length in np.unique(lengths[chosen]):
-        same = chosen[lengths[chosen] == length]
-        places = firsts[same][:, None] + np.arange(length)
-        blocks.append(Block(places, tuple(masks.get(int(one)) for one in same), causal))
+    for length in np.unique(lengths[sentences]):
+        same = sentences[lengths[sentences] == length]
+        indices = firsts[same][:, None] + np.arange(length)
+        blocks.append(Block(indices, tuple(masks.get(int(one)) for one in same), causal))
     return blocks
 
 
 class CorpusPairs:
-    """The pairs that count of every head, block after block.
+    """The pairs that count in every head, block after block.
 
-    Where nothing but the usual is masked they are the same for all heads, and made once.
+    With only the usual masks they are the same for all heads, and computed once.
     """
 
     def __init__(self, blocks: Sequence[Block]) -> None:
         self.blocks = blocks
-        self._usual = all(mask is None for block in blocks for mask in block.masks)
-        self._known: tuple[Rows, list[NDArray[np.bool_] | None]] | None = None
+        self._same_for_all = all(mask is None for block in blocks for mask in block.masks)
+        self._cached: tuple[Rows, list[Bools | None]] | None = None
 
-    def rows(self, at: tuple[int, int]) -> Rows:
+    def rows(self, head: tuple[int, int]) -> Rows:
         """The rows of one head, (layer, head); queries and keys are tokens of the corpus."""
-        return self._of_head(at)[0]
+        return self._of_head(head)[0]
 
-    def products(
-        self, queries: NDArray[np.float64], keys: NDArray[np.float64], at: tuple[int, int]
-    ) -> NDArray[np.float64]:
+    def products(self, queries: Floats, keys: Floats, head: tuple[int, int]) -> Floats:
         """Dot products of the pairs of one head, (pair,); arguments (token of the corpus, dim)."""
         parts = []
-        for block, counted in zip(self.blocks, self._of_head(at)[1], strict=True):
+        for block, counted in zip(self.blocks, self._of_head(head)[1], strict=True):
             dots = queries[block.tokens] @ keys[block.tokens].swapaxes(-1, -2)
             parts.append(dots.ravel() if counted is None else dots[counted])
         return np.concatenate(parts)
 
-    def _of_head(self, at: tuple[int, int]) -> tuple[Rows, list[NDArray[np.bool_] | None]]:
-        if self._known is not None:
-            return self._known
-        counted = [_counted(block.allowed(*at)) for block in self.blocks]
-        made = (
-            _rows(self.blocks, counted),
-            [None if each.all() else each for each in counted],
-        )
-        if self._usual:
-            self._known = made
-        return made
+    def target(self, queries: Floats, keys: Floats, head: tuple[int, int], rule: Layer) -> Target:
+        """What pictures of one head are compared with.
+
+        Parameters
+        ----------
+        queries, keys : the head's own vectors, (token of the corpus, dim).
+        rule : how the layer scales and caps its scores, without a mask.
+        """
+        return target_of(rule.logits(self.products(queries, keys, head)), self.rows(head))
+
+    def faithfulness(
+        self,
+        queries: Floats,
+        keys: Floats,
+        head: tuple[int, int],
+        target: Target,
+        metric: Metric = "euclidean",
+    ) -> Faithfulness:
+        """What distances between these vectors or points, (token of the corpus, dim), keep."""
+        rows = target.rows
+        products = self.products(queries, keys, head)
+        q_squares = rows.spread(np.einsum("td,td->t", queries, queries)[rows.queries])
+        k_squares = np.einsum("td,td->t", keys, keys)[rows.keys]
+        return compare(target, pair_distances(products, q_squares, k_squares, metric))
+
+    def _of_head(self, head: tuple[int, int]) -> tuple[Rows, list[Bools | None]]:
+        """The rows, and which pairs of each block count; None for all."""
+        if self._cached is not None:
+            return self._cached
+        counted = [block.counted(*head) for block in self.blocks]
+        result = _rows(self.blocks, counted), [None if each.all() else each for each in counted]
+        if self._same_for_all:
+            self._cached = result
+        return result
 
 
-def _counted(allowed: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    return np.asarray(allowed & (allowed.sum(axis=-1, keepdims=True) >= MIN_KEYS))
-
-
-def _rows(blocks: Sequence[Block], counted: Sequence[NDArray[np.bool_]]) -> Rows:
+def _rows(blocks: Sequence[Block], counted: Sequence[Bools]) -> Rows:
     counts = np.concatenate([each.sum(axis=-1).ravel() for each in counted])
     queries = np.concatenate([block.tokens.ravel() for block in blocks])
-    sizes = [block.tokens.shape for block in blocks]
-    length = np.concatenate([np.full(texts, size) for texts, size in sizes])
-    texts = np.repeat(np.arange(length.size), length)
+    lengths = np.concatenate([np.full(*block.tokens.shape) for block in blocks])
+    texts = np.repeat(np.arange(lengths.size), lengths)
     keys = np.concatenate(
         [
             np.broadcast_to(block.tokens[:, None, :], each.shape)[each]
@@ -157,5 +189,5 @@ def _rows(blocks: Sequence[Block], counted: Sequence[NDArray[np.bool_]]) -> Rows
     return Rows(queries[some], texts[some], keys, np.cumsum(counts) - counts, counts)
 
 
-def _of(mask: NDArray[np.bool_], head: int) -> NDArray[np.bool_]:
+def _of(mask: Bools, head: int) -> Bools:
     return np.asarray(mask[head if len(mask) > 1 else 0])

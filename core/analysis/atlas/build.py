@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from core.analysis.atlas.blocks import CorpusPairs, blocks_of
+from core.analysis.atlas.blocks import CorpusPairs, sampled_blocks
 from core.analysis.atlas.data import (
     DIMENSIONS,
     METRICS,
@@ -16,7 +16,6 @@ from core.analysis.atlas.data import (
     ModelFaithfulness,
     token_columns,
 )
-from core.analysis.atlas.faithfulness import MAX_PAIRS, corpus_target, picture_faithfulness
 from core.analysis.atlas.gather import (
     Gathered,
     cut_settings,
@@ -35,35 +34,37 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from core.analysis.atlas.blocks import Block
     from core.analysis.atlas.data import CorpusTokens, CorpusVectors
     from core.analysis.projections.joint_embedding import Metric
     from core.analysis.query_key.clouds import Stage
     from core.analysis.query_key.faithfulness import Faithfulness
     from core.analysis.query_key.scaling import HeadScaling
-    from core.analysis.query_key.target import Target
     from core.model.trace import Array, Layer, Trace
 
     Floats = NDArray[np.float64]
-    OfHead = Callable[[int, int], tuple[Floats, Floats]]
-    Kept = dict[Stage, Faithfulness]
+    ByStage = dict[Stage, Faithfulness]
 
 SCALING_PAIRS = 16_384  # of a head, to choose its c: r within 0.015
 
 
 class HeadPicture(NamedTuple):
-    """One head over a corpus: points and shares by stage, norms, constants, what is kept.
+    """One head over a corpus.
 
-    `kept` is of the plane by stage, `full` of full space by distance and stage.
+    `points` and `shares` are by stage, as in an atlas. `plane` is the faithfulness of the plane by
+    stage, `full` that of full space by distance and stage.
     """
 
     points: dict[Stage, Array]
     shares: dict[Stage, Floats]
     norms: Array
     scaling: HeadScaling
-    kept: Kept
-    full: dict[Metric, Kept]
+    plane: ByStage
+    full: dict[Metric, ByStage]
     baseline: Baseline
+
+    def without_points(self) -> HeadPicture:
+        """The same without what is large."""
+        return self._replace(points={}, norms=np.empty(0, dtype=np.float32))
 
 
 def build_atlas(
@@ -76,8 +77,8 @@ def build_atlas(
     Parameters
     ----------
     traces : from ``trace_corpus``, or from ``trace_by_length`` with the place of each sentence.
-    sentences : the texts that were traced; left out, they are put together from their tokens.
-    labels : the reader's own, one a sentence.
+    sentences : the texts that were traced; by default they are put together from their tokens.
+    labels : the reader's own, one per sentence.
 
     Raises
     ------
@@ -95,13 +96,13 @@ def atlas_of(
     gathered: Gathered,
     sentences: Sequence[str] = (),
     labels: Sequence[str] = (),
-    between: Callable[[int, int], object] | None = None,
+    before_head: Callable[[int, int], object] | None = None,
 ) -> Atlas:
-    """The atlas of what was gathered, which gives its vectors away.
+    """The atlas of what was gathered; the vectors are moved out of `gathered`.
 
     `sentences` and `labels` are indexed by the places of the sentences that were gathered.
-    `between` is called in the threads that work, before each head, with how many have begun, of
-    how many; it may let others come first.
+    `before_head` is called in the working threads, before each head, with how many have begun and
+    how many there are; it may let other work go first.
 
     Raises
     ------
@@ -111,174 +112,157 @@ def atlas_of(
     if not gathered.tokens:
         raise ValueError("an atlas needs at least one sentence")
     places = sorted(gathered.tokens)
-    columns = token_columns([gathered.tokens[place] for place in places])
+    tokens = token_columns([gathered.tokens[place] for place in places])
     masks = {places.index(place): masks for place, masks in gathered.masks.items()}
     distances = finish_comparison(gathered)
     assert gathered.positions is not None  # noqa: S101 - there is a sentence
     vectors = take_vectors(gathered)
-    blocks = blocks_of(columns, masks, gathered.causal, MAX_PAIRS)
     if sentences:
-        kept, columns = kept_texts(columns, [sentences[place] for place in places])
+        texts = read_parts(tokens, [sentences[place] for place in places])
     else:
-        kept, columns = _texts_from_tokens(columns)
+        texts, tokens = _texts_from_tokens(tokens)
+    pairs = CorpusPairs(sampled_blocks(tokens, masks, gathered.causal))
     return Atlas(
         model=gathered.model,
         causal=gathered.causal,
-        sentences=kept,
+        sentences=texts,
         labels=tuple(labels[place] for place in places) if labels else (),
-        tokens=columns,
+        tokens=tokens,
         masks=masks,
         rules=gathered.rules,
         vectors=vectors,
         distances=distances,
         positions=gathered.positions,
         settings=cut_settings(gathered.dropped, gathered.cut_characters),
-        **_all_heads(vectors, blocks, gathered.rules, between),  # type: ignore[arg-type]
+        **_all_heads(vectors, pairs, gathered.rules, before_head),
     )
 
 
-def picture_of(
-    of_head: OfHead, pairs: CorpusPairs, at: tuple[int, int], rules: Sequence[Layer]
+def picture_head(
+    queries: Floats, keys: Floats, pairs: CorpusPairs, head: tuple[int, int], rule: Layer
 ) -> HeadPicture:
-    """Choose one head's constants, project it, and measure what is kept of its attention."""
-    queries, keys = of_head(*at)
-    target = corpus_target(queries, keys, pairs, at, rules[at[0]])
+    """Choose one head's constants, project it, and measure what is kept of its attention.
 
-    def keep(own: Floats, others: Floats, metric: Metric = "euclidean") -> Faithfulness:
-        return picture_faithfulness(own, others, pairs, at, target, metric)
+    `queries` and `keys` are (token, dim), `head` is (layer, head).
+    """
+    target = pairs.target(queries, keys, head, rule)
 
-    scaling = _scaled(queries, keys, target, keep)
+    def measure(own: Floats, others: Floats, metric: Metric = "euclidean") -> Faithfulness:
+        return pairs.faithfulness(own, others, head, target, metric)
+
+    sample = sample_indices(target.values.size, SCALING_PAIRS)  # for c; the rest is of all pairs
+    scaling = scale_vectors(queries, keys, target, sample, measure)
     points, shares = project_stages(queries, keys, scaling.c)
     planes = {stage: both[:, :2].astype(np.float64) for stage, both in points.items()}
-    raw, moved = (keep(queries, keys + shift, "cosine") for shift in (0, scaling.a))
+    raw, translated = (measure(queries, keys + shift, "cosine") for shift in (0, scaling.a))
     return HeadPicture(
         points,
         shares,
         norms=np.linalg.norm(np.vstack([queries, keys]), axis=1).astype(np.float32),
         scaling=scaling,
-        kept={s: keep(plane[: len(queries)], plane[len(queries) :]) for s, plane in planes.items()},
+        plane={
+            stage: measure(plane[: len(queries)], plane[len(queries) :])
+            for stage, plane in planes.items()
+        },
         full={
             "euclidean": dict(zip(STAGES, scaling.faithfulness, strict=True)),
-            # Cosine distance does not see c.
-            "cosine": dict(zip(STAGES, (raw, moved, moved), strict=True)),
+            # Cosine distance is the same for every c.
+            "cosine": dict(zip(STAGES, (raw, translated, translated), strict=True)),
         },
         baseline=uniform_baseline(target.rows),
     )
 
 
-def _scaled(
-    queries: Floats, keys: Floats, target: Target, keep: Callable[[Floats, Floats], Faithfulness]
-) -> HeadScaling:
-    """The constants of one head: c from a sample of pairs, what is kept from all of them."""
-    pairs = sample_indices(target.values.size, SCALING_PAIRS)
-    return scale_vectors(queries, keys, target, pairs, keep)
-
-
 def _all_heads(
     vectors: CorpusVectors,
-    blocks: Sequence[Block],
+    pairs: CorpusPairs,
     rules: Sequence[Layer],
-    between: Callable[[int, int], object] | None,
-) -> dict[str, object]:
-    """The fields of an atlas that are made of its heads.
+    before_head: Callable[[int, int], object] | None,
+) -> dict[str, Any]:
+    """The fields of an atlas that come from its heads.
 
-    What is large is put in its place as soon as it is made, so that it is never in memory twice.
+    Large arrays are filled head by head, so that nothing is in memory twice.
     """
     layers, heads, size, _ = vectors.queries.shape
     points = {
         stage: np.empty((layers, heads, 2 * size, DIMENSIONS), dtype=np.float32) for stage in STAGES
     }
     norms = np.empty((layers, heads, 2 * size), dtype=np.float32)
-    pairs = CorpusPairs(blocks)
 
-    def picture(*at: int) -> HeadPicture:
-        layer, head = at
-        if between is not None:
-            between(layer * heads + head, layers * heads)
-        made = picture_of(vectors.of_head, pairs, (layer, head), rules)
+    def draw(layer: int, head: int) -> HeadPicture:
+        if before_head is not None:
+            before_head(layer * heads + head, layers * heads)
+        queries, keys = vectors.of_head(layer, head)
+        picture = picture_head(queries, keys, pairs, (layer, head), rules[layer])
         for stage in STAGES:
-            points[stage][layer, head] = made.points[stage]
-        norms[layer, head] = made.norms
-        return made._replace(points={}, norms=np.empty(0, dtype=np.float32))
+            points[stage][layer, head] = picture.points[stage]
+        norms[layer, head] = picture.norms
+        return picture.without_points()
 
-    found = every_head(layers, heads, picture)
-    return {"points": points, "norms": norms, **figures_of_heads(found, layers, blocks)}
+    pictures = every_head(layers, heads, draw)
+    return {"points": points, "norms": norms, **join_heads(pictures, layers, pairs)}
 
 
-def figures_of_heads(
-    found: Sequence[HeadPicture], layers: int, blocks: Sequence[Block]
-) -> dict[str, object]:
-    """The fields of an atlas that are made of its heads, given layer after layer.
+def join_heads(pictures: Sequence[HeadPicture], layers: int, pairs: CorpusPairs) -> dict[str, Any]:
+    """The fields of an atlas that come from its heads, but points and norms.
 
-    Their points and norms are not looked at.
+    `pictures` are in order, layer after layer.
     """
-    sentences = sum(len(block.tokens) for block in blocks)
+
+    def by_layer(values: Sequence[Any]) -> NDArray[Any]:
+        stacked = np.stack(values)
+        return stacked.reshape(layers, -1, *stacked.shape[1:])
+
+    def joined(results: Sequence[Faithfulness]) -> ModelFaithfulness:
+        names = ("correlation", "top1", "top3", "low", "high")
+        return ModelFaithfulness(
+            **{name: by_layer([getattr(one, name) for one in results]) for name in names},
+            per_sentence=by_layer([one.per_text for one in results]),
+        )
+
     return {
-        "shares": {s: _stacked([head.shares[s] for head in found], layers) for s in STAGES},
-        "scaling": collect_scalings([head.scaling for head in found], layers),
+        "shares": {stage: by_layer([each.shares[stage] for each in pictures]) for stage in STAGES},
+        "scaling": collect_scalings([each.scaling for each in pictures], layers),
         "faithfulness": {
-            stage: _trust([head.kept[stage] for head in found], layers) for stage in STAGES
+            stage: joined([each.plane[stage] for each in pictures]) for stage in STAGES
         },
         "full": {
             metric: {
-                stage: _trust([head.full[metric][stage] for head in found], layers)
-                for stage in STAGES
+                stage: joined([each.full[metric][stage] for each in pictures]) for stage in STAGES
             }
             for metric in METRICS
         },
         "measured": Measured(
-            tokens=sum(block.tokens.size for block in blocks),
-            sentences=sentences,
-            pairs=np.array([head.kept["raw"].pairs for head in found]).reshape(layers, -1),
-            top1=np.array([head.baseline.top1 for head in found]).reshape(layers, -1),
-            top3=np.array([head.baseline.top3 for head in found]).reshape(layers, -1),
+            tokens=sum(block.tokens.size for block in pairs.blocks),
+            sentences=sum(len(block.tokens) for block in pairs.blocks),
+            pairs=by_layer([each.plane["raw"].pairs for each in pictures]),
+            top1=by_layer([each.baseline.top1 for each in pictures]),
+            top3=by_layer([each.baseline.top3 for each in pictures]),
         ),
     }
 
 
-def _trust(kept: Sequence[Faithfulness], layers: int) -> ModelFaithfulness:
-    """One measurement of all heads, given layer after layer."""
-
-    def collect(name: str) -> Floats:
-        return np.array([getattr(each, name) for each in kept], dtype=np.float64).reshape(
-            layers, -1
-        )
-
-    names = ("correlation", "top1", "top3", "low", "high")
-    return ModelFaithfulness(
-        **{name: collect(name) for name in names}, per_sentence=collect("per_text")
-    )
-
-
-def _stacked(arrays: list[NDArray[np.generic]], layers: int) -> NDArray[np.generic]:
-    whole = np.stack(arrays)
-    return whole.reshape(layers, -1, *whole.shape[1:])
-
-
-def kept_texts(
-    columns: CorpusTokens, sentences: Sequence[str]
-) -> tuple[tuple[str, ...], CorpusTokens]:
+def read_parts(tokens: CorpusTokens, sentences: Sequence[str]) -> tuple[str, ...]:
     """The sentences up to the last token that the model read."""
     ends = np.zeros(len(sentences), dtype=np.int64)
-    np.maximum.at(ends, columns.sentence, columns.spans[:, 1])
-    kept = (text[:end] for text, end in zip(sentences, ends, strict=True))
-    return tuple(kept), columns
+    np.maximum.at(ends, tokens.sentence, tokens.spans[:, 1])
+    return tuple(text[:end] for text, end in zip(sentences, ends, strict=True))
 
 
-def _texts_from_tokens(columns: CorpusTokens) -> tuple[tuple[str, ...], CorpusTokens]:
+def _texts_from_tokens(tokens: CorpusTokens) -> tuple[tuple[str, ...], CorpusTokens]:
     """Sentences put together from their tokens, and the columns with the spans in them."""
-    texts = [""] * (int(columns.sentence[-1]) + 1)
-    spans = np.zeros_like(columns.spans)
+    texts = [""] * (int(tokens.sentence[-1]) + 1)
+    spans = np.zeros_like(tokens.spans)
     word_before = -1
-    for index, (sentence, shown) in enumerate(zip(columns.sentence, columns.displays, strict=True)):
-        if columns.special[index]:
+    for index, (sentence, display) in enumerate(zip(tokens.sentence, tokens.displays, strict=True)):
+        if tokens.special[index]:
             continue
         start = texts[sentence]
-        goes_on = bool(start) and columns.word[index] == word_before
-        piece = (shown.removeprefix("##") if goes_on else shown).strip()
-        if start and not goes_on:
+        same_word = bool(start) and tokens.word[index] == word_before
+        piece = (display.removeprefix("##") if same_word else display).strip()
+        if start and not same_word:
             start += " "
         spans[index] = len(start), len(start) + len(piece)
         texts[sentence] = start + piece
-        word_before = columns.word[index]
-    return tuple(texts), replace(columns, spans=spans)
+        word_before = tokens.word[index]
+    return tuple(texts), replace(tokens, spans=spans)

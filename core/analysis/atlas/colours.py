@@ -1,4 +1,4 @@
-"""What the colours of an atlas's points can stand for."""
+"""What the colours of an atlas's points can stand for, one registered function each."""
 
 from __future__ import annotations
 
@@ -17,10 +17,11 @@ if TYPE_CHECKING:
     from core.analysis.atlas.data import Atlas
 
     Floats = NDArray[np.float64]
+    ToTones = Callable[[Atlas], "Tones"]
 
-Colouring = Literal["type", "sequential", "category"]
-MAX_CATEGORIES = 6  # of a legend; what is rarer is "other"
-_PERIOD = 5  # of the positions; AttentionViz chose it to show repeating patterns
+Scale = Literal["type", "sequential", "category"]
+MAX_CATEGORIES = 6  # in a legend; rarer ones become "other"
+_PERIOD = 5  # AttentionViz's choice for showing repeating patterns of positions
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,93 +30,121 @@ class Tones:
 
     Attributes
     ----------
-    colouring : by query and key alone; along a ramp; by category.
-    numbers : 0 to 1 along a ramp, or numbers of categories; (2 token,), queries first, or where
-        heads differ (layer, head, 2 token).
-    legend : what the ends of the ramp are, or the categories.
+    scale : by query or key alone, along a ramp, or by category.
+    numbers : 0 to 1 along a ramp, or category numbers; (2 token,), queries first, or where heads
+        differ (layer, head, 2 token).
+    legend : the two ends of the ramp, or the categories.
     """
 
-    colouring: Colouring
+    scale: Scale
     numbers: Floats
     legend: tuple[str, ...] = ()
 
 
-def point_tones(atlas: Atlas, by: str) -> Tones:
+@dataclass(frozen=True)
+class Colouring:
+    """One way to colour points: its title on the page, and the tones of an atlas."""
+
+    title: str
+    tones: ToTones
+    needs_labels: bool = False
+
+
+COLOURINGS: dict[str, Colouring] = {}  # by name in links, in menu order
+
+
+def colouring(name: str, title: str, *, needs_labels: bool = False) -> Callable[[ToTones], ToTones]:
+    """Register a function as the colouring called `name` in links and `title` on the page."""
+
+    def register(tones: ToTones) -> ToTones:
+        COLOURINGS[name] = Colouring(title, tones, needs_labels)
+        return tones
+
+    return register
+
+
+def point_tones(atlas: Atlas, name: str) -> Tones:
     """Colours by one of ``COLOURINGS``.
 
     Raises
     ------
     KeyError
-        For another name.
+        For any other name.
     """
-    return COLOURINGS[by](atlas)
+    return COLOURINGS[name].tones(atlas)
 
 
 def offered_colourings(atlas: Atlas) -> list[str]:
-    """The names that mean something for this atlas: "label" needs labels."""
-    return [name for name in COLOURINGS if name != "label" or atlas.labels]
+    """The names that make sense for this atlas: some need labels."""
+    return [name for name, one in COLOURINGS.items() if atlas.labels or not one.needs_labels]
 
 
+@colouring("type", "query or key")
 def _type(atlas: Atlas) -> Tones:
     return Tones("type", np.zeros(2 * len(atlas.tokens)))
 
 
+@colouring("position", "position in the sentence")
 def _position(atlas: Atlas) -> Tones:
     tokens = atlas.tokens
     values = tokens.position / np.maximum(tokens.lengths - 1, 1)
     return Tones("sequential", _both(values), ("first token", "last token"))
 
 
+@colouring("mod5", "position mod 5")
 def _position_mod(atlas: Atlas) -> Tones:
-    legend = tuple(", ".join(str(i + 1 + _PERIOD * k) for k in range(3)) + " …" for i in range(5))
+    legend = tuple(f"{i}, {i + _PERIOD}, {i + 2 * _PERIOD} …" for i in range(1, _PERIOD + 1))
     return Tones("category", _both(atlas.tokens.position % _PERIOD), legend)
 
 
+@colouring("frequency", "frequency in the corpus")
 def _frequency(atlas: Atlas) -> Tones:
     counts = Counter(atlas.tokens.texts)
     return _logarithmic(np.array([counts[text] for text in atlas.tokens.texts]), "×")
 
 
+@colouring("norm", "length of the vector")
 def _norm(atlas: Atlas) -> Tones:
-    low, high = (np.percentile(atlas.norms, share, axis=2, keepdims=True) for share in (2, 98))
+    low, high = np.percentile(atlas.norms, [2, 98], axis=2, keepdims=True)
     values = (atlas.norms - low) / np.where(high > low, high - low, 1)
     return Tones(
-        "sequential", values.clip(0, 1).astype(np.float64), ("shortest of the head", "longest")
+        "sequential", values.clip(0, 1).astype(np.float64), ("shortest in the head", "longest")
     )
 
 
+@colouring("token_length", "letters of the token")
 def _token_length(atlas: Atlas) -> Tones:
-    return _logarithmic(
-        np.array([max(1, len(shown)) for shown in atlas.tokens.displays]), " characters"
-    )
+    lengths = [max(1, len(display)) for display in atlas.tokens.displays]
+    return _logarithmic(np.array(lengths), " characters")
 
 
+@colouring("sentence_length", "length of the sentence")
 def _sentence_length(atlas: Atlas) -> Tones:
     return _logarithmic(atlas.tokens.lengths, " tokens")
 
 
+@colouring("punctuation", "punctuation")
 def _punctuation(atlas: Atlas) -> Tones:
     marks = [
-        not special and bool(shown) and all(_is_mark(letter) for letter in shown)
-        for shown, special in zip(atlas.tokens.displays, atlas.tokens.special, strict=True)
+        not special and display != "" and all(map(_is_mark, display))
+        for display, special in zip(atlas.tokens.displays, atlas.tokens.special, strict=True)
     ]
     return Tones("category", _both(np.array(marks)), ("words and pieces", "punctuation"))
 
 
+@colouring("special", "special tokens")
 def _special(atlas: Atlas) -> Tones:
-    names = [
-        shown if special else "text"
-        for shown, special in zip(atlas.tokens.displays, atlas.tokens.special, strict=True)
-    ]
-    return _categories(names)
+    pairs = zip(atlas.tokens.displays, atlas.tokens.special, strict=True)
+    return _categories([display if special else "text" for display, special in pairs])
 
 
+@colouring("label", "label", needs_labels=True)
 def _label(atlas: Atlas) -> Tones:
     return _categories([atlas.labels[i] for i in atlas.tokens.sentence])
 
 
 def _categories(names: Sequence[str]) -> Tones:
-    """The commonest first; what has no colour of its own left is "other"."""
+    """Most common first; those beyond ``MAX_CATEGORIES`` share "other"."""
     counts = Counter(names)
     order = sorted(counts, key=lambda name: (-counts[name], name))
     legend = order if len(order) <= MAX_CATEGORIES else [*order[: MAX_CATEGORIES - 1], "other"]
@@ -123,30 +152,16 @@ def _categories(names: Sequence[str]) -> Tones:
     return Tones("category", _both(np.array([number[name] for name in names])), tuple(legend))
 
 
-def _logarithmic(counts: NDArray[np.int_] | NDArray[np.int32], unit: str) -> Tones:
+def _logarithmic(counts: NDArray[np.integer], unit: str) -> Tones:
     low, high = int(counts.min()), int(counts.max())
     values = np.log(counts / low) / max(np.log(high / low), 1e-9)
     return Tones("sequential", _both(values), (f"{low:,}{unit}", f"{high:,}{unit}"))
 
 
 def _both(values: NDArray[np.generic]) -> Floats:
-    """The same for a token's query and for its key."""
+    """The same value for a token's query and its key."""
     return np.tile(np.asarray(values, dtype=np.float64), 2)
 
 
 def _is_mark(letter: str) -> bool:
     return unicodedata.category(letter)[0] in "PS"
-
-
-COLOURINGS: dict[str, Callable[[Atlas], Tones]] = {
-    "type": _type,
-    "position": _position,
-    "mod5": _position_mod,
-    "frequency": _frequency,
-    "norm": _norm,
-    "token_length": _token_length,
-    "sentence_length": _sentence_length,
-    "punctuation": _punctuation,
-    "special": _special,
-    "label": _label,
-}

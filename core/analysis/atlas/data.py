@@ -1,4 +1,4 @@
-"""What an atlas holds: the tokens of a corpus, and where every head puts their queries and keys."""
+"""What an atlas has: the tokens of a corpus, and where every head puts their queries and keys."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ if TYPE_CHECKING:
 
 
 METRICS: tuple[Metric, ...] = ("euclidean", "cosine")
-DIMENSIONS = 3  # of the kept projections; a plane takes the first two
+DIMENSIONS = 3  # components stored; a plane uses the first two
 
 
 @dataclass(frozen=True, eq=False)
 class CorpusTokens:
-    """Columns of an atlas's tokens, sentence after sentence, one entry a token.
+    """The tokens of an atlas in columns, sentence after sentence, one entry per token.
 
     Attributes
     ----------
@@ -39,7 +39,7 @@ class CorpusTokens:
     sentence : index into the atlas's sentences, ascending.
     position, word : as in :class:`core.model.trace.Token`.
     special : added by the tokenizer's template.
-    spans : first character in the sentence and the one after the last, (token, 2).
+    spans : first character in the sentence, and last + 1, (token, 2).
     """
 
     texts: tuple[str, ...]
@@ -55,11 +55,11 @@ class CorpusTokens:
 
     @property
     def lengths(self) -> Ints:
-        """How many tokens the sentence of each token has."""
+        """The number of tokens in each token's sentence, (token,)."""
         return np.bincount(self.sentence)[self.sentence].astype(np.int32)
 
     def of_sentence(self, sentence: int) -> NDArray[np.intp]:
-        """Which tokens a sentence has, in their order."""
+        """Indices of a sentence's tokens, in order."""
         first, last = np.searchsorted(self.sentence, [sentence, sentence + 1])
         return np.arange(first, last)
 
@@ -84,16 +84,16 @@ class CorpusVectors:
 class ModelFaithfulness:
     """What distances keep of every head's attention, float64 (layer, head) each.
 
-    As :class:`core.analysis.query_key.faithfulness.Faithfulness` has it; not a number where it is
-    not defined, or was not measured by the version that made the file.
+    As in :class:`core.analysis.query_key.faithfulness.Faithfulness`; NaN where it is not defined,
+    or was not measured by the version that wrote the file.
 
     Attributes
     ----------
     correlation : within rows, of distance with scores, over the permitted pairs of all sentences.
-    top1, top3 : share of each query's first one or three keys that are also its nearest, among the
-        keys of its sentence.
-    low, high : ends of the correlation's interval of 95 %.
-    per_sentence : mean of the correlations of each sentence alone.
+    top1, top3 : the share of each query's first one or three keys that are also its nearest, among
+        the keys of its sentence.
+    low, high : the ends of the correlation's 95 % interval.
+    per_sentence : mean of the correlations within each sentence alone.
     """
 
     correlation: Floats
@@ -106,7 +106,7 @@ class ModelFaithfulness:
 
 @dataclass(frozen=True, eq=False)
 class Measured:
-    """On what faithfulness was measured, the same for full space and plane.
+    """What faithfulness was measured on, the same for full space and plane.
 
     Attributes
     ----------
@@ -124,10 +124,10 @@ class Measured:
 
 @dataclass(frozen=True, eq=False)
 class Positions:
-    """Attention by position, added up over sentences.
+    """Attention by position, summed over sentences.
 
-    `sums` is float64 (layer, head, query position, key position), `counts` says how many sentences
-    have both positions, (query position, key position).
+    `sums` is float64 (layer, head, query position, key position); `counts` is the number of
+    sentences that have both positions, (query position, key position).
     """
 
     sums: Floats
@@ -136,9 +136,7 @@ class Positions:
     @property
     def mean(self) -> Floats:
         """Mean attention over the sentences that have both positions; 0 where none has."""
-        return np.divide(
-            self.sums, self.counts, out=np.zeros_like(self.sums), where=self.counts > 0
-        )
+        return self.sums / np.maximum(self.counts, 1)
 
 
 @dataclass(frozen=True, eq=False)
@@ -149,22 +147,22 @@ class Atlas:
     ----------
     model : the name it was loaded by.
     causal : whether no token attends to a later one.
-    sentences : the texts, as far as the model read them; `labels` the reader's own, one a
-        sentence, or none at all.
+    sentences : the texts, up to where the model read them.
+    labels : the reader's own, one per sentence, or none at all.
     points : for each stage, float32 (layer, head, 2 token, 3): principal components of queries and
         keys together, queries first.
-    shares : for each stage, what share of the variance each component keeps, (layer, head, 3).
+    shares : for each stage, each component's share of the variance, (layer, head, 3).
     norms : lengths of the vectors before projection, float32 (layer, head, 2 token).
     scaling : the constant c of every head, and what full space keeps before and after.
-    trust : for each stage, what Euclidean distance in the plane keeps.
+    faithfulness : for each stage, what Euclidean distance in the plane keeps.
     full : for each distance and stage, what it keeps in full space.
-    measured : on what, and what random points would keep.
+    measured : what both were measured on, and what random points would keep.
     distances : how differently heads attend.
     positions : attention by position.
-    masks : what layers permit, of the sentences where that is not the usual.
-    rules : how each layer scales and caps its scores; none in an atlas that was opened from a file.
-    vectors : the full vectors; None in an atlas that was opened from a file.
-    settings : what it was built with, to be told: "tokens_left_out" and the like.
+    masks : what layers permit, for the sentences where that is not the usual.
+    rules : how each layer scales and caps its scores; empty for an atlas opened from a file.
+    vectors : the full vectors; None for an atlas opened from a file.
+    settings : facts about how it was built, to show: "tokens_left_out" and the like.
     """
 
     model: str
@@ -194,7 +192,7 @@ class Atlas:
 
 
 def token_columns(parts: Sequence[tuple[Token, ...]]) -> CorpusTokens:
-    """The columns of the tokens of sentences, which are numbered in this order."""
+    """The columns of the tokens of several sentences, numbered in this order."""
     tokens = [token for part in parts for token in part]
     return CorpusTokens(
         texts=tuple(token.text for token in tokens),

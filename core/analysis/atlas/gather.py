@@ -1,4 +1,4 @@
-"""What is taken from the traces of a corpus, one after the other, before an atlas is made of it."""
+"""What is collected from the traces of a corpus, one after the other, to make an atlas of."""
 
 from __future__ import annotations
 
@@ -16,31 +16,27 @@ from core.analysis.head_patterns.similarity import Distances, head_distances
 from core.model.trace import softmax
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from core.analysis.atlas.data import Masks
     from core.model.trace import Array, Layer, Token, Trace
 
-    Floats = NDArray[np.float64]
-
-MAX_POSITIONS = 32  # of the view by position: what comes later in a sentence is not averaged
+MAX_POSITIONS = 32  # in the view by position; later ones are not averaged
 COMPARED_EVERY = 5  # tokens: heads are compared on every fifth
-_LET_GO_BYTES = 2**26  # of sentences' vectors, after which memory is given back
-_ROWS_AT_ONCE = 64  # rows of attention that are compared together
+_FREE_EVERY = 2**26  # bytes of sentences' vectors, after which memory goes back to the system
+_COMPARED_TOGETHER = 64  # rows of attention
 
 
 @dataclass(eq=False)
 class Gathered:
-    """What is known so far, by the sentence's place in the corpus.
+    """What has been collected so far, by each sentence's place in the corpus.
 
     Attributes
     ----------
     queries, kv_keys : float32 (layer, head, token, dim) of each sentence.
-    masks : what layers permit, of the sentences where that is not the usual.
+    masks : what layers permit, for the sentences where that is not the usual.
     rules : how each layer scales and caps its scores, without a mask.
-    rows : attention of all heads to tokens that are yet to be compared, (head, row, key) each.
-    before : tokens of the corpus that were gathered elsewhere before these, which decides on which
-        of these heads are compared.
+    rows : attention of all heads from tokens not yet compared, (head, row, key) each.
+    before : tokens of the corpus gathered elsewhere before these, which decides on which of these
+        heads are compared.
     count : tokens gathered so far.
     """
 
@@ -60,15 +56,13 @@ class Gathered:
     count: int = 0
 
     def copy(self) -> Gathered:
-        """The same once more: what is added to either, or taken from it, the other does not see."""
-        own = {
-            each.name: copy(getattr(self, each.name))
-            for each in fields(self)
-            if each.name != "positions"
-        }
+        """An independent copy; vectors, which never change, are shared."""
+        values = {each.name: copy(getattr(self, each.name)) for each in fields(self)}
         if self.positions is not None:
-            own["positions"] = Positions(self.positions.sums.copy(), self.positions.counts.copy())
-        return Gathered(**own)
+            values["positions"] = Positions(
+                self.positions.sums.copy(), self.positions.counts.copy()
+            )
+        return Gathered(**values)
 
 
 def gather_trace(into: Gathered, place: int, trace: Trace) -> None:
@@ -87,43 +81,45 @@ def gather_trace(into: Gathered, place: int, trace: Trace) -> None:
 
 
 def finish_comparison(into: Gathered) -> Distances:
-    """Compare the rows that wait, and give the distances of all heads."""
+    """Compare the rows that are waiting; returns the distances between all heads."""
     if any(part.shape[1] for part in into.rows):
         longest = max(part.shape[2] for part in into.rows)
-        # Keys of no attention make no difference between heads.
-        rows = np.concatenate([_wider(part, longest) for part in into.rows], axis=1)
-        found = head_distances(rows) * rows.shape[1]
-        compared = rows.shape[1]
+        # Zeros on padded keys make no difference between heads.
+        padded = [
+            np.pad(part, ((0, 0), (0, 0), (0, longest - part.shape[2]))) for part in into.rows
+        ]
+        rows = np.concatenate(padded, axis=1)
+        sums, compared = head_distances(rows) * rows.shape[1], rows.shape[1]
         if into.distances is not None:
-            found, compared = found + into.distances.sums, compared + into.distances.compared
-        into.distances = Distances(found, compared, into.count)
+            sums, compared = sums + into.distances.sums, compared + into.distances.compared
+        into.distances = Distances(sums, compared, into.count)
     into.rows.clear()
-    if into.distances is None:  # a few tokens, all of them between those that are compared
+    if into.distances is None:  # so few tokens that none was to be compared
         assert into.positions is not None  # noqa: S101 - a corpus has a sentence
         heads = int(np.prod(into.positions.sums.shape[:2]))
         into.distances = Distances(np.zeros((heads, heads)), 0, into.count)
-    return Distances(into.distances.sums, into.distances.compared, into.count)
+    return replace(into.distances, tokens=into.count)
 
 
 def cut_settings(dropped: int, cut_characters: int) -> dict[str, str | int]:
-    """What an atlas tells of texts that were cut: characters only where there were any."""
+    """The settings that say how much of the texts was cut: characters only where there are any."""
     settings: dict[str, str | int] = {"tokens_cut": dropped}
     if cut_characters:
         settings["characters_cut"] = cut_characters
     return settings
 
 
-def take_vectors(into: Gathered) -> CorpusVectors:
-    """The vectors of all sentences in the order of their places; `into` gives them away."""
-    return CorpusVectors(_joined(into.queries), _joined(into.kv_keys))
+def take_vectors(gathered: Gathered) -> CorpusVectors:
+    """The vectors of all sentences in the order of their places, moved out of `gathered`."""
+    return CorpusVectors(_joined(gathered.queries), _joined(gathered.kv_keys))
 
 
 def _add_attention(into: Gathered, trace: Trace) -> None:
     layers, heads, tokens, _ = trace.shape
     shown = min(tokens, MAX_POSITIONS)
     if into.positions is None:
-        size = MAX_POSITIONS
-        into.positions = Positions(np.zeros((layers, heads, size, size)), np.zeros((size, size)))
+        square = (MAX_POSITIONS, MAX_POSITIONS)
+        into.positions = Positions(np.zeros((layers, heads, *square)), np.zeros(square))
     into.positions.counts[:shown, :shown] += 1
     compared = np.arange(-(into.before + into.count) % COMPARED_EVERY, tokens, COMPARED_EVERY)
     wanted = np.union1d(np.arange(shown), compared)
@@ -133,35 +129,25 @@ def _add_attention(into: Gathered, trace: Trace) -> None:
         into.positions.sums[layer, :, :shown, :shown] += attention[:, :shown, :shown]
         rows.append(attention[:, np.searchsorted(wanted, compared)])
     into.rows.append(np.concatenate(rows))
-    if sum(part.shape[1] for part in into.rows) >= _ROWS_AT_ONCE:
+    if sum(part.shape[1] for part in into.rows) >= _COMPARED_TOGETHER:
         finish_comparison(into)
 
 
-def _wider(rows: Array, keys: int) -> Array:
-    return np.pad(rows, ((0, 0), (0, 0), (0, keys - rows.shape[2])))
-
-
 def _joined(parts: dict[int, Array]) -> Array:
-    """Along the tokens. Each part is let go as it is copied, so that both are never in memory."""
-    freed = 0
+    """Joined along the tokens; each part is dropped once copied, so nothing is held twice."""
+    freed = end = 0
     first = next(iter(parts.values()))
     total = sum(part.shape[2] for part in parts.values())
-    whole = np.empty((*first.shape[:2], total, first.shape[3]), dtype=np.float32)
-    at = 0
+    joined = np.empty((*first.shape[:2], total, first.shape[3]), dtype=np.float32)
     for place in sorted(parts):
         part = parts.pop(place)
-        whole[:, :, at : at + part.shape[2]] = part
-        at += part.shape[2]
+        start, end = end, end + part.shape[2]
+        joined[:, :, start:end] = part
         freed += part.nbytes
-        if freed > _LET_GO_BYTES:
+        if freed > _FREE_EVERY:
             del part
-            _give_back()
             freed = 0
-    whole.setflags(write=False)
-    return whole
-
-
-def _give_back() -> None:
-    """Freed memory to the system, where the allocator is one that keeps it for itself (glibc)."""
-    with contextlib.suppress(OSError, AttributeError, TypeError):
-        ctypes.CDLL(None).malloc_trim(0)
+            with contextlib.suppress(OSError, AttributeError, TypeError):  # glibc alone hoards
+                ctypes.CDLL(None).malloc_trim(0)
+    joined.setflags(write=False)
+    return joined

@@ -18,9 +18,9 @@ if TYPE_CHECKING:
     from core.model.trace import Trace
 
     Floats = NDArray[np.float64]
-    Places = Mapping[int, NDArray[np.intp]]
+    Positions = Mapping[int, NDArray[np.intp]]
 
-MAX_SENTENCES = 48  # that are run again for a pair; more are sampled
+MAX_SENTENCES = 48  # run again for a pair of words; more are sampled
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,39 +31,39 @@ class Meeting:
     ----------
     sentences : which sentences of the corpus were measured.
     weights : from the first word's tokens (mean) to the second's (sum) in each of them,
-        (sentence, layer, head); not a number where the head permits none of these pairs.
-    even : the same if every permitted key got as much, (sentence, layer, head).
+        (sentence, layer, head); NaN where the head permits none of these pairs.
+    baselines : the same if every permitted key got equal attention, (sentence, layer, head).
     """
 
     sentences: tuple[int, ...]
     weights: Floats
-    even: Floats
+    baselines: Floats
 
     @property
     def mean(self) -> Floats:
-        """Over the sentences, (layer, head); not a number where none has a permitted pair."""
+        """Mean weight over the sentences, (layer, head); NaN where none has a permitted pair."""
         return _mean(self.weights)
 
     @property
-    def mean_even(self) -> Floats:
-        """Over the sentences, (layer, head)."""
-        return _mean(self.even)
+    def uniform_baseline(self) -> Floats:
+        """Mean baseline over the sentences, (layer, head)."""
+        return _mean(self.baselines)
 
     def best_sentences(self, layer: int, head: int, count: int) -> list[tuple[int, float]]:
-        """The sentences in which this head does it most, each with the weight."""
+        """The sentences in which this head does it most, each with its weight."""
         weights = self.weights[:, layer, head]
         order = np.argsort(-np.nan_to_num(weights, nan=-1), kind="stable")[:count]
         return [(self.sentences[i], float(weights[i])) for i in order if np.isfinite(weights[i])]
 
 
-def common_sentences(first: Places, second: Places) -> list[int]:
+def common_sentences(first: Positions, second: Positions) -> list[int]:
     """The sentences that have both words, evenly thinned to ``MAX_SENTENCES``."""
     both = sorted(set(first) & set(second))
     step = max(1.0, len(both) / MAX_SENTENCES)
     return [both[int(i * step)] for i in range(min(len(both), MAX_SENTENCES))]
 
 
-def meet_words(traces: Iterable[tuple[int, Trace]], first: Places, second: Places) -> Meeting:
+def meet_words(traces: Iterable[tuple[int, Trace]], first: Positions, second: Positions) -> Meeting:
     """Attention from the first word to the second, head by head.
 
     Parameters
@@ -71,39 +71,37 @@ def meet_words(traces: Iterable[tuple[int, Trace]], first: Places, second: Place
     traces : of sentences that have both, each with its number.
     first, second : positions of the words' tokens, by sentence.
     """
-    sentences, weights, even = [], [], []
-    for sentence, trace in traces:
-        sentences.append(sentence)
-        pair = _between(trace, first[sentence], second[sentence])
-        weights.append(pair[0])
-        even.append(pair[1])
-    order = np.argsort(sentences)
-    return Meeting(
-        tuple(sentences[i] for i in order), np.stack(weights)[order], np.stack(even)[order]
+    measured = sorted(
+        (
+            (sentence, *_between(trace, first[sentence], second[sentence]))
+            for sentence, trace in traces
+        ),
+        key=lambda row: row[0],
     )
+    sentences, weights, baselines = zip(*measured, strict=True)
+    return Meeting(sentences, np.stack(weights), np.stack(baselines))
 
 
 def _between(
     trace: Trace, queries: NDArray[np.intp], keys: NDArray[np.intp]
 ) -> tuple[Floats, Floats]:
-    """What the keys get together, and would get evenly, mean over the queries; (layer, head)."""
+    """What the keys get together, and their uniform baseline, mean over queries; (layer, head)."""
     layers, heads = trace.shape[:2]
-    weights, even = np.full((layers, heads), np.nan), np.full((layers, heads), np.nan)
+    weights, baselines = np.full((2, layers, heads), np.nan)
     for layer in range(layers):
         attention = softmax(trace.scores(layer)[:, queries])[:, :, keys]  # (head, query, key)
-        allowed = permitted_pairs(trace, layer)[:, queries]  # (1 or head, query, token)
-        shares = allowed[:, :, keys].sum(axis=-1) / allowed.sum(axis=-1)
-        able = allowed[:, :, keys].any(axis=-1) & np.ones((heads, 1), dtype=np.bool_)
-        count = able.sum(axis=-1)
+        permitted = permitted_pairs(trace, layer)[:, queries]  # (1 or head, query, token)
+        shares = permitted[:, :, keys].sum(axis=-1) / permitted.sum(axis=-1)
+        counted = permitted[:, :, keys].any(axis=-1) & np.ones((heads, 1), dtype=np.bool_)
+        count = counted.sum(axis=-1)
         some = count > 0
-        given = (attention.sum(axis=-1) * able).sum(axis=-1)
-        weights[layer, some] = given[some] / count[some]
-        even[layer, some] = (shares * able).sum(axis=-1)[some] / count[some]
-    return weights, even
+        weights[layer, some] = (attention.sum(axis=-1) * counted).sum(axis=-1)[some] / count[some]
+        baselines[layer, some] = (shares * counted).sum(axis=-1)[some] / count[some]
+    return weights, baselines
 
 
 def _mean(values: Floats) -> Floats:
-    known = np.isfinite(values)
-    count = known.sum(axis=0)
-    total = np.where(known, values, 0).sum(axis=0)
+    finite = np.isfinite(values)
+    count = finite.sum(axis=0)
+    total = np.where(finite, values, 0).sum(axis=0)
     return np.divide(total, count, out=np.full(total.shape, np.nan), where=count > 0)

@@ -1,13 +1,12 @@
 """Principal components of a head's queries and keys at every stage, from one set of moments.
 
-Translation and scaling change the covariance of queries and keys together in a way that is known:
-so the components of all three stages come from the covariances of queries and keys apart.
+Translation and scaling change the joint covariance of queries and keys in a known way, so the
+components of all three stages follow from the separate covariances of queries and of keys.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -22,12 +21,11 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-_ROUNDING = 1e-10  # of the largest variance: what is smaller is rounding of float32 vectors
-_STILL = 1e-12  # of the mean square of the vectors: they are all the same but for rounding
+_ROUNDING = 1e-10  # of the largest variance: anything smaller is rounding of float32 vectors
+_STILL = 1e-12  # of the vectors' mean square: they are all equal but for rounding
 
 
-@dataclass(frozen=True, eq=False)
-class Moments:
+class _Moments(NamedTuple):
     """Means (dim,) and covariances (dim, dim) of queries and of keys."""
 
     q_mean: Floats
@@ -36,58 +34,52 @@ class Moments:
     k_cov: Floats
 
 
-def moments(queries: Floats, keys: Floats) -> Moments:
-    """Of one head; `queries` and `keys` are (token, dim)."""
-    q_mean, k_mean = queries.mean(axis=0), keys.mean(axis=0)
-    q, k = queries - q_mean, keys - k_mean
-    return Moments(q_mean, k_mean, q.T @ q / len(q), k.T @ k / len(k))
-
-
 def project_stages(
     queries: Floats, keys: Floats, c: float
 ) -> tuple[dict[Stage, Array], dict[Stage, Floats]]:
     """Points float32 (2 token, 3) at each stage, queries first, and the share each axis keeps (3,).
 
-    The keys are translated by the vector between the centroids, and both scaled by `c`. Axes point
-    to where their largest weight is positive; fewer dims than axes leave zeros.
+    `queries` and `keys` are (token, dim). Keys are translated by the vector between the centroids,
+    and both are scaled by `c`. Each axis points to where its largest weight is positive; with fewer
+    dims than axes the rest are zeros.
     """
-    known = moments(queries, keys)
+    q_mean, k_mean = queries.mean(axis=0), keys.mean(axis=0)
+    q, k = queries - q_mean, keys - k_mean
+    moments = _Moments(q_mean, k_mean, q.T @ q / len(q), k.T @ k / len(k))
     points, shares = {}, {}
     for stage in STAGES:
-        shift = np.zeros_like(known.q_mean) if stage == "raw" else known.q_mean - known.k_mean
+        shift = np.zeros_like(q_mean) if stage == "raw" else q_mean - k_mean
         factor = c if stage == "normalized" else 1.0
-        middle, covariance = _together(known, shift, factor)
-        axes, shares[stage] = _axes(covariance, _STILL * _square(known, factor))
+        mean, covariance = _joint(moments, shift, factor)
+        axes, shares[stage] = _axes(covariance, _STILL * _mean_square(moments, factor))
         both = np.vstack([queries * factor, (keys + shift) / factor])
-        points[stage] = ((both - middle) @ axes).astype(np.float32)
+        points[stage] = ((both - mean) @ axes).astype(np.float32)
     return points, shares
 
 
-def _together(known: Moments, shift: Floats, factor: float) -> tuple[Floats, Floats]:
-    """Mean and covariance of queries times `factor` and shifted keys divided by it."""
-    of_queries, of_keys = known.q_mean * factor, (known.k_mean + shift) / factor
-    half = (of_queries - of_keys) / 2
-    covariance = (known.q_cov * factor**2 + known.k_cov / factor**2) / 2 + np.outer(half, half)
-    return (of_queries + of_keys) / 2, covariance
+def _joint(moments: _Moments, shift: Floats, factor: float) -> tuple[Floats, Floats]:
+    """Mean and covariance of queries times `factor` and shifted keys divided by it, together."""
+    q_mean, k_mean = moments.q_mean * factor, (moments.k_mean + shift) / factor
+    half = (q_mean - k_mean) / 2
+    covariance = (moments.q_cov * factor**2 + moments.k_cov / factor**2) / 2 + np.outer(half, half)
+    return (q_mean + k_mean) / 2, covariance
 
 
-def _square(known: Moments, factor: float) -> float:
-    """Mean square of the vectors' lengths before they are shifted."""
-    of_queries = np.trace(known.q_cov) + known.q_mean @ known.q_mean
-    of_keys = np.trace(known.k_cov) + known.k_mean @ known.k_mean
-    return float(of_queries * factor**2 + of_keys / factor**2) / 2
+def _mean_square(moments: _Moments, factor: float) -> float:
+    """Mean squared length of the vectors before they are shifted."""
+    q_mean, k_mean, q_cov, k_cov = moments
+    q_square = np.trace(q_cov) + q_mean @ q_mean
+    k_square = np.trace(k_cov) + k_mean @ k_mean
+    return float(q_square * factor**2 + k_square / factor**2) / 2
 
 
-def _axes(covariance: Floats, least: float) -> tuple[Floats, Floats]:
-    """The first axes (dim, 3), and their shares of the variance (3,).
-
-    Where there is no more variance than the `least`, there is no axis.
-    """
+def _axes(covariance: Floats, min_variance: float) -> tuple[Floats, Floats]:
+    """The first axes (dim, 3) and their shares of the variance (3,); zeros below `min_variance`."""
     values, vectors = np.linalg.eigh(covariance)
     values, vectors = values[::-1], vectors[:, ::-1]  # largest first
     count = min(DIMENSIONS, len(values))
     axes, shares = np.zeros((len(values), DIMENSIONS)), np.zeros(DIMENSIONS)
-    real = values[:count] > max(_ROUNDING * values[0], least)
+    real = values[:count] > max(_ROUNDING * values[0], min_variance)
     largest = vectors[np.abs(vectors[:, :count]).argmax(axis=0), np.arange(count)]
     axes[:, :count] = vectors[:, :count] * np.where(largest < 0, -1, 1) * real
     if real.any():

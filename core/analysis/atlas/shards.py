@@ -1,7 +1,7 @@
-"""Parts of a corpus kept on disk while an atlas is made, so that a kill loses one part at most.
+"""Parts of a corpus kept on disk while an atlas is built, so that a kill loses one part at most.
 
-A part is a folder that gets its name when all of it is on the disk; what has another name is
-unfinished and written anew. A manifest says of which run the parts are.
+A shard is a folder that gets its name once all of it is on disk; anything else is unfinished and is
+written again. A manifest says which run the shards belong to.
 """
 
 from __future__ import annotations
@@ -31,135 +31,140 @@ if TYPE_CHECKING:
 
     Run = Mapping[str, str | int]
 
-FORMAT = 2  # 2: tells how each layer scales and caps its scores
+FORMAT = 2  # 2: with each layer's rule for scores
 _MANIFEST = "run.json"
 _DESCRIPTION = "part.json"
 _NAME = "part-{:05}"
+_MAX_SHOWN = 60  # characters of a difference between two runs
 
 
 class ShardsError(ValueError):
-    """The parts on disk are not of this run; the message says what differs."""
+    """The shards on disk do not belong to this run; the message says what differs."""
 
 
 @dataclass(frozen=True)
 class Shard:
-    """A finished part, whose arrays stay on the disk."""
+    """A finished part of a corpus, whose arrays stay on disk."""
 
     folder: Path
 
     @cached_property
-    def told(self) -> dict[str, Any]:
-        """What is not an array: "count" (tokens), "texts", "displays", "dropped" and the like."""
+    def description(self) -> dict[str, Any]:
+        """All that is not an array: "count" (tokens), "texts", "displays", "dropped" and so on."""
         return _read_json(self.folder / _DESCRIPTION)
 
     @property
     def count(self) -> int:
-        """How many tokens it has; 0 where its texts hold none but special ones."""
-        return int(self.told["count"])
+        """Number of tokens; 0 where its texts have only special ones."""
+        return int(self.description["count"])
 
     def array(self, name: str) -> NDArray[Any]:
         """One of its arrays as a memory map, read-only."""
         return np.load(self.folder / f"{name}.npy", mmap_mode="r", allow_pickle=False)
 
     def masks(self, place: int) -> Masks:
-        """What layers permit in the sentence at that place, where that is not the usual."""
-        shapes = self.told["mask_shapes"]
+        """What layers permit in the sentence at that place, which is not the usual."""
+        shapes = self.description["mask_shapes"]
+        sizes = [int(np.prod(shape)) for shape in shapes]
+        starts = np.cumsum([0, *(-(-size // 8) for size in sizes)])  # in bytes
         packed = self.array("masks")
-        starts = np.cumsum([0, *(_packed_size(shape) for shape in shapes)])
         return tuple(
-            np.unpackbits(packed[starts[i] : starts[i + 1]], count=int(np.prod(shapes[i])))
+            np.unpackbits(packed[starts[i] : starts[i + 1]], count=sizes[i])
             .reshape(shapes[i])
             .astype(np.bool_)
-            for i in self.told["masks"][str(place)]
+            for i in self.description["masks"][str(place)]
         )
 
 
 def open_folder(folder: Path, run: Run) -> None:
-    """Make the folder of a run, or see that the parts in it are of this one.
+    """Create the folder of a run, or check that the shards in it belong to this one.
 
     Raises
     ------
     ShardsError
-        When they are not.
+        When they do not.
     """
     folder.mkdir(exist_ok=True)
     wanted = {"format": FORMAT, **run}
     manifest = folder / _MANIFEST
+    unfinished = folder / (_MANIFEST + ".unfinished")
     if not manifest.exists():
-        if any(path.name != _MANIFEST + ".unfinished" for path in folder.iterdir()):
-            raise ShardsError(f"{folder} holds something else than parts of an atlas.")
-        unfinished = folder / (_MANIFEST + ".unfinished")
+        if any(path != unfinished for path in folder.iterdir()):
+            raise ShardsError(f"{folder} holds something other than parts of an atlas.")
         _write_json(unfinished, wanted)
         unfinished.rename(manifest)
-        _settle(folder)
+        _sync_names(folder)
         return
     try:
-        found = _read_json(manifest)
+        stored = _read_json(manifest)
     except ValueError:
-        found = {}
-    differing = next((key for key in wanted if found.get(key) != wanted[key]), None)
+        stored = {}
+    differing = next((key for key in wanted if stored.get(key) != wanted[key]), None)
     if differing is not None:
-        was, now = (str(each.get(differing))[:60] for each in (found, wanted))
-        told = "differ" if max(len(was), len(now)) == 60 else f"was {was!r} and is {now!r}"
-        raise ShardsError(f"{folder} holds parts of another run: {differing} {told}.")
+        was, now = (str(each.get(differing))[:_MAX_SHOWN] for each in (stored, wanted))
+        long = max(len(was), len(now)) == _MAX_SHOWN
+        change = "differ" if long else f"was {was!r} and is {now!r}"
+        raise ShardsError(f"{folder} holds parts of another run: {differing} {change}.")
 
 
 def remove_folder(folder: Path) -> None:
-    """Remove the parts of a run, of whichever.
+    """Remove the shards of any run.
 
     Raises
     ------
     ShardsError
-        When the folder does not look like one of parts.
+        When the folder does not look like a folder of shards.
     """
     if not folder.exists():
         return
-    known = (_MANIFEST, _NAME.partition("{")[0])
-    if not folder.is_dir() or not all(path.name.startswith(known) for path in folder.iterdir()):
-        raise ShardsError(f"{folder} holds something else than parts of an atlas: remove it first.")
+    expected = (_MANIFEST, _NAME.partition("{")[0])
+    if not folder.is_dir() or not all(path.name.startswith(expected) for path in folder.iterdir()):
+        raise ShardsError(
+            f"{folder} holds something other than parts of an atlas: remove it first."
+        )
     shutil.rmtree(folder)
 
 
 def finished_shard(folder: Path, index: int) -> Shard | None:
-    """The part with this number, if all of it is there."""
+    """The shard with this number, if it is complete."""
     path = folder / _NAME.format(index)
     return Shard(path) if path.is_dir() else None
 
 
 def write_shard(folder: Path, index: int, gathered: Gathered) -> Shard:
-    """Write a part, whole or not at all. `gathered` gives its vectors away.
+    """Write a shard, whole or not at all. Its vectors are moved out of `gathered`.
 
     Raises
     ------
     OSError
         When it cannot be written, for instance because the disk is full.
     """
-    name = _NAME.format(index)
-    unfinished = folder / (name + ".unfinished")
+    path = folder / _NAME.format(index)
+    unfinished = folder / (path.name + ".unfinished")
     shutil.rmtree(unfinished, ignore_errors=True)
     unfinished.mkdir()
-    described: dict[str, Any] = {
+    description: dict[str, Any] = {
         "count": gathered.count,
         "dropped": gathered.dropped,
         "cut_characters": gathered.cut_characters,
     }
     if gathered.tokens:
-        described |= _write_arrays(unfinished, gathered)
-    _write_json(unfinished / _DESCRIPTION, described)
-    _settle(unfinished)
-    unfinished.rename(folder / name)
-    _settle(folder)
-    return Shard(folder / name)
+        description |= _write_arrays(unfinished, gathered)
+    _write_json(unfinished / _DESCRIPTION, description)
+    _sync_names(unfinished)
+    unfinished.rename(path)
+    _sync_names(folder)
+    return Shard(path)
 
 
 def _write_arrays(folder: Path, gathered: Gathered) -> dict[str, Any]:
-    """Writes what is an array, and gives what is not."""
+    """Write what is an array; return the rest."""
     places = sorted(gathered.tokens)
     parts = [gathered.tokens[place] for place in places]
     columns = token_columns(parts)
     distances = finish_comparison(gathered)
     assert gathered.positions is not None  # noqa: S101 - there is a sentence
-    described, masks = _packed_masks(gathered.masks)
+    mask_description, masks = _packed_masks(gathered.masks)
     vectors = take_vectors(gathered)
     arrays = {
         "queries": vectors.queries,
@@ -184,18 +189,18 @@ def _write_arrays(folder: Path, gathered: Gathered) -> dict[str, Any]:
         "compared": distances.compared,
         "texts": columns.texts,
         "displays": columns.displays,
-        **described,
+        **mask_description,
     }
 
 
 def save_array(path: Path, array: NDArray[Any]) -> None:
-    """Write an array to the disk.
+    """Write an array to disk.
 
     Raises
     ------
     OSError
-        With the number of what went wrong. Into a file of the system's NumPy writes by itself, and
-        raises one that says how many values were written and nothing else.
+        With the system's error number: NumPy's own writing to a file of the system raises one that
+        says only how many values were written.
     """
     with path.open("wb") as file:
         np.save(SimpleNamespace(write=file.write), array, allow_pickle=False)
@@ -204,18 +209,14 @@ def save_array(path: Path, array: NDArray[Any]) -> None:
 
 
 def _packed_masks(masks: Mapping[int, Masks]) -> tuple[dict[str, Any], NDArray[np.uint8]]:
-    """Bits of every different mask, once; sentences of one length mostly have the same."""
-    known: dict[tuple[tuple[int, ...], bytes], int] = {}
-    of_places = {}
+    """Bits of every distinct mask, once: sentences of one length mostly share theirs."""
+    numbers: dict[tuple[tuple[int, ...], bytes], int] = {}
+    by_place = {}
     for place, layers in masks.items():
         keys = [(mask.shape, np.packbits(mask).tobytes()) for mask in layers]
-        of_places[place] = [known.setdefault(key, len(known)) for key in keys]
-    bits = np.frombuffer(b"".join(raw for _, raw in known), dtype=np.uint8)
-    return {"masks": of_places, "mask_shapes": [shape for shape, _ in known]}, bits
-
-
-def _packed_size(shape: list[int]) -> int:
-    return -(-int(np.prod(shape)) // 8)
+        by_place[place] = [numbers.setdefault(key, len(numbers)) for key in keys]
+    bits = np.frombuffer(b"".join(raw for _, raw in numbers), dtype=np.uint8)
+    return {"masks": by_place, "mask_shapes": [shape for shape, _ in numbers]}, bits
 
 
 def _write_json(path: Path, content: object) -> None:
@@ -229,8 +230,8 @@ def _read_json(path: Path) -> dict[str, Any]:
     return json.loads(path.read_text("utf-8"))
 
 
-def _settle(folder: Path) -> None:
-    """See that the names in a folder are on the disk too, where a system lets one."""
+def _sync_names(folder: Path) -> None:
+    """Flush the names in a folder to disk too, on systems that can."""
     with suppress(OSError):
         handle = os.open(folder, os.O_RDONLY)
         try:

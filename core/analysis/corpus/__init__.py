@@ -1,7 +1,7 @@
-"""The corpus that a person brings: lines of text, CSV, TSV or JSON lines.
+"""A corpus that a person brings: lines of text, CSV, TSV or JSON lines.
 
 Bytes -> :func:`read_table` -> :class:`CorpusTable` -> :func:`choose` -> :class:`Texts`. Nothing is
-left out or changed without a note that says so, with its number.
+left out or changed without a note that says how much.
 """
 
 from __future__ import annotations

@@ -1,14 +1,14 @@
-"""From the bytes of a file to its text: UTF-8, UTF-16 with a mark, or a guess that is told."""
+"""From the bytes of a file to its text: UTF-8, UTF-16 with a byte order mark, or a stated guess."""
 
 from __future__ import annotations
 
 import codecs
 import re
-from dataclasses import dataclass
+from typing import NamedTuple
 
 MAX_BYTES = 20 * 2**20  # what a browser sends in a few seconds, and far more than an atlas takes
 
-# The older encodings that a guess may name, by Python's name of each.
+# The older encodings that a guess may name, by Python's name for each.
 _OLDER = {
     "cp1252": "Windows-1252",
     "cp1250": "Windows-1250",
@@ -19,17 +19,16 @@ _OLDER = {
     "big5": "Big5",
     "cp949": "EUC-KR",
 }
-_SAMPLE = 2**14  # bytes: the guess gains nothing from more
-_MIN_SHARE = 0.998  # of a text's characters that are no control characters
+_SAMPLE = 2**14  # bytes; more do not improve the guess
+_MAX_CONTROLS = 0.002  # share of a text's characters
 _CONTROLS = dict.fromkeys({*range(32), 127} - set(b"\t\n\v\f\r\x1a\x1b"))
 
 
 class CorpusFileError(ValueError):
-    """A file that cannot be a corpus: one plain sentence of what was found, and the way out."""
+    """A file that cannot be a corpus: one plain sentence on what was found, and a way out."""
 
 
-@dataclass(frozen=True)
-class Decoded:
+class Decoded(NamedTuple):
     """The text of a file, the encoding it was read as, and notes for people."""
 
     text: str
@@ -40,38 +39,41 @@ class Decoded:
 def decode(data: bytes, name: str) -> Decoded:
     """The text of `data`, without byte order marks; `name` is for messages.
 
-    Line ends stay as they are. No surrogate is left: the text can be written as UTF-8.
+    Line ends stay as they are. The text has no surrogates: it can be written as UTF-8.
 
     Raises
     ------
     CorpusFileError
-        When the file is empty, larger than `MAX_BYTES`, or no text in an encoding that is known.
+        When the file is empty, larger than `MAX_BYTES`, or not text in a known encoding.
     """
     if not data:
-        raise CorpusFileError(f"{name} is empty: choose a file with a sentence a line, or a table.")
+        raise CorpusFileError(
+            f"{name} is empty: choose a file of sentences, one per line, or a table."
+        )
     check_size(len(data), name)
     marked = data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
     codec, encoding = ("utf-16", "UTF-16") if marked else ("utf-8-sig", "UTF-8")
     try:
-        return _checked(Decoded(data.decode(codec), encoding), name)
+        decoded = Decoded(data.decode(codec), encoding)
     except UnicodeDecodeError:
         if marked or b"\0" in data:
-            raise _no_text(name) from None
-    return _checked(_broken_utf8(data) or _guess(data, name), name)
+            raise _not_text(name) from None
+        decoded = _broken_utf8(data) or _guess(data, name)
+    return _checked(decoded, name)
 
 
 def check_size(size: int, name: str) -> None:
     """Raise `CorpusFileError` for more bytes than can be read."""
     if size > MAX_BYTES:
-        # rounded up, so that a file just over the limit is not said to be at it
-        found = f"{-(-size * 10 // 2**20) / 10:,.1f}".removesuffix(".0")
+        # rounded up, so that a file just over the limit does not seem to be at it
+        megabytes = f"{-(-size * 10 // 2**20) / 10:,.1f}".removesuffix(".0")
         raise CorpusFileError(
-            f"{name} has {found} MB; at most {MAX_BYTES // 2**20} MB can be read. Cut it shorter."
+            f"{name} has {megabytes} MB; the limit is {MAX_BYTES // 2**20} MB. Shorten it."
         )
 
 
 def without_surrogates(text: str) -> tuple[str, int]:
-    """`text` with halves of a UTF-16 pair joined, lone ones replaced; how many those were."""
+    """`text` with UTF-16 pairs joined and lone surrogates replaced; the number of the latter."""
     try:
         text.encode()
     except UnicodeEncodeError:
@@ -81,7 +83,7 @@ def without_surrogates(text: str) -> tuple[str, int]:
 
 
 def _broken_utf8(data: bytes) -> Decoded | None:
-    """UTF-8 in which a few bytes are out of order, beside twice as many letters that are not."""
+    """UTF-8 with a few bad bytes, beside at least twice as many good letters beyond ASCII."""
     text = data.decode("utf-8", "replace")
     replaced = text.count("\ufffd")
     beyond_ascii = len(text) - len(text.encode("ascii", "ignore"))
@@ -89,41 +91,39 @@ def _broken_utf8(data: bytes) -> Decoded | None:
 
 
 def _lost(count: int) -> tuple[str, ...]:
-    one = "1 character could not be read and shows as �."
-    return (one if count == 1 else f"{count:,} characters could not be read and show as �.",)
+    if count == 1:
+        return ("1 character could not be read and shows as �.",)
+    return (f"{count:,} characters could not be read and show as �.",) if count else ()
 
 
 def _guess(data: bytes, name: str) -> Decoded:
-    """What charset-normalizer takes the lines for that hold more than ASCII.
+    """The best guess of charset-normalizer from a sample of the bytes.
 
-    It often finds Windows-1252 and a rarer code page equally likely: then it is the first.
+    It often finds Windows-1252 and a rarer code page equally likely: then the former is used.
     """
     from charset_normalizer import from_bytes
 
     matches = list(from_bytes(_sample(data), cp_isolation=list(_OLDER)))
     if not matches:
-        raise _no_text(name)
-    likely = [
-        match
-        for match in matches
-        if (match.chaos, -match.coherence) == (matches[0].chaos, -matches[0].coherence)
-    ]
-    codecs_found = [codec for match in likely for codec in match.could_be_from_charset]
-    codec = "cp1252" if "cp1252" in codecs_found else matches[0].encoding
+        raise _not_text(name)
+    best = (matches[0].chaos, matches[0].coherence)
+    likely = [match for match in matches if (match.chaos, match.coherence) == best]
+    windows = any("cp1252" in match.could_be_from_charset for match in likely)
+    codec = "cp1252" if windows else matches[0].encoding
     text = data.decode(codec, "replace")
     replaced = text.count("\ufffd")
     if replaced > max(3, 0.05 * len(text)):
-        raise _no_text(name)
+        raise _not_text(name)
     encoding = _OLDER.get(codec, codec)
-    guess = (
-        f"The file is not UTF-8 and does not say its encoding: {encoding} is a guess from its"
+    note = (
+        f"The file is not UTF-8 and does not state its encoding: {encoding} is a guess from its"
         " bytes. Save it as UTF-8 if letters look wrong."
     )
-    return Decoded(text, encoding, (guess, *_lost(replaced)) if replaced else (guess,))
+    return Decoded(text, encoding, (note, *_lost(replaced)))
 
 
 def _sample(data: bytes) -> bytes:
-    """What the guess is made from: from where bytes beyond ASCII begin, up to a blank."""
+    """The bytes to guess from: from where those beyond ASCII begin, up to a blank."""
     if len(data) <= _SAMPLE:
         return data
     first = re.search(rb"[\x80-\xff]", data)
@@ -133,21 +133,20 @@ def _sample(data: bytes) -> bytes:
 
 
 def _checked(decoded: Decoded, name: str) -> Decoded:
-    """The text without marks inside it; what is no text is full of control characters."""
-    text = decoded.text.replace("\ufeff", "")
-    sound = len(text.translate(_CONTROLS)) >= _MIN_SHARE * len(text)
-    if not text or not sound or text.startswith("%PDF-"):
-        raise _no_text(name)
+    """The text without byte order marks and NULs; refused if it has many control characters."""
+    text, encoding, notes = decoded
+    text = text.replace("\ufeff", "")
+    controls = len(text) - len(text.translate(_CONTROLS))
+    if not text or controls > _MAX_CONTROLS * len(text) or text.startswith("%PDF-"):
+        raise _not_text(name)
     nuls = text.count("\0")
-    notes = decoded.notes
     if nuls:
-        text = text.replace("\0", "")
         notes += (f"{nuls:,} NUL {'character was' if nuls == 1 else 'characters were'} left out.",)
-    return Decoded(text, decoded.encoding, notes)
+    return Decoded(text.replace("\0", ""), encoding, notes)
 
 
-def _no_text(name: str) -> CorpusFileError:
+def _not_text(name: str) -> CorpusFileError:
     return CorpusFileError(
-        f"{name} cannot be read as text: open it where it was made and save it as UTF-8, as .txt,"
-        " .csv, .tsv or .jsonl."
+        f"{name} cannot be read as text: open it in the program that made it and save it as UTF-8,"
+        " as .txt, .csv, .tsv or .jsonl."
     )

@@ -1,4 +1,4 @@
-"""A corpus's file as a table of strings, and the texts and labels that are chosen from it."""
+"""A corpus file as a table of strings, and the texts and labels chosen from it."""
 
 from __future__ import annotations
 
@@ -39,9 +39,9 @@ class CorpusTable:
     ----------
     name : the file's name, for messages.
     columns : names of the columns, all different, none empty; for lines of text, "text" alone.
-    cells : one tuple a column, all of the same length of at least 1: (column, row).
-    encoding : as it was read, such as "UTF-8", "UTF-16" or "Windows-1252".
-    notes : sentences for the page, of what was left out, replaced or guessed.
+    cells : one tuple per column, all of the same length of at least 1: (column, row).
+    encoding : what it was read as, such as "UTF-8", "UTF-16" or "Windows-1252".
+    notes : sentences for the page, on what was left out, replaced or guessed.
     text_column : the column that most likely holds the text.
     """
 
@@ -64,9 +64,9 @@ class CorpusTable:
             When no column has this name.
         """
         if name not in self.columns:
-            known = ", ".join(self.columns[:5]) + (", …" if len(self.columns) > 5 else "")
+            names = ", ".join(self.columns[:5]) + (", …" if len(self.columns) > 5 else "")
             raise CorpusFileError(
-                f"{self.name} has no column called “{shortened(name)}”. Choose one of: {known}."
+                f"{self.name} has no column called “{shortened(name)}”. Choose one of: {names}."
             )
         return self.cells[self.columns.index(name)]
 
@@ -75,8 +75,8 @@ class CorpusTable:
 class Texts:
     """The texts of a corpus in their order, none empty, and their labels.
 
-    `labels` has one label a text, or is empty where no column of labels was chosen. `notes` are
-    sentences for the page; those of the table are not repeated.
+    `labels` has one label per text, or is empty if no column of labels was chosen. `notes` are
+    sentences for the page, beside those of the table.
     """
 
     texts: tuple[str, ...]
@@ -90,39 +90,33 @@ def read_table(data: bytes, name: str) -> CorpusTable:
     Raises
     ------
     CorpusFileError
-        When the file is empty, larger than `MAX_BYTES`, not a text, of another kind, has more
-        columns than `MAX_COLUMNS`, or no row.
+        When the file is empty, larger than `MAX_BYTES`, not text, of another kind, has more columns
+        than `MAX_COLUMNS`, or no row.
     """
-    shown = shortened(name)
-    ending = name.rpartition(".")[2].casefold()
+    ending, name = name.rpartition(".")[2].casefold(), shortened(name)
     if ending not in ENDINGS:
         raise CorpusFileError(
-            f"{shown} cannot be read as a corpus: choose a .txt, .csv, .tsv or .jsonl file."
+            f"{name} cannot be read as a corpus: choose a .txt, .csv, .tsv or .jsonl file."
         )
-    decoded = decode(data, shown)
+    decoded = decode(data, name)
     if not decoded.text.strip():
-        raise CorpusFileError(f"{shown} holds only blank lines: choose a file with text.")
+        raise CorpusFileError(f"{name} has only blank lines: choose a file with text.")
     if ending == "txt":
         columns = from_lines(decoded.text)
     elif ending == "jsonl":
-        columns = from_jsonl(decoded.text, shown)
+        columns = from_jsonl(decoded.text, name)
     else:
-        columns = from_csv(decoded.text, "\t" if ending == "tsv" else None, shown)
-    return CorpusTable(
-        name=shown,
-        columns=columns.names,
-        cells=columns.cells,
-        encoding=decoded.encoding,
-        notes=decoded.notes + columns.notes,
-        text_column=_likely_text(columns),
-    )
+        columns = from_csv(decoded.text, "\t" if ending == "tsv" else None, name)
+    notes = decoded.notes + columns.notes
+    likely = _likely_text(columns)
+    return CorpusTable(name, columns.names, columns.cells, decoded.encoding, notes, likely)
 
 
 def choose(table: CorpusTable, text_column: str, label_column: str | None = None) -> Texts:
-    """The texts in one column, and the labels in another; rows without text are left out.
+    """The texts in one column and the labels in another; rows without text are left out.
 
-    White space around texts and labels is trimmed. Labels stay as they are written ("1.50"); a
-    missing one is `NO_LABEL`.
+    White space around texts and labels is trimmed. Labels stay as written ("1.50"); a missing one
+    is `NO_LABEL`.
 
     Raises
     ------
@@ -130,28 +124,25 @@ def choose(table: CorpusTable, text_column: str, label_column: str | None = None
         When there is no such column, or no text in it.
     """
     cells = table.column(text_column)
-    with_text = [row for row, text in enumerate(cells) if text.strip()]
-    if not with_text:
+    rows = [row for row, text in enumerate(cells) if text.strip()]
+    if not rows:
         raise CorpusFileError(
-            f"The column “{text_column}” of {table.name} holds no text. Choose another column."
+            f"The column “{text_column}” of {table.name} has no text. Choose another column."
         )
     labels: tuple[str, ...] = ()
     if label_column is not None:
-        written = table.column(label_column)
-        labels = tuple(written[row].strip(_SPACE) or NO_LABEL for row in with_text)
-    notes = (
-        *counted(
-            len(cells) - len(with_text),
-            "row without text was left out.",
-            "rows without text were left out.",
-        ),
-        *counted(
-            labels.count(NO_LABEL),
-            f"text has no label and is shown as “{NO_LABEL}”.",
-            f"texts have no label and are shown as “{NO_LABEL}”.",
-        ),
+        label_cells = table.column(label_column)
+        labels = tuple(label_cells[row].strip(_SPACE) or NO_LABEL for row in rows)
+    notes = counted(
+        len(cells) - len(rows),
+        "row without text was left out.",
+        "rows without text were left out.",
+    ) + counted(
+        labels.count(NO_LABEL),
+        f"text has no label and is shown as “{NO_LABEL}”.",
+        f"texts have no label and are shown as “{NO_LABEL}”.",
     )
-    return Texts(tuple(cells[row].strip(_SPACE) for row in with_text), labels, notes)
+    return Texts(tuple(cells[row].strip(_SPACE) for row in rows), labels, notes)
 
 
 def read_lines(text: str) -> Texts:
@@ -160,28 +151,24 @@ def read_lines(text: str) -> Texts:
     Raises
     ------
     CorpusFileError
-        When no line is left, or there are more than `MAX_BYTES`.
+        When there is no line, or more than `MAX_BYTES`.
     """
-    whole, replaced = without_surrogates(text)
-    check_size(len(whole.encode()), "The pasted text")
-    whole = whole.replace("\0", "").replace("\ufeff", "")
-    lines, notes = lines_of(whole)
+    text, replaced = without_surrogates(text)
+    check_size(len(text.encode()), "The pasted text")
+    lines, notes = lines_of(text.replace("\0", "").replace("\ufeff", ""))
     texts = tuple(line.strip(_SPACE) for line in lines if line.strip())
     if not texts:
-        raise CorpusFileError("No text was pasted: paste a sentence a line.")
+        raise CorpusFileError("No text was pasted: paste one sentence per line.")
     empty = len(lines) - len(texts)
     notes += counted(empty, "empty line was left out.", "empty lines were left out.")
     return Texts(texts, notes=notes + surrogates_note(replaced))
 
 
 def _likely_text(columns: Columns) -> str:
-    """A column that is called as texts are, else the one with the longest texts."""
+    """A column with a name that texts often have, else the one with the longest texts."""
     sizes = [sum(map(len, column)) for column in columns.cells]
     by_name = {
-        name.casefold(): (name, size) for name, size in zip(columns.names, sizes, strict=True)
+        name.casefold(): name for name, size in zip(columns.names, sizes, strict=True) if size
     }
-    for known in _TEXT_NAMES:
-        name, size = by_name.get(known, ("", 0))
-        if size:
-            return name
-    return columns.names[sizes.index(max(sizes))]
+    usual = [by_name[name] for name in _TEXT_NAMES if name in by_name]
+    return usual[0] if usual else columns.names[sizes.index(max(sizes))]

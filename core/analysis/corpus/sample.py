@@ -1,7 +1,7 @@
-"""The built-in corpora: sentences by topic, and the pronouns that were marked in them.
+"""The built-in corpora: sentences by topic, and the pronouns marked in them.
 
-The sentences and the notation of their marks stand in ``corpus/sample.txt``, from which all heads
-are measured, and in ``corpus/pronouns.txt``: minimal pairs that only serve coreference.
+The sentences and an explanation of the marks are in ``sample.txt``, which all heads are measured
+on, and in ``pronouns.txt``: minimal pairs for coreference alone.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ TOPICS = (
     "nesting",
     "narrative",
 )
-# What a noun of a pair can be, and the pronouns that agree with it: "he" stands for its other forms
-# too. A person's noun, such as "surgeon", says no gender.
+# What a noun of a pair can be, and the pronouns that agree with it, "he" standing for all its
+# forms. A person's noun, such as "surgeon", says no gender.
 AGREES_WITH = {
     "male": {"he"},
     "female": {"she"},
@@ -45,27 +45,28 @@ FORMS = {
     **dict.fromkeys(("it", "its", "itself"), "it"),
     **dict.fromkeys(("they", "them", "their", "theirs", "themselves"), "they"),
 }
-PRONOUNS = frozenset(FORMS)
 PAIR_TOPICS = ("it", "he", "she", "they", "him", "her", "his", "its", "their", "them")
-_MARK = re.compile(r"\[(?P<noun>[^\[\]{}]*)\]|\{(?P<pronoun>[^\[\]{}]*)\}")
-_CHOICE = re.compile(r"<(?P<first>[^<>|]+)\|(?P<second>[^<>|]+)>")
+_WORD = r"\w+(?:[-'’]\w+)*"
+_MARK = re.compile(
+    rf"(?<![\w-])(?:\[(?P<noun>{_WORD})(?::(?P<kind>{'|'.join(AGREES_WITH)}))?\]"
+    rf"|\{{(?P<pronoun>(?i:{'|'.join(FORMS)}))=(?P<antecedent>{_WORD})\}})(?![\w-])"
+)
+_CHOICE = re.compile(rf"<(?P<first>{_WORD})\|(?P<second>{_WORD})>")
 _TWO_ANTECEDENTS = re.compile(r"=(?P<first>[^{}|]+)\|(?P<second>[^{}|]+)\}")
-_WORD = re.compile(r"\w+(?:[-'’]\w+)*")
 
 Span = tuple[int, int]
-Noun = tuple[Span, str]  # where it stands, and what it is; "" where that is not marked
 
 
 @dataclass(frozen=True)
 class Mention:
-    """A pronoun, and the nouns it might refer to.
+    """A pronoun and the nouns it might refer to.
 
     Attributes
     ----------
-    pronoun : its first character and the one after the last.
+    pronoun : its first character, and last + 1.
     candidates : the same of two or more nouns, in the order of the text.
     antecedent : which of the candidates it refers to.
-    kinds : what each candidate is, of `AGREES_WITH`; empty where the nouns say nothing of it.
+    kinds : what each candidate is, from `AGREES_WITH`; empty where the nouns are not marked so.
     """
 
     pronoun: Span
@@ -91,7 +92,7 @@ class Sentence:
 
     Attributes
     ----------
-    pair : the number of the minimal pair that it is one half of, from 0; None for any other.
+    pair : the number of its minimal pair, from 0; None if it has none.
     decided_by : the word that differs between the halves.
     """
 
@@ -146,26 +147,27 @@ def marked_sets() -> dict[str, tuple[Sentence, ...]]:
 def read_corpus(
     source: str, name: str = "corpus", topics: Sequence[str] = TOPICS
 ) -> tuple[Sentence, ...]:
-    """The sentences of a corpus as it is written in a file; `name` is how errors call that file.
+    """The sentences of a corpus file; `name` is what errors call it.
 
     Raises
     ------
     CorpusError
-        On a topic that is not one of `topics`, a sentence before the first topic, a sentence that
-        occurs twice, and a mark that cannot be read; the line is named.
+        For a topic that is not one of `topics`, a sentence before the first topic or a repeated
+        one, and a mark that cannot be read; it names the line.
     """
     sentences: dict[str, Sentence] = {}
-    topic, pairs = None, 0
+    topic, pairs = "", 0
     for number, line in enumerate(map(str.strip, source.split("\n")), start=1):
         if not line or line.startswith("#"):
             continue
         try:
             if line.startswith("=="):
-                topic = _read_topic(line, topics)
+                topic = line.removeprefix("==").strip()
+                _check(topic in topics, f'"{topic}" is not one of {", ".join(topics)}')
                 continue
+            _check(topic != "", 'a sentence before the first topic, such as "== lists"')
             halves = read_pair(line, topic, pairs) if "<" in line else (read_sentence(line, topic),)
-            if any(half.text in sentences for half in halves):
-                raise CorpusError("the sentence occurs twice")
+            _check(not any(half.text in sentences for half in halves), "the sentence occurs twice")
         except CorpusError as error:
             raise CorpusError(f"{name}, line {number}: {error}") from None
         pairs += len(halves) == 2
@@ -173,7 +175,7 @@ def read_corpus(
     return tuple(sentences.values())
 
 
-def read_pair(line: str, topic: str | None, number: int) -> tuple[Sentence, Sentence]:
+def read_pair(line: str, topic: str, number: int) -> tuple[Sentence, Sentence]:
     """The two sentences of a line with one ``<word|other word>`` and pronouns with two antecedents.
 
     >>> big, small = read_pair("The [cat] ate the [eel]; {it=cat|eel} was <fat|raw>.", "lists", 0)
@@ -182,125 +184,84 @@ def read_pair(line: str, topic: str | None, number: int) -> tuple[Sentence, Sent
     >>> big.mentions[0].antecedent, small.mentions[0].antecedent, big.decided_by
     (0, 1, (28, 31))
     """
-    choices = list(_CHOICE.finditer(line))
-    if len(choices) != 1 or "<" in _CHOICE.sub("", line):
-        raise CorpusError("a pair has one place for two words, such as <big|small>")
-    (choice,) = choices
-    same = choice["first"] == choice["second"]
-    if same or not all(_WORD.fullmatch(word) for word in choice.groups()):
-        raise CorpusError(f'"{choice[0]}" is not one word and one other')
-    first, second = (_half(line, choice, topic, number, of) for of in ("first", "second"))
-    if [each.antecedent for each in first.mentions] == [
-        each.antecedent for each in second.mentions
-    ]:
-        raise CorpusError("the other word must give a pronoun another noun, as in {it=cat|dog}")
+    choice = _CHOICE.search(line)
+    if choice is None or choice["first"] == choice["second"] or line.count("<") > 1:
+        raise CorpusError("a pair needs one place for two different words, such as <big|small>")
+    first, second = (_half(line, choice, topic, number, half) for half in ("first", "second"))
+    antecedents = [[each.antecedent for each in half.mentions] for half in (first, second)]
+    _check(
+        antecedents[0] != antecedents[1],
+        "the other word must give a pronoun another noun, as in {it=cat|dog}",
+    )
     return first, second
 
 
-def _half(line: str, choice: re.Match[str], topic: str | None, number: int, of: str) -> Sentence:
+def _half(line: str, choice: re.Match[str], topic: str, number: int, half: str) -> Sentence:
     before, after = (
-        _TWO_ANTECEDENTS.sub(lambda both: f"={both[of]}}}", part)
+        _TWO_ANTECEDENTS.sub(lambda both: f"={both[half]}}}", part)
         for part in (line[: choice.start()], line[choice.end() :])
     )
-    sentence = read_sentence(before + choice[of] + after, topic)
-    start = len(_split(before)[0])
-    return replace(sentence, pair=number, decided_by=(start, start + len(choice[of])))
+    sentence = read_sentence(before + choice[half] + after, topic)
+    start = len(_MARK.sub(_plain, before))
+    return replace(sentence, pair=number, decided_by=(start, start + len(choice[half])))
 
 
-def read_sentence(line: str, topic: str | None) -> Sentence:
+def read_sentence(line: str, topic: str) -> Sentence:
     """A marked sentence.
 
-    >>> found = read_sentence("The [cat] fled the [dog]; {it=cat} was small.", "narrative")
-    >>> found.text
+    >>> sentence = read_sentence("The [cat] fled the [dog]; {it=cat} was small.", "narrative")
+    >>> sentence.text
     'The cat fled the dog; it was small.'
-    >>> found.mentions
+    >>> sentence.mentions
     (Mention(pronoun=(22, 24), candidates=((4, 7), (17, 20)), antecedent=0, kinds=()),)
     """
-    if topic is None:
-        raise CorpusError('a sentence before the first topic, such as "== lists"')
-    text, nouns, pronouns = _split(line)
-    if any(mark in text for mark in "=[]{}<>"):
-        raise CorpusError("a bracket or an equals sign that belongs to no mark")
-    mentions = tuple(
-        _mention(text, span, antecedent, nouns) for span, antecedent in sorted(pronouns.items())
-    )
-    if nouns and not mentions:
-        raise CorpusError("nouns are marked, but no pronoun")
-    return Sentence(text, topic, mentions)
-
-
-def _read_topic(line: str, topics: Sequence[str]) -> str:
-    topic = line.removeprefix("==").strip()
-    if topic not in topics:
-        raise CorpusError(f'no topic is called "{topic}", but {", ".join(topics)}')
-    return topic
-
-
-def _split(line: str) -> tuple[str, dict[str, Noun], dict[Span, str]]:
-    """The text without marks; the marked nouns; what each marked pronoun refers to."""
-    text, end = "", 0
-    nouns: dict[str, Noun] = {}
+    nouns: dict[str, tuple[Span, str]] = {}
     pronouns: dict[Span, str] = {}
+    removed = 0
     for mark in _MARK.finditer(line):
-        text += line[end : mark.start()]
-        end = mark.end()
-        _check_apart(line, mark)
-        if mark["noun"] is not None:
-            word, kind = _read_noun(mark["noun"], nouns)
-            nouns[word] = ((len(text), len(text) + len(word)), kind)
+        word = _plain(mark)
+        start = mark.start() - removed
+        removed += len(mark[0]) - len(word)
+        span = start, start + len(word)
+        if mark["noun"]:
+            _check(word not in nouns, f'"[{word}]" is marked twice')
+            nouns[word] = span, mark["kind"] or ""
         else:
-            word, antecedent = _read_pronoun(mark["pronoun"])
-            pronouns[len(text), len(text) + len(word)] = antecedent
-        text += word
-    return text + line[end:], nouns, pronouns
+            pronouns[span] = mark["antecedent"]
+    text = _MARK.sub(_plain, line)
+    _check(
+        not any(mark in text for mark in "=[]{}<>"),
+        "a mark that cannot be read: marks are [noun], [noun:kind] and {pronoun=noun}, each for one"
+        " whole word",
+    )
+    _check(bool(pronouns) or not nouns, "nouns are marked, but no pronoun")
+    mentions = (_mention(text, span, noun, nouns) for span, noun in pronouns.items())
+    return Sentence(text, topic, tuple(mentions))
 
 
-def _check_apart(line: str, mark: re.Match[str]) -> None:
-    """A mark holds a whole word: a letter or hyphen beside it belongs inside."""
-    beside = line[: mark.start()][-1:] + line[mark.end() :][:1]
-    if any(char.isalnum() or char in "-[]{}" for char in beside):
-        raise CorpusError(f'"{mark[0]}" must stand apart: a mark holds one whole word')
-
-
-def _read_noun(mark: str, nouns: dict[str, Noun]) -> tuple[str, str]:
-    """The noun, and after a colon what it is; "" where nothing is said."""
-    word, colon, kind = mark.partition(":")
-    if colon and kind not in AGREES_WITH:
-        raise CorpusError(f'"{kind}" in "[{mark}]" is none of {", ".join(AGREES_WITH)}')
-    if not _WORD.fullmatch(word):
-        raise CorpusError(f'"[{word}]" is not one word')
-    if word in nouns:
-        raise CorpusError(f'"[{word}]" is marked twice')
-    return word, kind
-
-
-def _read_pronoun(mark: str) -> tuple[str, str]:
-    pronoun, equals, antecedent = mark.partition("=")
-    if not equals:
-        raise CorpusError(f'"{{{mark}}}" does not say what it refers to, as in {{she=nurse}}')
-    if pronoun.casefold() not in PRONOUNS:
-        raise CorpusError(f'"{pronoun}" in "{{{mark}}}" is no pronoun that can be marked')
-    return pronoun, antecedent
-
-
-def _mention(text: str, pronoun: Span, antecedent: str, nouns: dict[str, Noun]) -> Mention:
-    if antecedent not in nouns:
-        raise CorpusError(f'no noun "[{antecedent}]" is marked for a pronoun to refer to')
+def _mention(
+    text: str, pronoun: Span, antecedent: str, nouns: dict[str, tuple[Span, str]]
+) -> Mention:
+    """A pronoun with the nouns before it; a noun after it counts if the antecedent is one."""
+    _check(antecedent in nouns, f'no noun "[{antecedent}]" is marked for a pronoun to refer to')
     target, _ = nouns[antecedent]
     marked = [noun for noun in sorted(nouns.values()) if target > pronoun or noun[0] < pronoun]
-    if len(marked) < 2:
-        raise CorpusError(f'the pronoun of "{antecedent}" has no other candidate noun')
+    _check(len(marked) > 1, f'the pronoun for "{antecedent}" has no other candidate noun')
     candidates = tuple(span for span, _ in marked)
     kinds = tuple(kind for _, kind in marked if kind)
-    _check_agreement(text[slice(*pronoun)], kinds, len(candidates))
+    word = text[slice(*pronoun)]
+    if kinds:
+        same = len(kinds) == len(marked) and len(set(kinds)) == 1
+        _check(same, f'the candidates for "{word}" are not all marked with the same kind')
+        agrees = FORMS[word.casefold()] in AGREES_WITH[kinds[0]]
+        _check(agrees, f'"{word}" does not agree with a noun marked {kinds[0]}')
     return Mention(pronoun, candidates, candidates.index(target), kinds)
 
 
-def _check_agreement(pronoun: str, kinds: tuple[str, ...], candidates: int) -> None:
-    """Where the kinds of nouns are marked, all are marked, the same, and agree with the pronoun."""
-    if not kinds:
-        return
-    if len(kinds) < candidates or len(set(kinds)) > 1:
-        raise CorpusError(f'the candidates of "{pronoun}" are not all marked as of one kind')
-    if FORMS[pronoun.casefold()] not in AGREES_WITH[kinds[0]]:
-        raise CorpusError(f'"{pronoun}" does not agree with a noun that is marked {kinds[0]}')
+def _plain(mark: re.Match[str]) -> str:
+    return mark["noun"] or mark["pronoun"]
+
+
+def _check(holds: bool, problem: str) -> None:
+    if not holds:
+        raise CorpusError(problem)

@@ -68,8 +68,8 @@ def find_heads(trace: Trace, name: str) -> Search:
     holds = scores > pattern.threshold
     if pattern.baseline == "uniform":
         holds &= scores > uniform
-    known = uniform[np.isfinite(uniform)]
-    return Search(pattern, scores, float(known.mean()) if known.size else float("nan"), holds)
+    finite = uniform[np.isfinite(uniform)]
+    return Search(pattern, scores, float(finite.mean()) if finite.size else float("nan"), holds)
 
 
 def strongest_head(trace: Trace, name: str) -> tuple[int, int, float]:

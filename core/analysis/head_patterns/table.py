@@ -167,7 +167,7 @@ def _interval(values: Floats) -> Floats:
     tails = [(1 - LEVEL) / 2, (1 + LEVEL) / 2]
     if np.isfinite(values).all():
         return np.quantile(values, tails, axis=0)
-    known = np.isfinite(values).any(axis=0)
+    defined = np.isfinite(values).any(axis=0)
     bounds = np.full((2, values.shape[1]), np.nan)
-    bounds[:, known] = np.nanquantile(values[:, known], tails, axis=0)
+    bounds[:, defined] = np.nanquantile(values[:, defined], tails, axis=0)
     return bounds

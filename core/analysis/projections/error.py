@@ -1,7 +1,7 @@
-"""Why points could not be laid out, in a sentence that a page can show."""
+"""The error of a projection that fails."""
 
 from __future__ import annotations
 
 
 class ProjectionError(RuntimeError):
-    """A projection failed; the message is for a visitor: no path, no library's own words."""
+    """A projection failed; the message is for visitors, without paths or library texts."""

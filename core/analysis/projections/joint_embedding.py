@@ -55,8 +55,8 @@ def embed(
     ----------
     queries, keys : (token, dim).
     dimensions : 2 or 3.
-    metric : "cosine" compares vectors by their angle, whatever their lengths. A biplot has no
-        metric: it keeps inner products.
+    metric : "cosine" compares vectors by angle, whatever their lengths. A biplot has no metric: it
+        keeps inner products.
 
     Returns
     -------
@@ -84,16 +84,16 @@ def embed(
 
 
 def biplot(queries: Floats, keys: Floats, dimensions: int = 2) -> Embedding:
-    """Points whose inner products are nearest to the head's centred dot products.
+    """Points whose inner products are closest to the head's centred dot products.
 
-    From each row of q k^T its mean is taken, which softmax cannot see; what remains,
-    q (k - mean k)^T, is cut at rank `dimensions` by singular value decomposition. No other points
-    in so few dimensions reproduce it better (Eckart and Young 1936; biplot: Gabriel 1971). All
-    pairs count, also those that a causal mask hides: with a mask there is no closed form.
+    Each row of q k^T loses its mean, which softmax ignores; the rest, q (k - mean k)^T, is cut to
+    rank `dimensions` by singular value decomposition. No other points in that many dimensions
+    reproduce it better (Eckart and Young 1936; biplot: Gabriel 1971). All pairs count, including
+    those that a causal mask hides: with a mask there is no closed form.
 
-    `queries` and `keys` are (token, dim). Both clouds are given the same mean square norm, and each
-    axis points to where the query that lies farthest out on it is positive: a singular value
-    decomposition leaves the signs open, and rounding would mirror the picture.
+    `queries` and `keys` are (token, dim). Both clouds get the same mean square norm, and the query
+    farthest out on each axis is on its positive side: the decomposition leaves signs open, and
+    rounding would mirror the picture.
     """
     from threadpoolctl import threadpool_limits
 
@@ -102,20 +102,15 @@ def biplot(queries: Floats, keys: Floats, dimensions: int = 2) -> Embedding:
         k_basis, k_factor = np.linalg.qr(keys - keys.mean(axis=0))
         left, values, right = np.linalg.svd(q_factor @ k_factor.T)
     rank = min(dimensions, len(values))
-    root = np.sqrt(values[:rank]) * _signs(q_basis @ left[:, :rank])
-    of_queries = np.zeros((len(queries), dimensions))
-    of_keys = np.zeros((len(keys), dimensions))
-    of_queries[:, :rank] = q_basis @ (left[:, :rank] * root)
-    of_keys[:, :rank] = k_basis @ (right[:rank].T * root)
+    axes = q_basis @ left[:, :rank]
+    farthest = axes[np.abs(axes).argmax(axis=0), np.arange(rank)]
+    root = np.sqrt(values[:rank]) * np.where(farthest < 0, -1.0, 1.0)
+    missing = ((0, 0), (0, dimensions - rank))
+    q_points = np.pad(q_basis @ (left[:, :rank] * root), missing)
+    k_points = np.pad(k_basis @ (right[:rank].T * root), missing)
     total = float((values**2).sum())
     share = float((values[:rank] ** 2).sum() / total) if total > 0 else 1.0
-    return Embedding(of_queries, of_keys, share)
-
-
-def _signs(axes: Floats) -> Floats:
-    """1 or -1 for each column, so that its largest entry is positive, (column,)."""
-    largest = np.abs(axes).argmax(axis=0)
-    return np.where(axes[largest, np.arange(axes.shape[1])] < 0, -1.0, 1.0)
+    return Embedding(q_points, k_points, share)
 
 
 def _unit(rows: Floats) -> Floats:
@@ -130,13 +125,12 @@ def _umap(rows: Floats, dimensions: int, metric: Metric) -> Floats:
 
 
 def _tsne(rows: Floats, dimensions: int, metric: Metric) -> Floats:
-    # It starts from principal components, of which there are no more than dims: zeros change no
-    # distance.
+    # It starts from principal components, which are no more than dims: zeros change no distance.
     rows = np.pad(rows, ((0, 0), (0, max(0, dimensions - rows.shape[1]))))
-    if metric == "cosine" and not rows.any(axis=1).all():
-        # A vector of no length is at distance 1 from all others, as if it stood upright on them.
-        rows = np.pad(rows, ((0, 0), (0, 1)))
-        rows[:, -1] = ~rows.any(axis=1)
+    zeros = ~rows.any(axis=1)
+    if metric == "cosine" and zeros.any():
+        # A zero vector has distance 1 to all others, as if it were orthogonal to them.
+        rows = np.column_stack([rows, zeros])
     try:
         return _fit_tsne(rows, dimensions, metric)
     except MemoryError:
@@ -150,13 +144,12 @@ def _fit_tsne(rows: Floats, dimensions: int, metric: Metric) -> Floats:
     from openTSNE import TSNE
     from threadpoolctl import threadpool_limits
 
-    few = 3000  # points; openTSNE's own rule, and its grid (fft) knows two dimensions only
-    method = "bh" if len(rows) < few or dimensions > 2 else "fft"
+    exact = len(rows) < 3000 or dimensions > 2  # openTSNE's own rule; its grid is flat
     with threadpool_limits(1, user_api="blas"):
         fitted = TSNE(
             n_components=dimensions,
             perplexity=min(PERPLEXITY, (len(rows) - 1) / 3),
-            negative_gradient_method=method,
+            negative_gradient_method="bh" if exact else "fft",
             neighbors="exact",
             metric=metric,
             random_state=SEED,

@@ -1,9 +1,13 @@
 """UMAP in a process of its own.
 
-Importing UMAP compiles for seconds, holding Python's lock, and keeps 350 MB: a server that did so
+Importing UMAP compiles for seconds, holding Python's lock, and takes 350 MB: a server that did so
 itself would freeze every visitor and outgrow its memory. The process starts when UMAP is first
-asked for, answers one request after the other, and ends after minutes without one. A system that
-is short of memory may kill it at any time: then it is started again and asked once more.
+used, answers one request after another, and ends after minutes without one. If the system kills it
+for lack of memory, it is started again and asked once more.
+
+Ours, not loky's: after its idle end loky keeps 55 MB of helpers, and a server that ends waits for
+the layout in hand. A spawned ``concurrent.futures`` pool has no idle end and runs the page again,
+as Streamlit makes it ``__main__``.
 
 Run as ``python -m core.analysis.projections.umap_process``, this module is that process.
 """
@@ -35,26 +39,27 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     Floats = NDArray[np.float64]
+    Arrays = dict[str, NDArray[np.generic]]
 
 IDLE_SECONDS = 300
-ATTEMPTS = 3  # of a request: the process may have just ended for want of work, and be killed once
-# Rows from which UMAP searches neighbours approximately, for which it compiles half a minute when
-# it is first asked: exact ones take less than a second.
-MANY = 4096
-LONGEST_LINE = 500  # characters of what the process says that go into the log
-CACHE = "NUMBA_CACHE_DIR"  # of what is compiled, for the process to come
-_WHY = {
+ATTEMPTS = 3  # per request: the process may have just gone idle, and be killed once
+# From this many rows on UMAP searches neighbours approximately, which first compiles for half a
+# minute; an exact search takes less than a second.
+EXACT_NEIGHBOURS_FROM = 4096
+MAX_LINE = 500  # characters of the process's output per line of the log
+CACHE = "NUMBA_CACHE_DIR"  # of what is compiled, for the next process
+_PROBLEMS = {
     "start": "UMAP cannot be started on this server.",
     "memory": "There is too little memory for UMAP of these points.",
     "points": "UMAP refused these points.",
-    "killed": "UMAP was ended {attempts} times before it was done, probably because the server has"
-    " too little memory for it.",
+    "killed": f"UMAP was stopped {ATTEMPTS} times before it was done, probably because the server"
+    " has too little memory for it.",
 }
 _ROOT = Path(__file__).parents[3]
 _LENGTH = struct.Struct("<Q")
 _lock = threading.Lock()
 _process: subprocess.Popen[bytes] | None = None
-_ending = threading.Event()  # the server's own end: nothing is started any more
+_ending = threading.Event()  # the server is ending: nothing is started any more
 _log = logging.getLogger(__name__)
 
 
@@ -72,19 +77,19 @@ def fit_umap(
     Raises
     ------
     UmapError
-        When the process cannot be started, is ended each time it is asked, or UMAP refuses the
-        points. The next call starts it anew.
+        When the process cannot be started, is killed every time, or UMAP refuses the points. The
+        next call starts it again.
     """
     settings = np.array([dimensions, neighbours, seed])
     request = _pack(rows=rows, settings=settings, metric=np.array(metric))
     with _lock:
         answer = _ask_until_answered(request)
     if "error" in answer:
-        raise UmapError(_WHY[str(answer["error"])])
+        raise UmapError(_PROBLEMS[str(answer["error"])])
     return np.asarray(answer["points"], dtype=np.float64)
 
 
-def _ask_until_answered(request: bytes) -> dict[str, NDArray[np.generic]]:
+def _ask_until_answered(request: bytes) -> Arrays:
     global _process  # noqa: PLW0603 - one process for all visitors
     for attempt in range(1, ATTEMPTS + 1):
         if _process is None or _process.poll() is not None:
@@ -96,9 +101,9 @@ def _ask_until_answered(request: bytes) -> dict[str, NDArray[np.generic]]:
             status = _process.wait()
             _process = None
             if _ending.is_set():
-                raise UmapError(_WHY["start"]) from None
+                raise UmapError(_PROBLEMS["start"]) from None
             _log.warning("UMAP ended, status %d, attempt %d: %s", status, attempt, error)
-    raise UmapError(_WHY["killed"].format(attempts=ATTEMPTS))
+    raise UmapError(_PROBLEMS["killed"])
 
 
 def _start() -> subprocess.Popen[bytes]:
@@ -118,21 +123,21 @@ def _start() -> subprocess.Popen[bytes]:
         )
     except OSError as error:
         _log.warning("UMAP cannot be started: %s", error)
-        raise UmapError(_WHY["start"]) from None
+        raise UmapError(_PROBLEMS["start"]) from None
     threading.Thread(target=_log_lines, args=(process.stderr,), daemon=True).start()
     return process
 
 
 @functools.cache
 def _cache_folder() -> str | None:
-    """A private folder for what numba compiles, gone when the server ends; None if none can be.
+    """A private folder for what numba compiles, removed when the server ends; None if impossible.
 
-    The folders that numba takes by itself, in the installation or the home, may be read-only.
+    Numba's own choices, in the installation or the home folder, may be read-only.
     """
     try:
-        folder = tempfile.mkdtemp(prefix="umap-")  # for this user alone
+        folder = tempfile.mkdtemp(prefix="umap-")  # readable by this user only
     except OSError as error:
-        _log.warning("UMAP compiles each time it starts, no folder is writable: %s", error)
+        _log.warning("UMAP compiles at every start, no folder is writable: %s", error)
         return None
     atexit.register(_end, folder)
     return folder
@@ -147,7 +152,7 @@ def _end(folder: str) -> None:
 
 
 def _is_writable(folder: str | None) -> bool:
-    """Whether a cache can be there: whoever deploys may name a folder that outlives the server."""
+    """Whether a cache can be there: a deployment may name a folder that outlives the server."""
     if not folder:
         return False
     try:
@@ -159,13 +164,13 @@ def _is_writable(folder: str | None) -> bool:
 
 
 def _log_lines(stream: IO[bytes]) -> None:
-    """What the process says: warnings and tracebacks of libraries, which are given numbers only."""
+    """Log the process's output: warnings and tracebacks of libraries, which only see numbers."""
     with stream:
         for line in stream:
-            _log.warning("UMAP: %s", line.decode("utf-8", "replace").rstrip()[:LONGEST_LINE])
+            _log.warning("UMAP: %s", line.decode("utf-8", "replace").rstrip()[:MAX_LINE])
 
 
-def _ask(process: subprocess.Popen[bytes], request: bytes) -> dict[str, NDArray[np.generic]]:
+def _ask(process: subprocess.Popen[bytes], request: bytes) -> Arrays:
     if process.stdin is None or process.stdout is None:
         raise EOFError("no pipes")
     process.stdin.write(request)
@@ -180,7 +185,7 @@ def _pack(**arrays: NDArray[np.generic]) -> bytes:
     return _LENGTH.pack(len(data)) + data
 
 
-def _unpack(stream: IO[bytes]) -> dict[str, NDArray[np.generic]]:
+def _unpack(stream: IO[bytes]) -> Arrays:
     (length,) = _LENGTH.unpack(_read(stream, _LENGTH.size))
     with np.load(io.BytesIO(_read(stream, length)), allow_pickle=False) as arrays:
         return dict(arrays)
@@ -194,12 +199,12 @@ def _read(stream: IO[bytes], size: int) -> bytes:
 
 
 def serve() -> None:
-    """Answer requests from standard input on standard output until there are none."""
+    """Answer requests from standard input on standard output until there are no more."""
     answers = os.fdopen(os.dup(1), "wb")
-    os.dup2(2, 1)  # whatever a library prints must not mix with the answers
+    os.dup2(2, 1)  # what libraries print must not mix with the answers
     if CACHE not in os.environ:
         _compile_without_cache()
-    # A parent that ends closes the pipe: reading then ends, and so does this process.
+    # When the parent ends, the pipe closes and this process ends too.
     with contextlib.suppress(EOFError, BrokenPipeError):
         while True:
             idle = threading.Timer(IDLE_SECONDS, os._exit, [0])
@@ -212,7 +217,7 @@ def serve() -> None:
 
 
 def _compile_without_cache() -> None:
-    """No folder is writable: UMAP asks for a cache as it is imported, and would fail without."""
+    """No folder is writable: UMAP would ask for a cache when it is imported, and fail."""
     from numba.core import dispatcher
     from numba.core.caching import NullCache
     from numba.np.ufunc import ufuncbuilder
@@ -221,39 +226,36 @@ def _compile_without_cache() -> None:
         setattr(module, "FunctionCache", lambda _: NullCache())  # noqa: B010 - no stubs of numba
 
 
-def _answer(request: dict[str, NDArray[np.generic]]) -> bytes:
-    """The points, or why there are none: a key of `_WHY`. The log is told more."""
+def _answer(request: Arrays) -> bytes:
+    """The points, or a key of `_PROBLEMS`; the log has the details."""
+    problem = "start"
     try:
         from umap import UMAP
-    except Exception:  # noqa: BLE001 - whatever it is, it must not end the process
-        traceback.print_exc()
-        return _pack(error=np.array("start"))
-    try:
+
+        problem = "points"
         return _pack(points=_fit(UMAP, request))
-    except MemoryError:
+    except Exception as error:  # noqa: BLE001 - nothing may end the process
         traceback.print_exc()
-        return _pack(error=np.array("memory"))
-    except Exception:  # noqa: BLE001 - as above
-        traceback.print_exc()
-        return _pack(error=np.array("points"))
+        out_of_memory = problem == "points" and isinstance(error, MemoryError)
+        return _pack(error=np.array("memory" if out_of_memory else problem))
 
 
-def _fit(umap: type, request: dict[str, NDArray[np.generic]]) -> NDArray[np.generic]:
+def _fit(umap: type, request: Arrays) -> NDArray[np.generic]:
     dimensions, neighbours, seed = (int(value) for value in request["settings"])
     rows = np.asarray(request["rows"], dtype=np.float32)
     metric = str(request["metric"])
-    known = {}
-    if len(rows) >= MANY:
-        known["precomputed_knn"] = (*nearest_rows(rows, neighbours, metric), None)
-    few = 4 * (dimensions + 1)  # the spectral start needs more points than dimensions
+    options = {}
+    if len(rows) >= EXACT_NEIGHBOURS_FROM:
+        options["precomputed_knn"] = (*nearest_rows(rows, neighbours, metric), None)
+    spectral = len(rows) >= 4 * (dimensions + 1)  # it needs more points than dimensions
     fitted = umap(
         n_components=dimensions,
         n_neighbors=neighbours,
         metric=metric,
-        init="random" if len(rows) < few else "spectral",
+        init="spectral" if spectral else "random",
         random_state=seed,
         n_jobs=1,
-        **known,
+        **options,
     ).fit_transform(rows)
     return np.asarray(fitted)
 
@@ -261,11 +263,11 @@ def _fit(umap: type, request: dict[str, NDArray[np.generic]]) -> NDArray[np.gene
 def nearest_rows(
     rows: NDArray[np.float32], neighbours: int, metric: str
 ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-    """The nearest rows of each row, itself first, and how far they are, (row, neighbour) each."""
+    """Each row's nearest rows, itself first, and their distances, (row, neighbour) each."""
     from sklearn.neighbors import NearestNeighbors
 
-    found = NearestNeighbors(n_neighbors=neighbours, metric=metric, algorithm="brute").fit(rows)
-    distances, indices = found.kneighbors(rows)
+    fitted = NearestNeighbors(n_neighbors=neighbours, metric=metric, algorithm="brute").fit(rows)
+    distances, indices = fitted.kneighbors(rows)
     return indices, distances
 
 

@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, cast
 
 import numpy as np
 import pandas as pd
 import streamlit as st
 
-from core.analysis.atlas.layouts import TOKENS_OF_ALL
-from core.screens.atlas.layouts import STAGES
-from core.screens.atlas.progress import LOOK_EVERY, ensure_layouts, follow, tell_progress
+from core.analysis.atlas.layouts import EVERY_HEAD_TOKENS
+from core.screens.atlas.layouts import (
+    LOOK_EVERY,
+    ensure_job,
+    finished_layouts,
+    follow,
+    show_progress,
+)
 from core.screens.atlas.screen import open_head
-from core.screens.atlas.wording import NOT_MEASURED, STAGE_WORDS, number
+from core.screens.atlas.wording import NOT_MEASURED, STAGES, number
 from core.ui import controls
 from core.ui.head_maps import show_head_map
 
@@ -35,22 +41,39 @@ DISTANCES = {"euclidean": "Euclidean", "cosine": "cosine"}
 SPACES = {"plane": "in the plane", "full": "full space"}
 
 
+@dataclass(frozen=True)
+class _Choice:
+    """What the map shows."""
+
+    measure: str
+    distance: Metric
+    in_plane: bool
+
+    def of_layouts(self, screen: Screen) -> bool:
+        """Whether it is of UMAP or t-SNE."""
+        return self.in_plane and screen.projection != "PCA"
+
+    def figures(self, screen: Screen) -> ModelFaithfulness:
+        """The atlas's own figures, for the components or full space."""
+        by_stage = screen.atlas.faithfulness if self.in_plane else screen.atlas.full[self.distance]
+        return by_stage[screen.stage]
+
+
 def show_faithfulness(screen: Screen, colours: Palette) -> None:
     """A map of one measure, and the means of all of them."""
-    _draw_controls()
-    in_plane = _in_plane()
+    choice = _pick()
     if not np.isfinite(screen.atlas.measured.top1).any():
         st.info(NOT_MEASURED)
         return
-    running = in_plane and screen.projection != "PCA" and ensure_layouts(screen).running
+    running = choice.of_layouts(screen) and ensure_job(screen).running
     draw = st.fragment(_draw, run_every=LOOK_EVERY) if running else _draw
-    draw(screen, colours)
+    draw(screen, colours, choice)
 
 
-def _draw_controls() -> None:
+def _pick() -> _Choice:
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        controls.choice("measure", MEASURES, "Measure", subject="The measures are")
-        controls.choice(
+        measure = controls.choice("measure", MEASURES, "Measure", subject="The measures are")
+        distance = controls.choice(
             "distance",
             DISTANCES,
             "Distance",
@@ -58,28 +81,28 @@ def _draw_controls() -> None:
             help="Between a query and a key. Cosine distance is measured in full space: the plane"
             " of an atlas is drawn for Euclidean distance.",
         )
-        if _has_plane():
-            controls.choice("space", SPACES, "Where", subject="Faithfulness is measured")
+        space = "full"
+        if distance == "euclidean":
+            space = controls.choice("space", SPACES, "Where", subject="Faithfulness is measured")
+    return _Choice(measure, cast("Metric", distance), space == "plane")
 
 
-def _has_plane() -> bool:
-    return bool(st.session_state["distance"] == "euclidean")
-
-
-def _in_plane() -> bool:
-    return _has_plane() and st.session_state["space"] == "plane"
-
-
-def _draw(screen: Screen, colours: Palette) -> None:
+def _draw(screen: Screen, colours: Palette, choice: _Choice) -> None:
     follow("trust")
-    measure = st.session_state["measure"]
-    if _in_plane() and screen.projection != "PCA" and not tell_progress(screen):
-        st.rerun()
+    measure = choice.measure
+    if choice.of_layouts(screen):
+        if not show_progress(screen):
+            st.rerun()
+        values = np.full(screen.atlas.shape[:2], np.nan)
+        for head, layout in finished_layouts(screen).items():
+            values[head] = getattr(layout.faithfulness, measure)
+    else:
+        values = getattr(choice.figures(screen), measure)
     share = measure != "correlation"
     left, right = st.columns(2, gap="medium")
     with left:
         show_head_map(
-            _values(screen, measure),
+            values,
             MEASURES[measure],
             colours,
             key="atlas_trust",
@@ -90,147 +113,124 @@ def _draw(screen: Screen, colours: Palette) -> None:
             reverse=not share,
         )
     with right:
-        st.dataframe(_means(screen.atlas, measure), key="atlas_trust_table")
-        st.markdown(_verdict(screen.atlas))
-    st.caption(_caption(screen, measure))
+        st.dataframe(mean_table(screen.atlas, measure), key="atlas_trust_table")
+        st.markdown(verdict(screen.atlas))
+    st.caption(_caption(screen, choice))
 
 
-def _values(screen: Screen, measure: str) -> Floats:
-    """The measure of every head, (layer, head); not a number where a layout is yet to come."""
-    atlas = screen.atlas
-    if not _in_plane():
-        metric = cast("Metric", st.session_state["distance"])
-        return np.asarray(getattr(atlas.full[metric][screen.stage], measure))
-    if screen.projection == "PCA":
-        return np.asarray(getattr(atlas.faithfulness[screen.stage], measure))
-    values = np.full(atlas.shape[:2], np.nan)
-    for layer, head in np.ndindex(*values.shape):
-        key = (screen.projection, screen.stage, layer, head, 2, TOKENS_OF_ALL)
-        if key in screen.shelf.layouts:
-            values[layer, head] = getattr(screen.shelf.layouts[key].kept, measure)
-    return values
-
-
-def _means(atlas: Atlas, measure: str = "correlation") -> pd.DataFrame:
-    """Means over heads of what is kept, a row a stage and a column a picture."""
-    kept = {
+def mean_table(atlas: Atlas, measure: str) -> pd.DataFrame:
+    """Means over heads, a row per stage and a column per picture."""
+    pictures = {
         "PCA plane": atlas.faithfulness,
         "full space": atlas.full["euclidean"],
         "full, cosine": atlas.full["cosine"],
     }
     rows: dict[str, list[float]] = {
-        stage: [_mean(getattr(each[stage], measure)) for each in kept.values()] for stage in STAGES
+        stage: [_mean(getattr(each[stage], measure)) for each in pictures.values()]
+        for stage in STAGES
     }
-    guessed = 0.0 if measure == "correlation" else _mean(getattr(atlas.measured, measure))
-    rows["uniform baseline"] = [guessed] * len(kept)
-    return pd.DataFrame.from_dict(rows, orient="index", columns=list(kept))
+    baseline = 0.0 if measure == "correlation" else _mean(getattr(atlas.measured, measure))
+    return pd.DataFrame.from_dict(
+        {**rows, "uniform baseline": [baseline] * len(pictures)},
+        orient="index",
+        columns=list(pictures),
+    )
 
 
-def _verdict(atlas: Atlas) -> str:
+def verdict(atlas: Atlas) -> str:
     """Whether normalization helps the plane, and which distance keeps more (Markdown)."""
-    raw, moved = atlas.faithfulness["raw"], atlas.faithfulness["normalized"]
-    known = np.isfinite(raw.correlation) & np.isfinite(moved.correlation)
-    total = int(known.sum())
+    raw, normalized = atlas.faithfulness["raw"], atlas.faithfulness["normalized"]
+    defined = np.isfinite(raw.correlation) & np.isfinite(normalized.correlation)
+    total = int(defined.sum())
     if not total:
         return "No head has a correlation on this corpus."
-    better = int((moved.correlation[known] < raw.correlation[known]).sum())
-    by_key = int((moved.top1[known] > raw.top1[known]).sum())
-    worse = (
+    by_r = int((normalized.correlation[defined] < raw.correlation[defined]).sum())
+    by_key = int((normalized.top1[defined] > raw.top1[defined]).sum())
+    cost = (
         " In most heads it brings the clouds together and **costs** faithfulness."
-        if better * 2 < total and by_key * 2 < total
+        if max(by_r, by_key) * 2 < total
         else ""
     )
     return (
-        f"In the plane, normalization brings distance nearer to attention in **{better} of"
-        f" {total}** heads by correlation, and in **{by_key}** by nearest key.{worse} Nearest key:"
-        f" {_percent(raw.top1)} of the queries raw, {_percent(moved.top1)} normalized; a"
-        f" uniform guess {_percent(atlas.measured.top1)}.\n\n{_distances(atlas)}"
+        f"In the plane, normalization brings distance closer to attention in **{by_r} of"
+        f" {total}** heads by correlation, and in **{by_key}** by nearest key.{cost} Nearest key:"
+        f" {_percent(raw.top1)} of the queries raw, {_percent(normalized.top1)} normalized;"
+        f" {_percent(atlas.measured.top1)} by the uniform baseline.\n\n{_better_distance(atlas)}"
     )
 
 
-def _distances(atlas: Atlas) -> str:
+def _better_distance(atlas: Atlas) -> str:
     """Cosine and Euclidean distance side by side, after translation."""
     cosine, euclidean = (atlas.full[name]["translated"] for name in ("cosine", "euclidean"))
-    if not np.isfinite(cosine.correlation).any() or not np.isfinite(euclidean.correlation).any():
+    r = _mean(cosine.correlation), _mean(euclidean.correlation)
+    if not np.isfinite(r).all():
         return ""
-    by_r = _mean(cosine.correlation) < _mean(euclidean.correlation)
-    by_key = _mean(cosine.top1) > _mean(euclidean.top1)
-    numbers = (
-        f"r = {number(_mean(cosine.correlation))} with cosine,"
-        f" {number(_mean(euclidean.correlation))} with Euclidean distance; nearest key"
-        f" {_percent(cosine.top1)} and {_percent(euclidean.top1)}"
+    by_r, by_key = r[0] < r[1], _mean(cosine.top1) > _mean(euclidean.top1)
+    names = ("cosine", "Euclidean") if by_r else ("Euclidean", "cosine")
+    answer = (
+        f"**{names[0]} distance keeps more**"
+        if by_r == by_key
+        else f"**{names[0]} distance keeps more by correlation, {names[1]} distance more by nearest"
+        " key**"
     )
-    if by_r != by_key:
-        names = ("cosine", "Euclidean") if by_r else ("Euclidean", "cosine")
-        return (
-            f"After translation **{names[0]} distance keeps more by correlation, {names[1]}"
-            f" distance more by nearest key**, in full space: {numbers}."
-        )
-    more = "cosine" if by_r else "Euclidean"
-    return f"After translation **{more} distance keeps more**, in full space: {numbers}."
+    return (
+        f"After translation {answer}, in full space: r = {number(r[0])} with cosine,"
+        f" {number(r[1])} with Euclidean distance; nearest key {_percent(cosine.top1)} and"
+        f" {_percent(euclidean.top1)}."
+    )
 
 
-def _caption(screen: Screen, measure: str) -> str:
-    """How to read the map, and on what it was measured."""
-    picture = f"{screen.projection} in the plane" if _in_plane() else "distances in full space"
+def _caption(screen: Screen, choice: _Choice) -> str:
+    """How to read the map, and what it was measured on."""
+    picture = f"{screen.projection} in the plane" if choice.in_plane else "distances in full space"
     reading = (
-        f"Correlation: of {DISTANCES[st.session_state['distance']]} distance with the scores, both"
-        " less the mean of their row, which softmax cannot see; −1 would mean that near is attended"
-        " to."
-        if measure == "correlation"
+        f"Correlation of {DISTANCES[choice.distance]} distance with the scores, both minus their"
+        " row's mean, which softmax ignores; −1 would mean that near keys are the attended ones."
+        if choice.measure == "correlation"
         else "How often the keys that a query attends to most are also its nearest among the keys"
         " of its sentence."
     )
     return (
-        f"The map is of {picture} ({screen.stage}: {STAGE_WORDS[screen.stage]}). {reading}"
-        f" {_evidence(screen, measure)} Click a square for the head."
+        f"The map shows {picture} ({screen.stage}: {STAGES[screen.stage]}). {reading}"
+        f" {_evidence(screen, choice)} Click a square for the head."
     )
 
 
-def _evidence(screen: Screen, measure: str) -> str:
+def _evidence(screen: Screen, choice: _Choice) -> str:
     """Pairs, sentences and sampling error of what the map shows."""
     atlas, measured = screen.atlas, screen.atlas.measured
-    if _in_plane() and screen.projection != "PCA":
+    if choice.of_layouts(screen):
         return (
-            f"{screen.projection} is measured on the {TOKENS_OF_ALL} tokens it is laid out from; a"
-            " cross marks a head that is yet to come. The table is of the components."
+            f"{screen.projection} is measured on the {EVERY_HEAD_TOKENS} tokens it is laid out"
+            " from; a cross marks a head that is not done yet. The table is of the components."
         )
-    fewest, most = int(measured.pairs.min()), int(measured.pairs.max())
-    pairs = f"{most:,}" if fewest == most else f"{fewest:,} to {most:,}"
-    on = (
-        f"Plane and full space are measured on the same {pairs} permitted pairs a head, of"
+    low, high = int(measured.pairs.min()), int(measured.pairs.max())
+    pairs = f"{high:,}" if low == high else f"{low:,} to {high:,}"
+    sample = (
+        f"Plane and full space are measured on the same {pairs} permitted pairs per head, of"
         f" {measured.tokens:,} of {len(atlas.tokens):,} tokens in {measured.sentences:,} sentences;"
         " queries with a single permitted key are left out."
     )
-    if measure != "correlation":
-        return on
-    return f"{on} {_pooled(_shown(screen))}"
-
-
-def _shown(screen: Screen) -> ModelFaithfulness:
-    if _in_plane():
-        return screen.atlas.faithfulness[screen.stage]
-    return screen.atlas.full[cast("Metric", st.session_state["distance"])][screen.stage]
-
-
-def _pooled(kept: ModelFaithfulness) -> str:
-    reach = (kept.high - kept.low) / 2
-    reach = reach[np.isfinite(reach)]
+    if choice.measure != "correlation":
+        return sample
+    figures = choice.figures(screen)
+    half_widths = (figures.high - figures.low) / 2
     error = (
-        f"; half the 95% interval of a head is {number(float(np.median(reach)))} (median; jackknife"
-        " over sentences)"
-        if reach.size
+        f"; half the 95% interval of a head is {number(float(np.nanmedian(half_widths)))} (median;"
+        " jackknife over sentences)"
+        if np.isfinite(half_widths).any()
         else ""
     )
     return (
-        f"All sentences are pooled: mean over heads {number(_mean(kept.correlation))}; each"
-        f" sentence alone and then averaged, {number(_mean(kept.per_sentence))}{error}."
+        f"{sample} All sentences are pooled: the mean over heads is"
+        f" {number(_mean(figures.correlation))}; each sentence alone and then averaged,"
+        f" {number(_mean(figures.per_sentence))}{error}."
     )
 
 
 def _mean(values: Floats) -> float:
-    known = values[np.isfinite(values)]
-    return round(float(known.mean()), 3) if known.size else float("nan")
+    finite = values[np.isfinite(values)]
+    return round(float(finite.mean()), 3) if finite.size else float("nan")
 
 
 def _percent(values: Floats) -> str:

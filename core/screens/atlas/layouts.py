@@ -10,138 +10,172 @@ from typing import TYPE_CHECKING
 import numpy as np
 import streamlit as st
 
-from core.analysis.atlas.layouts import TOKENS_ALONE, TOKENS_OF_ALL, Layout, lay_out_head
+from core.analysis.atlas.layouts import (
+    EVERY_HEAD_TOKENS,
+    ONE_HEAD_TOKENS,
+    Layout,
+    lay_out_head,
+)
 from core.analysis.projections.error import ProjectionError
 from core.screens.atlas.shelf import AtlasShelf, LayoutJob
+from core.ui.messages import escape
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.typing import NDArray
 
     from core.analysis.atlas import Atlas
-    from core.analysis.projections.joint_embedding import Projection
     from core.analysis.query_key.clouds import Stage
     from core.model.trace import Array
+    from core.screens.atlas.screen import Screen
 
-PROJECTIONS: tuple[Projection, ...] = ("PCA", "UMAP", "t-SNE")
-STAGES: dict[Stage, str] = {"raw": "raw", "translated": "translated", "normalized": "normalized"}
 TILE_TOKENS = 1_500  # drawn in each tile of the matrix; the single view draws all
 MAX_MATCHES = 500  # of a search, added to them
-_FORGOTTEN_SECONDS = 20  # after which nobody looks at the page any more
+LOOK_EVERY = 2.5  # seconds between two looks at the background's progress
+_FORGOTTEN_SECONDS = 20  # after which nobody is looking at the page any more
 _SEED = 0
+_WAITING = "_atlas_waiting"
 _turn = threading.Lock()
 _log = logging.getLogger(__name__)
 
 
-def ensure_job(
-    shelf: AtlasShelf, atlas: Atlas, projection: Projection, stage: Stage, first: tuple[int, int]
-) -> LayoutJob:
-    """The thread that lays out all heads this way, started if it is not there; `first` goes first.
+def ensure_job(screen: Screen) -> LayoutJob:
+    """The thread that lays out all heads as on screen, started if need be, that head first.
 
-    It stops when nobody has looked for a while, and goes on from there when somebody does; so it
-    does after an error.
+    It stops when nobody has looked for a while, and resumes when somebody does, also after an
+    error.
     """
-    job = shelf.jobs.get((projection, stage))
+    shelf, now = screen.shelf, time.monotonic()
+    job = shelf.jobs.get((screen.projection, screen.stage))
     if job is not None:
-        left = time.monotonic() - job.touched > _FORGOTTEN_SECONDS
-        job.touched = time.monotonic()
-        if not job.stop.is_set() and not (job.error and left):
+        forgotten = now - job.touched > _FORGOTTEN_SECONDS
+        job.touched = now
+        if not job.stop.is_set() and not (job.error and forgotten):
             return job
-    layers, heads, _ = atlas.shape
-    job = LayoutJob(projection, stage, layers * heads, time.monotonic())
-    shelf.jobs[projection, stage] = job
-    threading.Thread(target=_lay_out_all, args=(shelf, atlas, job, first), daemon=True).start()
+    layers, heads, _ = screen.atlas.shape
+    job = LayoutJob(screen.projection, screen.stage, layers * heads, now)
+    shelf.jobs[screen.projection, screen.stage] = job
+    first = (screen.layer, screen.head)
+    arguments = (shelf, screen.atlas, job, first)
+    threading.Thread(target=_lay_out_all, args=arguments, daemon=True).start()
     return job
-
-
-def forget_failed(shelf: AtlasShelf, projection: Projection, stage: Stage) -> None:
-    """After an error, let the next look start again; what was laid out is kept."""
-    job = shelf.jobs.get((projection, stage))
-    if job is not None and job.error:
-        job.stop.set()
 
 
 def _lay_out_all(shelf: AtlasShelf, atlas: Atlas, job: LayoutJob, first: tuple[int, int]) -> None:
     layers, heads, _ = atlas.shape
-    order = sorted(np.ndindex(layers, heads), key=lambda at: at != first)
-    for layer, head in order:
+    for layer, head in sorted(np.ndindex(layers, heads), key=lambda each: each != first):
         if time.monotonic() - job.touched > _FORGOTTEN_SECONDS:
             job.stop.set()
         if job.stop.is_set():
             return
-        key = (job.projection, job.stage, layer, head, 2, TOKENS_OF_ALL)
+        key = _key(job.projection, job.stage, layer, head)
         try:
-            with _turn:  # of several jobs each gets a head in turn
+            with _turn:  # jobs take turns, head by head
                 if key not in shelf.layouts:
                     shelf.layouts[key] = lay_out_head(
-                        atlas, layer, head, job.stage, job.projection, most=TOKENS_OF_ALL
+                        atlas, layer, head, job.stage, job.projection, max_tokens=EVERY_HEAD_TOKENS
                     )
         except ProjectionError as error:
             job.error = str(error)
             return
-        except Exception:  # noqa: BLE001 - a thread that ends in silence would look at work for ever
+        except Exception:  # noqa: BLE001 - a thread that died silently would look busy for ever
             _log.exception("%s of a head failed", job.projection)
             job.error = f"{job.projection} of L{layer + 1} H{head + 1} failed."
             return
         job.done += 1
 
 
-def layout_alone(
-    shelf: AtlasShelf,
-    atlas: Atlas,
-    at: tuple[int, int],
-    stage: Stage,
-    projection: Projection,
-    dimensions: int,
-) -> Layout:
-    """One head with as many tokens as time allows, from the shelf or laid out now.
+def show_progress(screen: Screen) -> bool:
+    """How far the background is; False once, when it has just finished or failed."""
+    job = ensure_job(screen)
+    slot = st.container()  # always there, so that nothing below moves and is redrawn when it ends
+    if job.error:
+        with slot:
+            show_failed(job.error, job.stop.set)
+    elif job.running:
+        slot.progress(
+            job.done / job.total,
+            text=f"{job.projection}: {job.done} of {job.total} heads; the others follow in the"
+            " background while this page is open",
+        )
+        st.session_state[_WAITING] = True
+        return True
+    return not st.session_state.pop(_WAITING, False)
+
+
+def show_failed(error: str, on_retry: Callable[[], None] | None = None) -> None:
+    """Why a projection failed, and a button to try again."""
+    st.warning(escape(error))
+    st.button("Try again", key="projection_again", on_click=on_retry)
+
+
+def follow(part: str) -> None:
+    """Rerun the whole page when a click in a fragment has left `part`, as opening a head does."""
+    if st.session_state["part"] != part:
+        st.rerun()
+
+
+def layout_alone(screen: Screen, axes: int) -> Layout:
+    """The head on screen with as many tokens as time allows, from the shelf or laid out now.
 
     Raises
     ------
     ProjectionError
-        When UMAP or t-SNE fails; asked again, it tries again.
+        When UMAP or t-SNE fails; the next call tries again.
     """
-    key = (projection, stage, *at, dimensions, TOKENS_ALONE)
-    if key not in shelf.layouts:
-        name = f"L{at[0] + 1} H{at[1] + 1}"
-        with st.spinner(f"{projection} of {name}: about ten seconds for 2,500 tokens …"):
-            shelf.layouts[key] = lay_out_head(atlas, *at, stage, projection, dimensions)
-    return shelf.layouts[key]
+    layouts, projection, stage = screen.shelf.layouts, screen.projection, screen.stage
+    key = (projection, stage, screen.layer, screen.head, axes, ONE_HEAD_TOKENS)
+    if key not in layouts:
+        with st.spinner(f"{projection} of {screen.name}: about ten seconds for 2,500 tokens …"):
+            layouts[key] = lay_out_head(
+                screen.atlas, screen.layer, screen.head, stage, projection, axes
+            )
+    return layouts[key]
 
 
 def tile_tokens(atlas: Atlas, matches: NDArray[np.bool_] | None) -> NDArray[np.intp]:
-    """The tokens that each tile draws: a random sample (fixed seed), and what was found."""
+    """The tokens that each tile draws: a random sample (fixed seed) plus the matches."""
     size = len(atlas.tokens)
     generator = np.random.default_rng(_SEED)
-    chosen = generator.permutation(size)[:TILE_TOKENS]
+    sample = generator.permutation(size)[:TILE_TOKENS]
     if matches is not None and size > TILE_TOKENS:
-        found = np.flatnonzero(matches)
-        if found.size > MAX_MATCHES:
-            found = generator.choice(found, MAX_MATCHES, replace=False)
-        chosen = np.union1d(chosen, found)
-    return np.sort(chosen)
+        matching = np.flatnonzero(matches)
+        if matching.size > MAX_MATCHES:
+            matching = generator.choice(matching, MAX_MATCHES, replace=False)
+        sample = np.union1d(sample, matching)
+    return np.sort(sample)
 
 
-def tile_points(atlas: Atlas, stage: Stage, chosen: NDArray[np.intp], dimensions: int = 2) -> Array:
-    """The first components of those tokens, (layer * head, 2 token, dimensions)."""
-    both = np.concatenate([chosen, chosen + len(atlas.tokens)])
-    points = atlas.points[stage][:, :, both, :dimensions]
-    return np.ascontiguousarray(points.reshape(-1, both.size, dimensions))
+def tile_points(atlas: Atlas, stage: Stage, tokens: NDArray[np.intp], axes: int = 2) -> Array:
+    """The first components of those tokens, (layer * head, 2 token, axes)."""
+    both = np.concatenate([tokens, tokens + len(atlas.tokens)])
+    points = atlas.points[stage][:, :, both, :axes]
+    return np.ascontiguousarray(points.reshape(-1, both.size, axes))
 
 
-def laid_out_tiles(
-    shelf: AtlasShelf, atlas: Atlas, projection: Projection, stage: Stage
-) -> tuple[NDArray[np.intp], Array]:
-    """The tokens of the layouts and their points (layer * head, 2 token, 2), not a number yet."""
-    layers, heads, _ = atlas.shape
-    found = {
-        at: shelf.layouts[key]
-        for at in np.ndindex(layers, heads)
-        if (key := (projection, stage, at[0], at[1], 2, TOKENS_OF_ALL)) in shelf.layouts
+def finished_layouts(screen: Screen) -> dict[tuple[int, int], Layout]:
+    """The heads laid out so far by the background's job on screen, by layer and head."""
+    layouts = screen.shelf.layouts
+    keys = {
+        head: _key(screen.projection, screen.stage, *head)
+        for head in np.ndindex(*screen.atlas.shape[:2])
     }
-    if not found:
+    return {head: layouts[key] for head, key in keys.items() if key in layouts}
+
+
+def laid_out_tiles(screen: Screen) -> tuple[NDArray[np.intp], Array]:
+    """Tokens of the finished layouts, and points (layer * head, 2 token, 2), NaN for the rest."""
+    layers, heads, _ = screen.atlas.shape
+    layouts = finished_layouts(screen)
+    if not layouts:
         return np.zeros(0, dtype=np.intp), np.zeros((layers * heads, 0, 2), dtype=np.float32)
-    tokens = next(iter(found.values())).tokens
+    tokens = next(iter(layouts.values())).tokens
     points = np.full((layers * heads, 2 * tokens.size, 2), np.nan, dtype=np.float32)
-    for (layer, head), layout in found.items():
+    for (layer, head), layout in layouts.items():
         points[layer * heads + head] = layout.points
     return tokens, points
+
+
+def _key(projection: str, stage: str, layer: int, head: int) -> tuple[str, str, int, int, int, int]:
+    return projection, stage, layer, head, 2, EVERY_HEAD_TOKENS

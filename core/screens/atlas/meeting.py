@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 from itertools import chain
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from weakref import ref
 
 import numpy as np
@@ -13,22 +13,23 @@ import streamlit as st
 
 from core.analysis.atlas import SearchError
 from core.analysis.atlas.meeting import MAX_SENTENCES, Meeting, common_sentences, meet_words
-from core.analysis.atlas.search import MAX_QUERY, phrase_places
+from core.analysis.atlas.search import MAX_QUERY, phrase_positions
 from core.model import ModelError, trace_by_length
-from core.screens.atlas.rerun import model_of, reads_alike
+from core.screens.atlas.rerun import model_of, same_tokens
 from core.screens.atlas.screen import open_head
-from core.screens.atlas.wording import number
+from core.screens.atlas.wording import head_name, number
 from core.ui import cache, controls
 from core.ui.head_maps import show_head_map
 from core.ui.messages import escape, quote, show_model_error
 
 if TYPE_CHECKING:
-    from core.analysis.atlas.meeting import Places
+    from core.analysis.atlas import Atlas
     from core.figures.palette import Palette
+    from core.model import LoadedModel
     from core.screens.atlas.screen import Screen
 
 DEFAULT_WORDS = ("was", "it")
-_KEPT = "_atlas_meeting"
+_CACHED = "_atlas_meeting"
 _LISTED, _EXAMPLES = 8, 5
 
 
@@ -41,20 +42,20 @@ def show_meeting(screen: Screen, colours: Palette) -> None:
     if first.casefold() == second.casefold():
         st.info("Type two different words.")
         return
-    meeting = _measured(screen, first, second)
+    meeting = _meeting(screen, first, second)
     if meeting is None:
         return
     mean = meeting.mean
     if not np.isfinite(mean).any():
         st.info(
-            f"In a causal model no token attends to a later one, and {quote(first)} never stands"
+            f"In a causal model no token attends to a later one, and {quote(first)} never comes"
             f" after {quote(second)}. Swap the words."
         )
         return
+    baseline = float(np.nanmean(meeting.uniform_baseline))
     st.markdown(
         f"From {quote(first)} to {quote(second)}, over **{len(meeting.sentences)}** sentences that"
-        f" have both. If every key got the same it would be"
-        f" {number(float(np.nanmean(meeting.mean_even)))}."
+        f" have both. If every key got equal attention, it would be {number(baseline)}."
     )
     left, right = st.columns([3, 2], gap="medium")
     with left:
@@ -68,7 +69,7 @@ def show_meeting(screen: Screen, colours: Palette) -> None:
         )
         st.caption(
             "Mean over the sentences of the attention from the first word's tokens (mean) to the"
-            " second's (sum). Click a square to read that head's sentences."
+            " second's (sum). Click a square for that head's sentences."
         )
     with right:
         st.dataframe(_strongest(meeting), key="atlas_meeting_table", hide_index=True)
@@ -92,67 +93,67 @@ def _swap() -> None:
     state["first"], state["second"] = state["second"], state["first"]
 
 
-def _measured(screen: Screen, first: str, second: str) -> Meeting | None:
-    """From the session or measured now; None, with a message, where it cannot be."""
-    atlas = screen.atlas
-    of = (ref(atlas), first, second)
-    kept = st.session_state.get(_KEPT)
-    if kept is not None and kept[0] == of:
-        found: Meeting = kept[1]
-        return found
+def _meeting(screen: Screen, first: str, second: str) -> Meeting | None:
+    """From the session or measured now; None, with a message, where that is not possible."""
+    question = (ref(screen.atlas), first, second)
+    cached = st.session_state.get(_CACHED)
+    if cached is None or cached[0] != question:
+        meeting = _measured(screen.atlas, first, second)
+        if meeting is None:
+            return None
+        cached = st.session_state[_CACHED] = question, meeting
+    result: Meeting = cached[1]
+    return result
+
+
+def _measured(atlas: Atlas, first: str, second: str) -> Meeting | None:
     try:
-        one, other = phrase_places(atlas, first), phrase_places(atlas, second)
+        places = [phrase_positions(atlas, word) for word in (first, second)]
     except SearchError as error:
         st.warning(escape(str(error)))
         return None
-    for word, places in ((first, one), (second, other)):
-        if not places:
+    for word, positions in zip((first, second), places, strict=True):
+        if not positions:
             st.info(f"{quote(word)} is not in this corpus.")
             return None
-    both = common_sentences(one, other)
-    if not both:
+    sentences = common_sentences(*places)
+    if not sentences:
         st.info(f"No sentence of this corpus has both {quote(first)} and {quote(second)}.")
         return None
-    meeting = _run(screen, both, one, other)
-    if meeting is not None:
-        st.session_state[_KEPT] = of, meeting
-    return meeting
-
-
-def _run(screen: Screen, both: list[int], one: Places, other: Places) -> Meeting | None:
-    atlas = screen.atlas
     model = model_of(atlas)
-    if model is None:
-        return None
-    texts = [atlas.sentences[i] for i in both]
+    return None if model is None else _run(model, atlas, sentences, places)
+
+
+def _run(
+    model: LoadedModel, atlas: Atlas, sentences: list[int], places: list[dict[int, Any]]
+) -> Meeting | None:
+    texts = [atlas.sentences[i] for i in sentences]
     try:
-        with st.spinner(f"Running {len(both)} sentences through the model …"):
+        with st.spinner(f"Running {len(sentences)} sentences through the model …"):
             traces = (
-                (both[i], trace)
+                (sentences[i], trace)
                 for i, trace in trace_by_length(model, texts, max_tokens=cache.MAX_TOKENS)
-                if reads_alike(atlas, both[i], trace)
+                if same_tokens(atlas, sentences[i], trace)
             )
-            start = next(traces, None)  # no more than a batch is in memory
+            start = next(traces, None)  # only one batch at a time is in memory
             if start is not None:
-                return meet_words(chain([start], traces), one, other)
+                return meet_words(chain([start], traces), *places)
     except ModelError as error:
         show_model_error(error)
         return None
-    st.warning("The model splits these sentences into other tokens than this atlas has.")
+    st.warning("The model now splits these sentences into different tokens than this atlas.")
     return None
 
 
 def _strongest(meeting: Meeting) -> pd.DataFrame:
-    mean, even = meeting.mean, meeting.mean_even
-    heads = mean.shape[1]
-    order = [
-        i for i in np.argsort(-np.nan_to_num(mean, nan=-1), axis=None) if np.isfinite(mean.flat[i])
-    ]
+    mean, ratios = meeting.mean, meeting.mean / meeting.uniform_baseline
+    order = np.argsort(-np.nan_to_num(mean, nan=-1), axis=None)
+    order = order[np.isfinite(mean.flat[order])][:_LISTED]
     return pd.DataFrame(
         {
-            "head": [f"L{i // heads + 1} H{i % heads + 1}" for i in order[:_LISTED]],
-            "attention": [round(float(mean.flat[i]), 3) for i in order[:_LISTED]],
-            "× even": [round(float(mean.flat[i] / even.flat[i]), 1) for i in order[:_LISTED]],
+            "head": [head_name(int(i), mean.shape[1]) for i in order],
+            "attention": [round(float(weight), 3) for weight in mean.flat[order]],
+            "× even": [round(float(ratio), 1) for ratio in ratios.flat[order]],
         }
     )
 
@@ -160,12 +161,10 @@ def _strongest(meeting: Meeting) -> pd.DataFrame:
 def _show_examples(screen: Screen, meeting: Meeting, first: str, second: str) -> None:
     best = meeting.best_sentences(screen.layer, screen.head, _EXAMPLES)
     st.markdown(f"**{screen.name}** attends from {quote(first)} to {quote(second)} most here:")
-    table = pd.DataFrame(
-        {
-            "attention": [round(weight, 3) for _, weight in best],
-            "sentence": [screen.atlas.sentences[sentence] for sentence, _ in best],
-        }
-    )
-    st.dataframe(table, key="atlas_examples", hide_index=True)
+    table = {
+        "attention": [round(weight, 3) for _, weight in best],
+        "sentence": [screen.atlas.sentences[sentence] for sentence, _ in best],
+    }
+    st.dataframe(pd.DataFrame(table), key="atlas_examples", hide_index=True)
     if len(meeting.sentences) == MAX_SENTENCES:
-        st.caption(f"More than {MAX_SENTENCES} sentences have both; so many were measured.")
+        st.caption(f"More than {MAX_SENTENCES} sentences have both; this many were measured.")

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def model_of(atlas: Atlas) -> LoadedModel | None:
-    """The model, or None with a message: a saved atlas names whatever its writer liked."""
+    """The model, or None with a message: a saved atlas may name anything."""
     try:
         model = cache.model(resolve(atlas.model))
     except NotOfferedError:
@@ -31,15 +31,16 @@ def model_of(atlas: Atlas) -> LoadedModel | None:
         st.caption("Attention between tokens needs the model of this atlas:")
         show_model_error(error)
         return None
-    if (model.layers, model.heads) != atlas.shape[:2]:
+    layers, heads = atlas.shape[:2]
+    if (model.layers, model.heads) != (layers, heads):
         st.warning(
-            f"{quote(atlas.model)} has {model.layers} × {model.heads} heads here and"
-            f" {atlas.shape[0]} × {atlas.shape[1]} in this atlas: it is another model by now."
+            f"{quote(atlas.model)} has {model.layers} × {model.heads} heads here and {layers} ×"
+            f" {heads} in this atlas: the model has changed since."
         )
         return None
     return model
 
 
-def reads_alike(atlas: Atlas, sentence: int, trace: Trace) -> bool:
-    """Whether the model splits a sentence into as many tokens as the atlas has of it."""
+def same_tokens(atlas: Atlas, sentence: int, trace: Trace) -> bool:
+    """Whether the model splits a sentence into as many tokens as the atlas has for it."""
     return len(trace.tokens) == len(atlas.tokens.of_sentence(sentence))

@@ -1,4 +1,4 @@
-"""Where the atlases of all visitors stand, what was read of their files, and what either cost."""
+"""The atlases of all visitors, what was read of their files, and the pace of each model."""
 
 from __future__ import annotations
 
@@ -21,21 +21,20 @@ if TYPE_CHECKING:
     from core.analysis.query_key.clouds import Stage
     from core.model import Chosen
 
-_TOKEN_BYTES = 400  # of a gathered token beside its vectors: what people read of it
+_TOKEN_BYTES = 400  # of a gathered token beside its vectors: its texts
 # An atlas of 5,000 tokens of the bundled model takes 122 MB: 92 of vectors, 30 of points. So two of
-# the usual size stay, or six of 1,800 tokens, in a server that takes 0.65 GB without any and is
-# to stay under 1 GB. One that is larger than all may be has a place of its own.
+# the usual size fit, or six of 1,800 tokens, in a server that takes 0.65 GB without any and should
+# stay under 1 GB. One that is larger than all of them may be has a place of its own.
 ATLASES_BYTES = 300 * 10**6
 _ATLASES_SHARE = 1 / 3  # of the memory that is free when the first is made, where that is less
-# The texts of files and pasted lines: three of 20 MB, so that no click reads them again.
+# Texts of files and pasted lines: three of 20 MB, so that no click reads them again.
 CORPORA_BYTES = 60 * 10**6
-# Seconds that a token of a corpus takes, by model: one number each.
-_RATES_KEPT = 64
+_MAX_RATES = 64  # models whose seconds per token are remembered
 
 
 @dataclass(eq=False)
 class LayoutJob:
-    """All heads, one after the other; `touched` says when somebody last looked."""
+    """All heads, one after the other; `touched` is when somebody last looked."""
 
     projection: Projection
     stage: Stage
@@ -47,22 +46,22 @@ class LayoutJob:
 
     @property
     def running(self) -> bool:
-        """Whether more heads will come."""
+        """Whether more heads are coming."""
         return self.done < self.total and not self.error and not self.stop.is_set()
 
 
 @dataclass(eq=False)
 class AtlasShelf:
-    """A place for an atlas, which a page makes under its own bar, and for what is slow to draw.
+    """A place for an atlas while it is made and after, and for what is slow to draw.
 
     Attributes
     ----------
-    gathered, seconds : what was taken of the corpus so far, and how long that took; all visitors
-        who want the same atlas share it.
+    gathered, seconds : what was gathered so far, and how long that took; shared by all visitors who
+        want the same atlas.
     partial : the atlas of a part, after a Cancel.
     projecting : whether a thread is making the atlas of what was gathered.
-    plan : which texts it is of, once they were tokenized.
-    layouts : by projection, stage, layer, head, dimensions and most tokens.
+    plan : the texts it is made of, once they are tokenized.
+    layouts : by projection, stage, layer, head, dimensions and maximum of tokens.
     jobs : the threads that lay out all heads, by projection and stage.
     """
 
@@ -78,7 +77,7 @@ class AtlasShelf:
 
     @property
     def size(self) -> int:
-        """Bytes of all that stands on it."""
+        """Bytes of everything on it."""
         if self._measured[0] is not self.atlas:  # an atlas never changes, and is slow to measure
             self._measured = self.atlas, bytes_of(self.atlas)
         vectors = [*self.gathered.queries.values(), *self.gathered.kv_keys.values()]
@@ -91,20 +90,20 @@ class AtlasShelf:
         )
 
     def stop_jobs(self) -> None:
-        """Nobody will see what they lay out."""
+        """Stop laying out what nobody will see."""
         for job in list(self.jobs.values()):
             job.stop.set()
 
 
 @st.cache_resource(show_spinner=False)
 def atlas_shelves() -> SharedCache[AtlasShelf]:
-    """The atlases of this server: `ATLASES_BYTES` together, or what HEADSCOPE_ATLAS_MB says."""
+    """The atlases of this server, up to `ATLASES_BYTES` or HEADSCOPE_ATLAS_MB together."""
     given = setting("ATLAS_MB") or ""
     free = available_bytes()
-    most = ATLASES_BYTES if free is None else min(ATLASES_BYTES, int(free * _ATLASES_SHARE))
+    limit = ATLASES_BYTES if free is None else min(ATLASES_BYTES, int(free * _ATLASES_SHARE))
     if given.isdigit():
-        most = int(given) * 10**6
-    return SharedCache(most, lambda shelf: shelf.size, AtlasShelf.stop_jobs)
+        limit = int(given) * 10**6
+    return SharedCache(limit, lambda shelf: shelf.size, AtlasShelf.stop_jobs)
 
 
 def atlas_shelf(model_name: str, digest: str) -> AtlasShelf:
@@ -118,8 +117,8 @@ class CorpusPlace:
 
     Attributes
     ----------
-    table : the file as a table, or `error`: why it is none.
-    chosen : of which columns the corpus was made last, and that corpus.
+    table : the file as a table, or `error`: why it is not one.
+    chosen : the columns that the last corpus was made of, and that corpus.
     size : in bytes.
     """
 
@@ -131,7 +130,7 @@ class CorpusPlace:
 
 @st.cache_resource(show_spinner=False)
 def corpus_places() -> SharedCache[CorpusPlace]:
-    """What was read of files and pasted lines, of `CORPORA_BYTES` together, by their digest."""
+    """What was read of files and pasted lines, up to `CORPORA_BYTES` together, by digest."""
     return SharedCache(CORPORA_BYTES, lambda place: place.size)
 
 
@@ -141,14 +140,14 @@ def _rates() -> dict[str, float]:
 
 
 def known_rate(model_name: str) -> float | None:
-    """Seconds a token took in this server's last atlas of a model; None before the first."""
+    """Seconds per token in this server's last atlas of a model; None before the first."""
     return _rates().get(model_name)
 
 
 def remember_rate(model_name: str, seconds: float) -> None:
-    """How long a token took."""
+    """Remember the seconds per token of a model."""
     rates = _rates()
     rates.pop(model_name, None)
     rates[model_name] = seconds
-    for name in list(rates)[:-_RATES_KEPT]:
+    for name in list(rates)[:-_MAX_RATES]:
         rates.pop(name, None)

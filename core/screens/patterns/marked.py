@@ -56,7 +56,7 @@ def measured_pronouns(model_name: str) -> dict[str, MarkedSet]:
             gathered[index] = resolve(trace, marked[index][1])
 
         resolved: dict[int, Resolved] = walk_corpus(
-            NAME, model_name, texts, dict, take, which="the marked pronouns", leave=_leave
+            NAME, model_name, texts, dict, take, which="the marked pronouns", on_cancel=_leave
         )
         sets = {}
         for name, sentences in marked_sets().items():

@@ -141,23 +141,19 @@ def test_similar_weights_are_flagged_from_what_the_model_gives() -> None:
     assert anomaly_table(trace)["weight_similarity"].isna().all()
 
 
-def test_short_texts_are_no_sinks_since_uniform_attention_would_give_as_much() -> None:
-    weights = np.full((1, 1, 12, 12), 0.48 / 11, dtype=np.float32)
-    weights[..., 0] = 0.52
-    sink = trace_with_attention(weights)
-    assert attention_flags(anomaly_table(sink).iloc[0]) == {"first-token sink"}
-    # Left to right, the first rows leave no choice: the uniform baseline is 0.26.
-    table = anomaly_table(causal(sink))
-    assert table["first_attention"][0] > 0.5
-    size = 5
-    short = np.tri(size, dtype=np.float32)
-    short /= short.sum(axis=1, keepdims=True)
-    table = anomaly_table(causal(trace_with_attention(short[None, None])))
-    expected = sum(1 / (i + 1) for i in range(size)) / size
-    assert table["first_uniform"][0] == pytest.approx(expected)
-    assert table["first_attention"][0] == pytest.approx(expected, abs=1e-6)
-    assert table["entropy"][0] == pytest.approx(1, abs=1e-6)
-    assert attention_flags(table.iloc[0]) == set()
+@pytest.mark.parametrize(("share", "flags"), [(0.51, set()), (0.53, {"first-token sink"})])
+def test_a_sink_takes_twice_the_uniform_baseline(share: float, flags: set[str]) -> None:
+    """Left to right, 12 tokens: uniform attention already gives the first 0.26."""
+    size = 12
+    rest = (share * size - 1) / (size - 1)  # the first row has no choice
+    weights = np.tril(np.broadcast_to((1 - rest) / np.maximum(np.arange(size), 1), (size, size)).T)
+    weights[:, 0] = rest
+    weights[0, 0] = 1
+    trace = with_values(trace_with_attention(weights[None, None].astype(np.float32)), [1.0] * size)
+    row = anomaly_table(causal(trace)).iloc[0]
+    assert row["first_attention"] == pytest.approx(share, abs=1e-5)
+    assert row["first_uniform"] == pytest.approx(sum(1 / (i + 1) for i in range(size)) / size)
+    assert attention_flags(row) == flags
 
 
 def test_a_sink_and_the_low_entropy_that_it_makes_count_once() -> None:

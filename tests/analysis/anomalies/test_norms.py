@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -21,11 +22,9 @@ def test_norms_are_compared_by_mean_and_by_median() -> None:
     queries = np.array([[[[3, 4], [0, 5], [0, 20]]]], dtype=np.float32)  # 5, 5, 20
     keys = np.array([[[[1, 0], [0, 2.5], [0, 4]]]], dtype=np.float32)  # 1, 2.5, 4
     norms = norm_disparity(replace(trace, queries=queries, kv_keys=keys))
-    measured = (norms.query, norms.key, norms.difference, norms.log_ratio)
-    assert [each.item() for each in measured] == pytest.approx([10, 2.5, 7.5, 1])
-    # Centroids (1, 29 / 3) and (1 / 3, 6.5 / 3).
-    assert norms.apart.item() == pytest.approx(math.hypot(2 / 3, 7.5), rel=1e-6)
-    assert norms.apart_after.item() == pytest.approx(0, abs=1e-5)
+    distance = math.hypot(2 / 3, 7.5)  # of the centroids (1, 29 / 3) and (1 / 3, 6.5 / 3)
+    expected = [10, 2.5, 7.5, 1, distance, 0]
+    assert [each.item() for each in norms.values()] == pytest.approx(expected, abs=1e-5)
 
 
 def test_equal_clouds_cannot_be_told_apart_and_a_shift_does_not_help() -> None:
@@ -44,28 +43,29 @@ def test_a_cloud_inside_the_other_can_be_told_apart_after_translation() -> None:
     assert np.delete(shares.ravel(), 1 * 4 + 2).max() < 0.75
 
 
+def energy_distance(point: Array, cloud: Array) -> float:
+    """Mean distance to the cloud's points, less half their mean distance from each other."""
+    gaps = [np.linalg.norm(a - b) for a, b in itertools.permutations(cloud, 2)]
+    return float(np.linalg.norm(cloud - point, axis=1).mean() - np.mean(gaps) / 2)
+
+
 def test_separability_agrees_with_leaving_each_token_out_in_a_loop() -> None:
-    trace = random_trace(7, layers=1, heads=1, size=7, dim=3)
-    q, k = (x[0, 0].astype(np.float64) for x in (trace.queries, trace.keys))
-
-    def distance(points: Array, place: Array) -> float:
-        between = np.linalg.norm(points - place, axis=1).mean()
-        gaps = [
-            float(np.linalg.norm(a - b))
-            for i, a in enumerate(points)
-            for j, b in enumerate(points)
-            if i != j
-        ]
-        return float(between - np.mean(gaps) / 2)
-
-    recognised = 0
-    for i in range(7):
-        a, b = np.delete(q, i, axis=0), np.delete(k, i, axis=0)
-        shift = a.mean(axis=0) - b.mean(axis=0)
-        b = b + shift
-        recognised += distance(a, q[i]) < distance(b, q[i])
-        recognised += distance(b, k[i] + shift) < distance(a, k[i] + shift)
-    assert separability(trace)[0, 0] == pytest.approx(recognised / 14)
+    trace = random_trace(7, layers=1, heads=40, size=7, dim=3)
+    sizes = np.linspace(0.3, 1, 40, dtype=np.float32)  # keys are shorter than queries, or as long
+    trace = replace(trace, kv_keys=trace.kv_keys * sizes[:, None, None])
+    expected = []
+    for queries, keys in zip(trace.queries[0], trace.keys[0], strict=True):
+        recognised = 0
+        for i in range(7):
+            q, k = np.delete(queries, i, axis=0), np.delete(keys, i, axis=0)
+            shift = q.mean(axis=0) - k.mean(axis=0)
+            for point, own, other in (
+                (queries[i], q, k + shift),
+                (keys[i] + shift, k + shift, q),
+            ):
+                recognised += energy_distance(point, own) < energy_distance(point, other)
+        expected.append(recognised / 14)
+    np.testing.assert_allclose(separability(trace)[0], expected)
 
 
 def test_two_tokens_are_too_few_to_tell_clouds_apart() -> None:

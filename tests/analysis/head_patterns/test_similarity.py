@@ -52,7 +52,7 @@ def test_equal_heads_have_distance_0_and_heads_without_overlap_1() -> None:
 
 
 def test_a_plane_is_mapped_without_stress_in_a_fixed_position() -> None:
-    points = np.random.default_rng(4).normal(size=(20, 2))
+    points = np.random.default_rng(4).normal(size=(12, 2))
     distances = cdist(points, points)
     drawn = map_heads(distances)
     np.testing.assert_allclose(cdist(drawn.points, drawn.points), distances, atol=1e-3)

@@ -21,9 +21,7 @@ from core.analysis.related_words.words import (
     measure_vocabulary,
     related_words,
 )
-from core.model import load, trace_text
-from core.model.weights.embeddings import sample_embeddings, token_embeddings
-from tests.analysis.traces import causal, plain_tokens, random_weights, token, trace_with_attention
+from tests.analysis.traces import plain_tokens, random_weights, token, trace_with_attention
 
 NO_MEAN = Vocabulary(np.zeros(2), 0.5, 100)
 
@@ -100,32 +98,6 @@ def test_the_threshold_is_what_one_random_pair_in_a_thousand_exceeds() -> None:
         for a, b in itertools.combinations(centred, 2)
     ]
     assert np.mean(above) == pytest.approx(1 / 1000, abs=1e-4)
-
-
-def test_the_bundled_model_relates_leaves_to_foliage_and_books_to_novels() -> None:
-    model = load("bundled/minilm")
-    sample = sample_embeddings(model)
-    assert sample is not None
-    vocabulary = measure_vocabulary(sample)
-    assert vocabulary.threshold == pytest.approx(0.29, abs=0.01)  # as the page states it
-    trace = trace_text(
-        model,
-        "The leaves fall, and the doctor reads a book to a king at home.",
-        "The nurse took a novel from the queen, and colorful foliage from the bank.",
-    )
-    vectors = token_embeddings(model, trace)
-    assert vectors is not None
-    found = related_words(trace.tokens, vectors, vocabulary)
-    across = {
-        (trace.tokens[one].text, trace.tokens[other].text)
-        for one, other, _ in closest_pairs(trace.tokens, found, across=True)
-    }
-    assert across == {
-        ("leaves", "foliage"),
-        ("doctor", "nurse"),
-        ("book", "novel"),
-        ("king", "queen"),
-    }
 
 
 # ---- which heads --------------------------------------------------------------------------------
@@ -205,13 +177,6 @@ def test_only_the_other_sentence_counts_on_request() -> None:
     expected = (weights[..., 2, 5] + weights[..., 5, 2]) / 2
     np.testing.assert_allclose(found.scores, expected, atol=1e-6)
     assert found.pairs == 2
-
-
-def test_pairs_that_a_causal_model_forbids_do_not_count_here_either() -> None:
-    weights = np.tril(random_weights(6, 1, 1, 4)) + 1e-3 * np.tri(4)
-    weights = (weights / weights.sum(axis=-1, keepdims=True)).astype(np.float32)
-    found = related_heads(causal(trace_with_attention(weights)), words_of((0, 2), size=4))
-    assert found.scores[0, 0] == pytest.approx(weights[0, 0, 2, 0], abs=1e-6)
 
 
 def test_a_head_whose_mask_forbids_all_pairs_has_no_score() -> None:

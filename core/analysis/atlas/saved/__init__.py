@@ -1,1 +1,1 @@
-"""The file of a saved atlas: written, checked and opened."""
+"""The file of a saved atlas: writing, checking, opening."""

@@ -1,5 +1,5 @@
-"""What is raised where a file is no atlas."""
+"""The error of a file that is not an atlas."""
 
 
 class AtlasFileError(ValueError):
-    """A file is not an atlas that can be opened; the message says in a sentence what was found."""
+    """A file is not an atlas that can be opened; the message says why in a sentence."""

@@ -1,8 +1,8 @@
 """An atlas as one Parquet file: a tidy table that pandas and polars read, and a header in JSON.
 
-One row is a head's token, one row group is a head, so that a head can be read alone. The header
-stands in the file's key-value metadata, after the table: heads can be written one by one, and what
-is known of them all comes last. The same atlas gives the same bytes.
+A row is a token of a head, a row group is a head, so a head can be read alone. The header is in the
+file's key-value metadata, after the table: heads can be written one by one, and what is known about
+all of them comes last. The same atlas gives the same bytes.
 """
 
 from __future__ import annotations
@@ -41,19 +41,19 @@ __all__ = [
     "write_atlas",
 ]
 
-_NUMBERS_BYTES = 92  # of a row without its texts: 20 numbers, and up to 12 of places and names
-_HEADER_BYTES = 24  # for a token
+_NUMBERS_BYTES = 92  # of a row without its texts: 20 numbers, and up to 12 of indices
+_HEADER_BYTES = 24  # per token
 Target: TypeAlias = str | os.PathLike[str] | BinaryIO
 
 
 class AtlasWriter:
-    """Writes an atlas head by head, and its header last; to be used in a `with` statement.
+    """Writes an atlas head by head, then its header; for use in a `with` statement.
 
     Parameters
     ----------
     target : a path, or an open binary file.
     tokens : of the corpus.
-    labels : the reader's own, one a sentence, or none.
+    labels : the reader's own, one per sentence, or none.
     """
 
     def __init__(self, target: Target, tokens: CorpusTokens, labels: Sequence[str] = ()) -> None:
@@ -71,37 +71,36 @@ class AtlasWriter:
             write_page_checksum=True,
         )
 
-    def write_head(self, at: tuple[int, int], points: Mapping[Stage, Array], norms: Array) -> None:
+    def write_head(
+        self, head: tuple[int, int], points: Mapping[Stage, Array], norms: Array
+    ) -> None:
         """Add the next head, layer after layer.
 
         Parameters
         ----------
-        at : (layer, head), counted from 0.
-        points, norms : as an atlas has them, of this head: (2 token, 3) and (2 token,).
+        head : (layer, head), counted from 0.
+        points, norms : this head's, as in an atlas: (2 token, 3) and (2 token,).
 
         Raises
         ------
         AtlasFileError
-            When one of them is not a finite number.
+            When one of them is not finite.
         """
         import pyarrow as pa
 
         size = self._size
-        whole = [norms, *points.values()]
-        if not all(np.isfinite(each).all() for each in whole):
-            raise AtlasFileError(
-                f"L{at[0] + 1} H{at[1] + 1} has points that are no finite numbers."
-            )
+        if not all(np.isfinite(each).all() for each in (norms, *points.values())):
+            raise AtlasFileError(f"L{head[0] + 1} H{head[1] + 1} has points that are not finite.")
         floats: list[Array] = [norms[:size], norms[size:]]
         for stage in STAGES:
             both = points[stage]
             floats += [part[:, axis] for part in (both[:size], both[size:]) for axis in range(3)]
-        counted = [pa.array(np.full(size, number + 1, dtype=np.int16)) for number in at]
-        arrays = [*counted, *self._columns, *(pa.array(np.ascontiguousarray(x)) for x in floats)]
+        numbers = [pa.array(np.full(size, number + 1, dtype=np.int16)) for number in head]
+        arrays = [*numbers, *self._columns, *(pa.array(np.ascontiguousarray(x)) for x in floats)]
         self._writer.write_table(pa.table(arrays, schema=self._schema), row_group_size=size)
 
     def finish(self, atlas: Atlas) -> None:
-        """Add the header of the atlas; its points and norms are not looked at."""
+        """Add the header of the atlas; its points and norms are not used."""
         self._writer.add_key_value_metadata({KEY: encode_header(atlas)})
 
     def __enter__(self) -> Self:
@@ -119,12 +118,12 @@ class AtlasWriter:
 def write_atlas(atlas: Atlas, target: Target) -> None:
     """Write an atlas, without its vectors and masks, to a path or an open binary file.
 
-    A file that has this path already is replaced when all is written.
+    An existing file is replaced once everything is written.
 
     Raises
     ------
     AtlasFileError
-        When the atlas holds points that are no finite numbers, or its texts are too long.
+        When points are not finite, or the texts are too long.
     OSError
         When it cannot be written.
     """
@@ -136,15 +135,15 @@ def write_atlas(atlas: Atlas, target: Target) -> None:
 
 
 def max_file_bytes(atlas: Atlas) -> int:
-    """The size of the atlas's file, or somewhat more.
+    """An upper bound of the size of the atlas's file.
 
-    Every head's rows have the texts of the tokens, each different one once.
+    Every head's rows have the texts of the tokens, each distinct one once.
     """
     layers, heads, tokens = atlas.shape
     columns = (set(atlas.tokens.texts), set(atlas.tokens.displays), set(atlas.labels))
-    of_head = sum(_bytes_of(shortened(text)) for texts in columns for text in texts)
+    head_bytes = sum(_bytes_of(shortened(text)) for texts in columns for text in texts)
     header = sum(map(_bytes_of, (*atlas.sentences, *atlas.labels))) + _HEADER_BYTES * tokens
-    return layers * heads * (tokens * _NUMBERS_BYTES + of_head) + header
+    return layers * heads * (tokens * _NUMBERS_BYTES + head_bytes) + header
 
 
 def _bytes_of(text: str) -> int:
@@ -153,7 +152,7 @@ def _bytes_of(text: str) -> int:
 
 @contextmanager
 def whole_file(path: Path) -> Iterator[Path]:
-    """A path to write to, which becomes `path` when all is on the disk, and goes if it fails."""
+    """A path to write to, which becomes `path` once complete, and is removed on failure."""
     unfinished = path.with_name(path.name + ".writing")
     try:
         yield unfinished
@@ -167,8 +166,7 @@ def whole_file(path: Path) -> Iterator[Path]:
 def _write(atlas: Atlas, target: Target) -> None:
     layers, heads, _ = atlas.shape
     with AtlasWriter(target, atlas.tokens, atlas.labels) as writer:
-        for at in product(range(layers), range(heads)):
-            writer.write_head(
-                at, {stage: atlas.points[stage][at] for stage in STAGES}, atlas.norms[at]
-            )
+        for head in product(range(layers), range(heads)):
+            points = {stage: atlas.points[stage][head] for stage in STAGES}
+            writer.write_head(head, points, atlas.norms[head])
         writer.finish(atlas)

@@ -1,7 +1,7 @@
-"""What an atlas's file says of itself, as JSON: all that is not one value a head and token.
+"""The header of an atlas's file, as JSON: all that is not one value per head and token.
 
-Arrays are little-endian bytes in base64, packed by zlib where that is shorter. What is read is not
-trusted: nothing is unpacked to more than the sizes that the header itself leads to.
+Arrays are little-endian bytes in base64, packed with zlib where that is shorter. What is read is
+not trusted: nothing is unpacked beyond the size that the header's own shape implies.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from core.analysis.atlas.saved.header_checks import (
 from core.analysis.atlas.saved.header_faithfulness import (
     FORMAT,
     OLDEST_FORMAT,
-    Told,
+    StoredFaithfulness,
     expected_arrays,
     faithfulness_arrays,
     read_faithfulness,
@@ -53,19 +53,19 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
     Spec = dict[str, tuple[tuple[int, ...], str]]
 
-MOST_BYTES = 64 * 2**20  # of a header: the texts of a corpus and 20 bytes a token
-MOST_HEADS = 2048  # of all layers; the distances between more fill a header
-_MOST_POSITIONS = 32  # of the view by position, as core.analysis.atlas.gather has it
-# Bytes of a header's parts: what files have that were written before long texts were cut; for a
-# token the two texts and a gap of 200 characters, and 20 for its numbers; for a head its attention
-# by position and its figures; for two heads their distance.
+MAX_BYTES = 64 * 2**20  # of a header: the texts of a corpus and 20 bytes per token
+MAX_HEADS = 2048  # in all layers; the distances between more would fill a header
+_MAX_POSITIONS = 32  # in the view by position, as in core.analysis.atlas.gather
+# Bytes of a header's parts: a reserve for files written before long texts were cut; per token two
+# texts and a gap of 200 characters, and 20 for its numbers; per head its attention by position and
+# its figures; per two heads their distance.
 _SPARE_BYTES, _TOKEN_BYTES, _HEAD_BYTES, _PAIR_BYTES = 8 * 2**20, 2500, 16_384, 11
 Kind = TypeVar("Kind")
 
 
 @dataclass(frozen=True, eq=False)
 class Header:
-    """The fields of an atlas but its points, norms and the columns of its table."""
+    """The fields of an atlas except its points, norms and the columns of its table."""
 
     model: str
     causal: bool
@@ -75,7 +75,7 @@ class Header:
     word: Ints
     spans: Ints
     shares: dict[Stage, Floats]
-    faithfulness: Told
+    faithfulness: StoredFaithfulness
     distances: Distances
     positions: Positions
     settings: dict[str, str | int]
@@ -83,28 +83,28 @@ class Header:
 
 def corpus_hash(sentences: Sequence[str]) -> str:
     """SHA-256 of the sentences as a JSON list, in hexadecimal."""
-    hashed = hashlib.sha256(b"[")
-    for index, text in enumerate(sentences):  # one at a time: as ASCII they take six times as much
-        hashed.update((", " * bool(index) + json.dumps(text)).encode("ascii"))
-    hashed.update(b"]")
-    return hashed.hexdigest()
+    digest = hashlib.sha256(b"[")
+    for index, text in enumerate(sentences):  # one by one: ASCII takes six times the memory
+        digest.update((", " * bool(index) + json.dumps(text)).encode("ascii"))
+    digest.update(b"]")
+    return digest.hexdigest()
 
 
-def most_header_bytes(heads: int, tokens: int) -> int:
-    """That the header of an atlas of so many heads and tokens can take."""
+def max_header_bytes(heads: int, tokens: int) -> int:
+    """The most that the header of an atlas with this many heads and tokens can take."""
     needed = tokens * _TOKEN_BYTES + heads * _HEAD_BYTES + heads**2 * _PAIR_BYTES
-    return min(MOST_BYTES, _SPARE_BYTES + needed)
+    return min(MAX_BYTES, _SPARE_BYTES + needed)
 
 
 def encode_header(atlas: Atlas) -> bytes:
-    """The header of an atlas; its points and norms are not looked at.
+    """The header of an atlas; its points and norms are not used.
 
-    Labels, and what is long in sentences, are cut (see :mod:`core.analysis.atlas.saved.texts`).
+    Labels and long pieces of sentences are cut (see :mod:`core.analysis.atlas.saved.texts`).
 
     Raises
     ------
     AtlasFileError
-        When it is longer than a reader accepts.
+        When it is longer than readers accept.
     """
     layers, heads = atlas.scaling.c.shape
     sentences, spans = storable_sentences(atlas.sentences, atlas.tokens)
@@ -127,11 +127,11 @@ def encode_header(atlas: Atlas) -> bytes:
         },
     }
     raw = json.dumps(fields, ensure_ascii=False, allow_nan=False).encode()
-    most = most_header_bytes(layers * heads, len(atlas.tokens))
-    if len(raw) > most:
+    limit = max_header_bytes(layers * heads, len(atlas.tokens))
+    if len(raw) > limit:
         raise AtlasFileError(
             f"The corpus is too large for one atlas: its texts and marks take {len(raw) / 1e6:.0f}"
-            f" MB, and {most / 1e6:.0f} MB are the most."
+            f" MB; the limit is {limit / 1e6:.0f} MB."
         )
     return raw
 
@@ -139,24 +139,24 @@ def encode_header(atlas: Atlas) -> bytes:
 def decode_header(raw: bytes, max_rows: int, tokens: int) -> Header:
     """The header that :func:`encode_header` wrote.
 
-    `tokens` is how many the table has, which bounds how much its header may hold.
+    `tokens` is the number in the table, which limits what its header may hold.
 
     Raises
     ------
     AtlasFileError
-        When it is damaged, of another format, does not agree with itself, or tells of more than
-        `max_rows` rows (heads times tokens).
+        When it is damaged, of another format, contradicts itself, or describes more than `max_rows`
+        rows (heads times tokens).
     """
     fields = _parsed(raw, tokens)
     layers, heads, tokens = _shape(fields, max_rows)
     sentences, labels = (_strings(fields, name) for name in ("sentences", "labels"))
     if not 1 <= len(sentences) <= tokens or len(labels) not in {0, len(sentences)}:
         raise AtlasFileError(
-            f"The file does not agree with itself: {len(sentences):,} sentences,"
+            f"The file contradicts itself: {len(sentences):,} sentences,"
             f" {len(labels):,} labels and {tokens:,} tokens."
         )
     if _entry(fields, "corpus_sha256", str) != corpus_hash(sentences):
-        raise AtlasFileError("The sentences of the file are not those its checksum was made of.")
+        raise AtlasFileError("The sentences of the file do not match its checksum.")
     stored = _entry(fields, "arrays", dict)
     shown = _positions_shown(stored)
     arrays = {
@@ -183,7 +183,7 @@ def decode_header(raw: bytes, max_rows: int, tokens: int) -> Header:
 
 
 def _arrays(atlas: Atlas) -> dict[str, NDArray[np.generic]]:
-    """All but the spans, which are those of the texts as they are written."""
+    """All except the spans, which are those in the texts as written."""
     return {
         "word": atlas.tokens.word,
         "distances.sums": atlas.distances.sums,
@@ -225,21 +225,21 @@ def _unpacked(stored: object, name: str, shape: tuple[int, ...], kind: str) -> N
     if not isinstance(stored, dict):
         raise AtlasFileError(f"The file lacks “{name}”.")
     if stored.get("type") != kind or stored.get("shape") != list(shape):
-        raise AtlasFileError(f"“{name}” has not the shape and type that the file's sizes lead to.")
+        raise AtlasFileError(f"“{name}” has another shape or type than the file's sizes imply.")
     size = int(np.prod(shape)) * np.dtype(kind).itemsize
     try:
         key = "zlib" if "zlib" in stored else "bytes"
         raw = base64.b64decode(stored[key], validate=True)
-        if key == "zlib":  # one byte more than expected, to see whether there is more
+        if key == "zlib":  # one byte too many would show that there is more
             raw = zlib.decompressobj().decompress(raw, size + 1)
     except (KeyError, TypeError, ValueError, binascii.Error, zlib.error) as error:
         raise AtlasFileError(f"“{name}” is damaged ({type(error).__name__}).") from error
     if len(raw) != size:
-        raise AtlasFileError(f"“{name}” does not hold as many values as the file's sizes lead to.")
+        raise AtlasFileError(f"“{name}” does not have as many values as the file's sizes imply.")
     if kind == "|b1" and raw.strip(b"\0\1"):
-        raise AtlasFileError(f"“{name}” holds values that are neither true nor false.")
+        raise AtlasFileError(f"“{name}” has values that are neither true nor false.")
     array = np.frombuffer(raw, dtype=kind).reshape(shape)
-    return array.astype(array.dtype.newbyteorder("="))  # a copy that can be written to
+    return array.astype(array.dtype.newbyteorder("="))  # a writable copy
 
 
 def _parsed(raw: bytes, tokens: int) -> dict[str, Any]:
@@ -253,7 +253,7 @@ def _parsed(raw: bytes, tokens: int) -> dict[str, Any]:
     version = fields.get("format")
     if type(version) is not int or not OLDEST_FORMAT <= version <= FORMAT:
         raise AtlasFileError(
-            f"The file has format {str(version)[:20]!r}, and this version opens formats"
+            f"The file has format {str(version)[:20]!r}; this version opens formats"
             f" {OLDEST_FORMAT} to {FORMAT}: build the atlas again."
         )
     return fields
@@ -262,22 +262,22 @@ def _parsed(raw: bytes, tokens: int) -> dict[str, Any]:
 def _entry(fields: dict[str, Any], name: str, kind: type[Kind]) -> Kind:
     value = fields.get(name)
     if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
-        raise AtlasFileError(f"The file lacks “{name}”, or it is not what it should be.")
+        raise AtlasFileError(f"The file lacks “{name}”, or it is of the wrong kind.")
     return value
 
 
 def _strings(fields: dict[str, Any], name: str) -> tuple[str, ...]:
     values = _entry(fields, name, list)
     if not all(isinstance(value, str) for value in values):
-        raise AtlasFileError(f"“{name}” holds something else than texts.")
+        raise AtlasFileError(f"“{name}” has something other than texts.")
     if not all(map(is_well_formed, values)):
-        raise AtlasFileError(f"“{name}” holds half of a character (a lone surrogate).")
+        raise AtlasFileError(f"“{name}” has half of a character (a lone surrogate).")
     return tuple(values)
 
 
 def _count(value: object, name: str) -> int:
     if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value < 2**53:
-        raise AtlasFileError(f"“{name}” is no count.")
+        raise AtlasFileError(f"“{name}” is not a count.")
     return value
 
 
@@ -286,11 +286,11 @@ def _shape(fields: dict[str, Any], max_rows: int) -> tuple[int, int, int]:
     if len(values) != 3 or min(values) < 1:
         raise AtlasFileError("The file does not say how many layers, heads and tokens it has.")
     layers, heads, tokens = values
-    if layers * heads > MOST_HEADS or layers * heads * tokens > max_rows:
+    if layers * heads > MAX_HEADS or layers * heads * tokens > max_rows:
         raise AtlasFileError(
             f"The atlas is too large to open: {layers * heads:,} heads of {tokens:,} tokens are"
             f" {layers * heads * tokens:,} rows, and there is room for {max_rows:,} (of"
-            f" {MOST_HEADS:,} heads)."
+            f" {MAX_HEADS:,} heads)."
         )
     return layers, heads, tokens
 
@@ -299,19 +299,19 @@ def _positions_shown(stored: dict[str, Any]) -> int:
     counts = stored.get("positions.counts")
     shape = counts.get("shape") if isinstance(counts, dict) else None
     shown = shape[0] if isinstance(shape, list) and shape else None
-    if not isinstance(shown, int) or not 1 <= shown <= _MOST_POSITIONS:
+    if not isinstance(shown, int) or not 1 <= shown <= _MAX_POSITIONS:
         raise AtlasFileError("The file does not say for how many positions it has attention.")
     return shown
 
 
 def _spans(spans: Ints) -> Ints:
     if (spans[:, 0] < 0).any() or (spans[:, 0] > spans[:, 1]).any():
-        raise AtlasFileError("“spans” holds pieces of text that end before they begin.")
+        raise AtlasFileError("“spans” has pieces of text that end before they begin.")
     return spans
 
 
 def _measured(fields: dict[str, Any], tokens: int, sentences: int) -> tuple[int, int]:
-    """On how many tokens and sentences faithfulness was measured; none in an old file."""
+    """The tokens and sentences that faithfulness was measured on; zeros in an old file."""
     if fields["format"] < FORMAT:
         return 0, 0
     values = [_count(value, "measured") for value in _entry(fields, "measured", list)]
@@ -324,7 +324,7 @@ def _compared(fields: dict[str, Any]) -> tuple[int, int]:
     values = _entry(fields, "compared", list)
     if len(values) != 2:
         raise AtlasFileError("The distances between heads are damaged.")
-    compared, of = (_count(value, "compared") for value in values)
-    if compared > of:
+    compared, tokens = (_count(value, "compared") for value in values)
+    if compared > tokens:
         raise AtlasFileError("The distances between heads are of more tokens than there are.")
-    return compared, of
+    return compared, tokens

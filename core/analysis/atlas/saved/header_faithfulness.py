@@ -1,7 +1,7 @@
-"""What an atlas's file says of faithfulness: the arrays of its header, written and read.
+"""The arrays about faithfulness in an atlas's header, written and read.
 
 Format 1 measured something else (distance against products that move with the keys, one baseline
-for all layers): of its files the constants alone are read, and nothing is told of faithfulness.
+for all layers): from its files only the constants are read, and faithfulness is NaN.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _FIGURES = (*_CORRELATIONS, *_SHARES)  # the last axis of an array
 _ROUNDING = 1e-9  # of correlations and shares
 
 
-class Told(NamedTuple):
+class StoredFaithfulness(NamedTuple):
     """The fields of an atlas that this module reads."""
 
     scaling: ModelScaling
@@ -45,7 +45,7 @@ class Told(NamedTuple):
 
 
 def faithfulness_arrays(atlas: Atlas) -> dict[str, NDArray[np.generic]]:
-    """The arrays of a header, by their names in the file."""
+    """The arrays by their names in the file."""
     return {
         **{f"scaling.{name}": getattr(atlas.scaling, name) for name in _CONSTANTS},
         **{f"trust.{stage}": _stacked(atlas.faithfulness[stage]) for stage in STAGES},
@@ -60,7 +60,7 @@ def faithfulness_arrays(atlas: Atlas) -> dict[str, NDArray[np.generic]]:
 
 
 def expected_arrays(layers: int, heads: int, version: int) -> Spec:
-    """Shape and type of each in a file of this format."""
+    """Shape and type of each array in a file of this format."""
     each = (layers, heads)
     constants: Spec = {f"scaling.{name}": (each, kind) for name, kind in _CONSTANTS.items()}
     if version < FORMAT:
@@ -74,60 +74,60 @@ def expected_arrays(layers: int, heads: int, version: int) -> Spec:
     }
 
 
-def read_faithfulness(arrays: Arrays, counted: tuple[int, int], version: int) -> Told:
-    """The fields of an atlas; not a number where a file of this format does not tell them.
+def read_faithfulness(arrays: Arrays, counted: tuple[int, int], version: int) -> StoredFaithfulness:
+    """The fields of an atlas, NaN where a file of this format does not have them.
 
-    `counted` is on how many tokens and sentences faithfulness was measured.
+    `counted` is the number of tokens and of sentences that faithfulness was measured on.
 
     Raises
     ------
     AtlasFileError
-        When a number is not one that can be measured.
+        When a number is impossible.
     """
     unknown = np.full(arrays["scaling.c"].shape, np.nan)
     if version < FORMAT:
         nothing = {stage: ModelFaithfulness(*[unknown] * len(_FIGURES)) for stage in STAGES}
         none = np.zeros(unknown.shape, dtype=np.int64)
         full = dict.fromkeys(METRICS, nothing)
-        return _told(arrays, nothing, full, Measured(0, 0, none, unknown, unknown))
-    trust = {stage: _trust(f"trust.{stage}", arrays) for stage in STAGES}
+        return _stored(arrays, nothing, full, Measured(0, 0, none, unknown, unknown))
+    plane = {stage: _read(f"trust.{stage}", arrays) for stage in STAGES}
     full = {
-        metric: {stage: _trust(f"full.{metric}.{stage}", arrays) for stage in STAGES}
+        metric: {stage: _read(f"full.{metric}.{stage}", arrays) for stage in STAGES}
         for metric in METRICS
     }
     for name in _SHARES:
         _check(f"measured.{name}", arrays[f"measured.{name}"], 0)
     if (arrays["measured.pairs"] < 0).any():
-        raise AtlasFileError("“measured.pairs” holds counts below zero.")
+        raise AtlasFileError("“measured.pairs” has counts below zero.")
     top1, top3 = (arrays[f"measured.{name}"] for name in _SHARES)
-    return _told(arrays, trust, full, Measured(*counted, arrays["measured.pairs"], top1, top3))
+    return _stored(arrays, plane, full, Measured(*counted, arrays["measured.pairs"], top1, top3))
 
 
-def _told(
+def _stored(
     arrays: Arrays,
-    trust: dict[Stage, ModelFaithfulness],
+    plane: dict[Stage, ModelFaithfulness],
     full: dict[Metric, dict[Stage, ModelFaithfulness]],
     measured: Measured,
-) -> Told:
-    kept = full["euclidean"]
+) -> StoredFaithfulness:
+    euclidean = full["euclidean"]
     scaling = ModelScaling(
-        raw=kept["raw"].correlation,
-        translated=kept["translated"].correlation,
-        normalized=kept["normalized"].correlation,
+        raw=euclidean["raw"].correlation,
+        translated=euclidean["translated"].correlation,
+        normalized=euclidean["normalized"].correlation,
         c=arrays["scaling.c"],
         on_edge=arrays["scaling.on_edge"],
         few=arrays["scaling.few"],
-        raw_top1=kept["raw"].top1,
-        normalized_top1=kept["normalized"].top1,
+        raw_top1=euclidean["raw"].top1,
+        normalized_top1=euclidean["normalized"].top1,
     )
-    return Told(scaling, trust, full, measured)
+    return StoredFaithfulness(scaling, plane, full, measured)
 
 
-def _stacked(trust: ModelFaithfulness) -> NDArray[np.generic]:
-    return np.stack([getattr(trust, name) for name in _FIGURES], axis=-1)
+def _stacked(faithfulness: ModelFaithfulness) -> NDArray[np.generic]:
+    return np.stack([getattr(faithfulness, name) for name in _FIGURES], axis=-1)
 
 
-def _trust(name: str, arrays: Arrays) -> ModelFaithfulness:
+def _read(name: str, arrays: Arrays) -> ModelFaithfulness:
     figures = {each: np.ascontiguousarray(arrays[name][..., i]) for i, each in enumerate(_FIGURES)}
     for each, values in figures.items():
         _check(f"{name}.{each}", values, 0 if each in _SHARES else -1)
@@ -135,6 +135,6 @@ def _trust(name: str, arrays: Arrays) -> ModelFaithfulness:
 
 
 def _check(name: str, values: NDArray[Any], low: int) -> None:
-    known = values[~np.isnan(values)]
-    if not ((known >= low - _ROUNDING) & (known <= 1 + _ROUNDING)).all():
-        raise AtlasFileError(f"“{name}” holds numbers that are not between {low} and 1.")
+    defined = values[~np.isnan(values)]
+    if not ((defined >= low - _ROUNDING) & (defined <= 1 + _ROUNDING)).all():
+        raise AtlasFileError(f"“{name}” has numbers that are not between {low} and 1.")

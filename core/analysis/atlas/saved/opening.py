@@ -1,4 +1,4 @@
-"""Opening an atlas's file as if a stranger had written it."""
+"""Opening an atlas's file without trusting it."""
 
 from __future__ import annotations
 
@@ -11,11 +11,10 @@ import numpy as np
 
 from core.analysis.atlas.data import Atlas, CorpusTokens
 from core.analysis.atlas.saved.errors import AtlasFileError
-from core.analysis.atlas.saved.footer import read_footer
-from core.analysis.atlas.saved.header import MOST_BYTES, MOST_HEADS, Header, decode_header
-from core.analysis.atlas.saved.page_sizes import check_pages
+from core.analysis.atlas.saved.header import MAX_BYTES, MAX_HEADS, Header, decode_header
+from core.analysis.atlas.saved.metadata import check_pages, read_footer
 from core.analysis.atlas.saved.table import FLOATS, NORMS, POINTS, schema_of
-from core.analysis.atlas.saved.texts import LONGEST_TEXT, check_sentences, read_texts
+from core.analysis.atlas.saved.texts import MAX_TEXT, check_sentences, read_texts
 from core.analysis.query_key.clouds import STAGES
 
 if TYPE_CHECKING:
@@ -26,21 +25,21 @@ if TYPE_CHECKING:
     from core.model.trace import Array
 
 MAX_ROWS = 20_000_000  # heads times tokens: 1.6 GB of points when opened
-_LONG_TEXTS = 2**20  # bytes of texts that were written before long ones were cut
-_TOKEN_BYTES = 4 * LONGEST_TEXT + 8  # of a column: a text, all of it of four bytes, and its number
+_LONG_TEXTS = 2**20  # bytes of texts from before long ones were cut
+_TOKEN_BYTES = 4 * MAX_TEXT + 8  # of a column: a text of four-byte characters, and its index
 
 
 def read_atlas(source: str | os.PathLike[str] | BinaryIO, max_rows: int = MAX_ROWS) -> Atlas:
     """The atlas in a file that :func:`write_atlas` wrote, without full vectors.
 
-    The file is not trusted. What is said of tokens is read from the first head alone.
+    The file is not trusted. The tokens are read from the first head alone.
 
     Raises
     ------
     AtlasFileError
-        When it is no atlas, damaged, of another format, or has more rows than `max_rows`.
+        When it is not an atlas, damaged, of another format, or has more rows than `max_rows`.
     OSError
-        When there is no such file, or it must not be read.
+        When there is no such file, or it cannot be read.
     """
     if isinstance(source, str | os.PathLike):
         with Path(source).open("rb") as file:
@@ -53,7 +52,7 @@ def read_atlas(source: str | os.PathLike[str] | BinaryIO, max_rows: int = MAX_RO
         raise
     except (ArrowException, OSError, ValueError, KeyError, IndexError) as error:
         raise AtlasFileError(
-            f"The file is no atlas, or it is damaged ({type(error).__name__})."
+            f"The file is not an atlas, or it is damaged ({type(error).__name__})."
         ) from error
 
 
@@ -63,13 +62,13 @@ def _read(source: BinaryIO, max_rows: int) -> Atlas:
     header = _read_header(source, max_rows)
     file = ParquetFile(
         source,
-        thrift_string_size_limit=2 * MOST_BYTES,
-        thrift_container_size_limit=MOST_HEADS,
+        thrift_string_size_limit=2 * MAX_BYTES,
+        thrift_container_size_limit=MAX_HEADS,
         page_checksum_verification=True,
         pre_buffer=False,
     )
     _check_table(file, header)
-    check_pages(source, file.metadata, _most_bytes(header.shape[2]))
+    check_pages(source, file.metadata, _max_bytes(header.shape[2]))
     tokens = _read_tokens(file, header)
     points, norms = _read_heads(file, header.shape)
     return Atlas(
@@ -92,18 +91,18 @@ def _read_header(source: BinaryIO, max_rows: int) -> Header:
     footer = read_footer(source)
     if footer.header is None:
         raise AtlasFileError(
-            "The file is a table, but no atlas: it does not describe itself as one."
+            "The file is a table, but not an atlas: it does not describe itself as one."
         )
     return decode_header(footer.header, max_rows, footer.rows)
 
 
 def _check_table(file: ParquetFile, header: Header) -> None:
-    """Columns and sizes, before any of them is read."""
+    """Check columns and sizes before any of them is read."""
     layers, heads, tokens = header.shape
     expected = schema_of(labelled=bool(header.labels))
-    found = file.schema_arrow
+    actual = file.schema_arrow
     for field in expected:
-        if field.name not in found.names or found.field(field.name).type != field.type:
+        if field.name not in actual.names or actual.field(field.name).type != field.type:
             raise AtlasFileError(
                 f"The file lacks the column “{field.name}”, or it is of another type."
             )
@@ -117,12 +116,12 @@ def _check_table(file: ParquetFile, header: Header) -> None:
             raise AtlasFileError(
                 f"Head {group + 1} has {described.num_rows:,} rows for {tokens:,} tokens."
             )
-        if described.total_byte_size > len(expected) * _most_bytes(tokens):
+        if described.total_byte_size > len(expected) * _max_bytes(tokens):
             raise AtlasFileError(f"Head {group + 1} takes more memory than its tokens can.")
 
 
-def _most_bytes(tokens: int) -> int:
-    """That a column of so many tokens can take, with all its different texts."""
+def _max_bytes(tokens: int) -> int:
+    """The most that a column of this many tokens can take, with all its distinct texts."""
     return _TOKEN_BYTES * tokens + _LONG_TEXTS
 
 
@@ -156,7 +155,7 @@ def _within(firsts: NDArray[np.intp]) -> NDArray[np.intp]:
 
 
 def _read_heads(file: ParquetFile, shape: tuple[int, int, int]) -> tuple[dict[Stage, Array], Array]:
-    """Points and norms of all heads; no more than one head is in memory twice."""
+    """Points and norms of all heads; only one head at a time is in memory twice."""
     layers, heads, tokens = shape
     points: dict[Stage, Array] = {
         stage: np.empty((layers, heads, 2 * tokens, 3), dtype=np.float32) for stage in STAGES
@@ -173,7 +172,7 @@ def _read_heads(file: ParquetFile, shape: tuple[int, int, int]) -> tuple[dict[St
         for half, name in zip(halves, NORMS, strict=True):
             lengths = _finite(table, name)
             if (lengths < 0).any():
-                raise AtlasFileError(f"The column “{name}” holds lengths below zero.")
+                raise AtlasFileError(f"The column “{name}” has lengths below zero.")
             norms[layer, head, half] = lengths
         for stage in STAGES:
             for name, place in zip(POINTS[stage], product(halves, range(3)), strict=True):
@@ -191,7 +190,7 @@ def _numbers(table: Any, name: str) -> NDArray[Any]:  # noqa: ANN401 - a library
 def _finite(table: Any, name: str) -> NDArray[np.float32]:  # noqa: ANN401 - likewise
     numbers = _numbers(table, name)
     if not np.isfinite(numbers).all():
-        raise AtlasFileError(f"The column “{name}” holds values that are no finite numbers.")
+        raise AtlasFileError(f"The column “{name}” has values that are not finite.")
     return numbers
 
 

@@ -1,4 +1,4 @@
-"""What the atlas is of, and the file it is saved in."""
+"""What the atlas is made of, and the file it is saved in."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from core.analysis.atlas import Atlas
     from core.screens.atlas.shelf import AtlasShelf
 
-_LONGEST_NAME = 100  # characters of a file's name; a saved atlas names whatever its writer liked
+_MAX_NAME = 100  # characters of the model in a file's name; a saved atlas may name anything
 
 
 def show_about(shelf: AtlasShelf) -> None:
@@ -26,11 +26,11 @@ def show_about(shelf: AtlasShelf) -> None:
     if atlas is None:
         return
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.caption(_about(shelf, atlas), width="stretch")
+        st.caption(describe(shelf, atlas), width="stretch")
         st.download_button(
             "Save the atlas (.parquet)",
             partial(_file, ref(atlas)),
-            file_name=f"atlas-{atlas.model.replace('/', '-')[:_LONGEST_NAME]}.parquet",
+            file_name=f"atlas-{atlas.model.replace('/', '-')[:_MAX_NAME]}.parquet",
             mime="application/vnd.apache.parquet",
             on_click="ignore",
             help="One file with the points of every head, the sentences and all measures. This"
@@ -44,44 +44,45 @@ def show_about(shelf: AtlasShelf) -> None:
         )
 
 
-def _about(shelf: AtlasShelf, atlas: Atlas) -> str:
+def describe(shelf: AtlasShelf, atlas: Atlas) -> str:
+    """The atlas in a sentence: model, size, and what was left out (Markdown)."""
     layers, heads, tokens = atlas.shape
-    said = (
+    text = (
         f"Atlas of {quote(atlas.model)}: {layers} × {heads} heads, {tokens:,} tokens of"
         f" {len(atlas.sentences):,} texts"
     )
-    if shelf.plan is not None:
-        chosen = shelf.plan
-        if tokens < chosen.tokens:
-            said += f" (the shortest of {len(chosen.places):,} that were chosen)"
-        elif len(chosen.places) < chosen.corpus_size:
-            said += f" (the corpus has {chosen.corpus_size:,}; a random sample within the budget)"
-    elif left := int(atlas.settings.get("sentences_left_out", 0)):
-        said += f" ({left:,} more were left out, at random)"
+    plan = shelf.plan
+    if plan is not None:
+        if tokens < plan.tokens:
+            text += f" (the shortest of {len(plan.places):,} that were chosen)"
+        elif len(plan.places) < plan.corpus_size:
+            text += f" (a random sample of {plan.corpus_size:,}, within the budget)"
+    elif left_out := int(atlas.settings.get("sentences_left_out", 0)):
+        text += f" ({left_out:,} more were left out at random)"
     cut, unread = (_count(atlas, name) for name in ("tokens_cut", "characters_cut"))
     if cut:
-        said += f"; **{cut:,} tokens were cut** from texts longer than the model takes"
+        text += f"; **{cut:,} tokens were cut** from texts longer than the model takes"
     if unread:
-        said += f"; **{unread:,} characters** at the end of very long texts were not read"
+        text += f"; **{unread:,} characters** at the end of very long texts were not read"
     if atlas.vectors is None:
-        said += "; opened from a file, which keeps components and no full vectors"
-    return f"{said}."
+        text += "; opened from a file, which has components and no full vectors"
+    return f"{text}."
 
 
 def _count(atlas: Atlas, name: str) -> int:
-    """A number among the settings, which come from a file that anybody may have written."""
+    """A number in the settings, which come from a file that anybody may have written."""
     value = atlas.settings.get(name, 0)
     return value if isinstance(value, int) and value > 0 else 0
 
 
-def _file(atlas: ref[Atlas]) -> bytes:
-    """The file's bytes, made at the press.
+def _file(reference: ref[Atlas]) -> bytes:
+    """The file's bytes, made when the button is pressed.
 
-    A button outlasts its visit, and must not keep an atlas that the bound on all of them let go.
+    A button outlives its visit, and must not keep an atlas in memory that has been dropped.
     """
-    kept = atlas()
-    if kept is None:
+    atlas = reference()
+    if atlas is None:
         raise LookupError("This atlas is no longer in memory: open the page again, then save it.")
     buffer = io.BytesIO()
-    write_atlas(kept, buffer)
+    write_atlas(atlas, buffer)
     return buffer.getvalue()

@@ -1,4 +1,4 @@
-"""Which corpus the atlas is of: the built-in sample, pasted lines, a file, or a saved atlas."""
+"""Which corpus the atlas is made of: the built-in sample, pasted lines, a file, a saved atlas."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ import streamlit as st
 from core.analysis.atlas.saved.file import MAX_ROWS
 from core.analysis.atlas.saved.table import ROW_BYTES
 from core.analysis.corpus import (
+    ENDINGS,
     MAX_BYTES,
     CorpusFileError,
     CorpusTable,
@@ -21,7 +22,7 @@ from core.analysis.corpus import (
     read_lines,
     read_table,
 )
-from core.analysis.corpus.sample import sample_corpus, sample_sentences
+from core.analysis.corpus.sample import sample_corpus
 from core.screens.atlas.shelf import CorpusPlace, corpus_places
 from core.ui import controls
 from core.ui.corpus_walk import corpus_digest
@@ -42,93 +43,88 @@ CORPORA = {
     "file": "A file",
     "saved": "A saved atlas",
 }
-LEAST_TOKENS, MOST_TOKENS, DEFAULT_TOKENS, STEP = 1_000, 50_000, 5_000, 1_000
+MIN_TOKENS, MAX_TOKENS, DEFAULT_TOKENS, STEP = 1_000, 50_000, 5_000, 1_000
 NO_LABEL = "no labels"
-MOST_TEXT_MB = MAX_BYTES // 2**20  # of a file of texts
-# Of the largest upload, what rows of a saved atlas may fill; its header takes the rest.
-_ROWS_SHARE = 5 / 6
-_MOST_MODELS = 64  # whose numbers of heads are remembered
-_heads_of: dict[str, int] = {}  # of all layers, by the name of a model that was loaded
+_ROWS_SHARE = 5 / 6  # of the largest upload, for a saved atlas's rows; its header gets the rest
+_MAX_MODELS = 64  # whose numbers of heads are remembered
+_heads_of: dict[str, int] = {}  # in all layers, by the name of a model that was loaded
 _DIGEST = "_atlas_file_digest"
 
 
 @dataclass(frozen=True, eq=False)
 class Corpus:
-    """Texts to make an atlas of; `digest` tells them and their labels from others."""
+    """Texts to make an atlas of; `digest` identifies them and their labels."""
 
-    name: str
     texts: tuple[str, ...]
     labels: tuple[str, ...]
     digest: str
 
 
-def most_tokens(heads: int | None = None) -> int:
+def max_tokens(heads: int | None = None) -> int:
     """The largest budget, which a deployment may lower (HEADSCOPE_TOKENS).
 
-    Of a model with so many heads, no more than what opens again when it is saved.
+    For a model with this many heads, no more than can be opened again once saved.
     """
     given = setting("TOKENS") or ""
-    wanted = int(given) if given.isdigit() else MOST_TOKENS
-    most = max(LEAST_TOKENS, min(MOST_TOKENS, wanted // STEP * STEP))
+    wanted = int(given) if given.isdigit() else MAX_TOKENS
+    limit = max(MIN_TOKENS, min(MAX_TOKENS, wanted // STEP * STEP))
     if heads is None:
-        return most
-    rows = min(MAX_ROWS, int(_ROWS_SHARE * uploads.limit_bytes() / ROW_BYTES))
-    fitting = rows // heads
-    return min(most, fitting // STEP * STEP if fitting >= LEAST_TOKENS else max(1, fitting))
+        return limit
+    fitting = min(MAX_ROWS, int(_ROWS_SHARE * uploads.limit_bytes() / ROW_BYTES)) // heads
+    return min(limit, fitting // STEP * STEP if fitting >= MIN_TOKENS else max(1, fitting))
 
 
 def fitted(budget: int, model: LoadedModel) -> int:
-    """The budget, lowered with a sentence where the atlas of this model could not be opened again.
+    """The budget, lowered with a message if a larger atlas of this model could not be reopened.
 
-    It is remembered for the slider, which is drawn before the model is loaded.
+    The limit is remembered for the slider, which is drawn before the model is loaded.
     """
     heads = model.layers * model.heads
-    if len(_heads_of) >= _MOST_MODELS:
+    if len(_heads_of) >= _MAX_MODELS:
         _heads_of.clear()
     _heads_of[model.name] = heads
-    most = most_tokens(heads)
-    if budget > most:
+    limit = max_tokens(heads)
+    if budget > limit:
         st.caption(
-            f"**{most:,} tokens at most** with {quote(model.name)}: of its {heads:,} heads, a saved"
-            f" atlas of more would be larger than the {uploads.limit_mb():,} MB that this site"
-            " opens."
+            f"**{limit:,} tokens at most** with {quote(model.name)}: it has {heads:,} heads, and a"
+            f" saved atlas of more would be larger than the {uploads.limit_mb():,} MB that this"
+            " site opens."
         )
-    return min(budget, most)
+    return min(budget, limit)
 
 
 def pick_source() -> tuple[str, int]:
     """Which kind of corpus, and how many tokens of it."""
-    most = most_tokens(_heads_of.get(st.session_state["model"].strip()))
-    least = min(LEAST_TOKENS, most)
-    usual = min(DEFAULT_TOKENS, most)
-    asked = controls.number("budget", least, most, usual)
-    st.session_state["budget"] = max(least, min(most, asked // STEP * STEP))
+    high = max_tokens(_heads_of.get(st.session_state["model"].strip()))
+    low, default = min(MIN_TOKENS, high), min(DEFAULT_TOKENS, high)
+    asked = controls.number("budget", low, high, default)
+    st.session_state["budget"] = max(low, min(high, asked // STEP * STEP))
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
         source = controls.choice(
             "corpus",
             CORPORA,
             "Corpus",
             subject="The corpora are",
-            width=400,  # wraps on a phone, which a free one does not
+            width=400,  # wraps on a phone, which a free width does not
             label_visibility="collapsed",
         )
         budget = controls.number(
             "budget",
-            least,
-            most,
-            usual,
-            "Tokens at most" if source != "saved" and most > LEAST_TOKENS else "",
+            low,
+            high,
+            default,
+            "Tokens at most" if source != "saved" and high > MIN_TOKENS else "",
             slider=True,
             width=240,
             step=STEP,
-            help="Of a larger corpus a random sample of its sentences is used, always the same"
-            " one. 5,000 tokens are what AttentionViz shows.",
+            help="From a larger corpus a random sample of sentences is used, always the same one."
+            " AttentionViz shows 5,000 tokens.",
         )
     return source, budget
 
 
 def corpus_of(source: str) -> Corpus:
-    """The corpus; ends the page with a hint or a message where there is none."""
+    """The corpus; ends the page with a hint or a message if there is none."""
     if source == "sample":
         return _sample()
     corpus = _pasted() if source == "lines" else _uploaded()
@@ -138,7 +134,7 @@ def corpus_of(source: str) -> Corpus:
 
 
 def saved_file() -> UploadedFile:
-    """The file of an atlas that a person gives; ends the page with a hint where there is none."""
+    """The uploaded file of an atlas; ends the page with a hint if there is none."""
     file = st.file_uploader(
         "An atlas that was saved here or built on the command line",
         type="parquet",
@@ -149,12 +145,12 @@ def saved_file() -> UploadedFile:
         room = uploads.room_mb()
         if room < uploads.limit_mb():
             st.caption(
-                f"Uploads of all visitors take most of what this site keeps: **{room:,} MB** fit"
-                " now. They go with the visits that brought them."
+                f"Visitors' uploads take most of what this site keeps: **{room:,} MB** fit now."
+                " They are dropped when those visits end."
             )
         st.info(
-            "Choose a **.parquet** file that this page or `python -m core.atlas_build` has"
-            " written. It opens without the model."
+            "Choose a **.parquet** file written by this page or by `python -m core.atlas_build`. It"
+            " opens without the model."
         )
         controls.end_page()
     return file
@@ -162,7 +158,7 @@ def saved_file() -> UploadedFile:
 
 def _pasted() -> Corpus | None:
     typed = st.text_area(
-        "One sentence a line",
+        "One sentence per line",
         key="atlas_lines",
         height=120,
         max_chars=MAX_BYTES // 4,
@@ -170,7 +166,7 @@ def _pasted() -> Corpus | None:
         placeholder="The cat sat on the mat.\nA dog barked at the postman.",
     )
     if not typed or typed.isspace():
-        st.info("**Paste some sentences**, one a line. A few hundred make a good picture.")
+        st.info("**Paste some sentences**, one per line. A few hundred make a good picture.")
         return None
     digest = hashlib.sha256(typed.encode("utf-8", "surrogatepass")).hexdigest()
     place = corpus_places().get(("lines", digest), CorpusPlace)
@@ -183,10 +179,10 @@ def _pasted() -> Corpus | None:
 
 def _uploaded() -> Corpus | None:
     file = st.file_uploader(
-        "A sentence a line (.txt), a table (.csv, .tsv), or objects (.jsonl); at most 20 MB",
-        type=["txt", "csv", "tsv", "jsonl"],
+        "A sentence per line (.txt), a table (.csv, .tsv), or objects (.jsonl); at most 20 MB",
+        type=list(ENDINGS),
         key="atlas_file",
-        max_upload_size=min(MOST_TEXT_MB, uploads.limit_mb()),
+        max_upload_size=min(MAX_BYTES // 2**20, uploads.limit_mb()),
     )
     if file is None:
         st.info("**Choose a file.** It is read on this server only, and kept in memory only.")
@@ -204,7 +200,7 @@ def _uploaded() -> Corpus | None:
 
 
 def _table(place: CorpusPlace, file: UploadedFile) -> CorpusTable:
-    """The file, read once and not at every click; nor is one that cannot be read read again."""
+    """The file as a table, read once and not at every click, even if it cannot be read."""
     if place.error is not None:
         raise place.error
     if place.table is None:
@@ -212,11 +208,12 @@ def _table(place: CorpusPlace, file: UploadedFile) -> CorpusTable:
             with st.spinner("Reading the file …"):
                 place.table = read_table(file.getvalue(), file.name)
         except CorpusFileError as error:
-            place.error = CorpusFileError(str(error))  # without the bytes, as tracebacks hold them
+            place.error = CorpusFileError(str(error))  # a traceback would keep the bytes
             raise
         except MemoryError:
-            said = "There is not enough memory to read it now. Take a smaller file, or try again."
-            raise CorpusFileError(said) from None
+            raise CorpusFileError(
+                "There is not enough memory to read it now. Use a smaller file, or try again."
+            ) from None
         place.size += sum(map(_bytes_of, place.table.cells))
     return place.table
 
@@ -238,15 +235,13 @@ def _pick_columns(table: CorpusTable) -> tuple[str, str | None]:
 def _read_once(
     place: CorpusPlace, columns: tuple[str, str | None], read: Callable[[], Texts]
 ) -> Corpus:
-    """The corpus of these columns, with its notes on the page; made once while it is the last."""
-    chosen = place.chosen
-    if chosen is None or chosen[0] != columns:
+    """The corpus of these columns, with its notes on the page; kept until others are chosen."""
+    if place.chosen is None or place.chosen[0] != columns:
         texts = read()
-        name = CORPORA["lines" if columns[0] == "lines" and columns[1] is None else "file"]
-        corpus = _corpus(name, texts)
-        place.size += (_bytes_of(texts.texts) if chosen is None else 0) + _bytes_of(texts.labels)
-        chosen = place.chosen = columns, (corpus, texts.notes)
-    corpus, notes = chosen[1]
+        place.size += 0 if place.chosen else _bytes_of(texts.texts)
+        place.size += _bytes_of(texts.labels)
+        place.chosen = columns, (_corpus(texts), texts.notes)
+    corpus, notes = place.chosen[1]
     for note in notes:
         st.caption(escape(note))
     return corpus
@@ -257,26 +252,25 @@ def _bytes_of(texts: tuple[str, ...]) -> int:
 
 
 def file_digest(file: UploadedFile) -> str:
-    """Of what the file holds: the same for all who upload it, and taken once."""
-    known = st.session_state.get(_DIGEST)
-    if known is None or known[0] != file.file_id:
+    """The digest of a file's content, computed once: the same for all who upload it."""
+    cached = st.session_state.get(_DIGEST)
+    if cached is None or cached[0] != file.file_id:
         file.seek(0)
-        known = file.file_id, hashlib.file_digest(file, "sha256").hexdigest()
-        st.session_state[_DIGEST] = known
-    return str(known[1])
+        cached = file.file_id, hashlib.file_digest(file, "sha256").hexdigest()
+        st.session_state[_DIGEST] = cached
+    return str(cached[1])
 
 
-def _corpus(name: str, texts: Texts) -> Corpus:
-    both = hashlib.sha256(
-        f"{corpus_digest(texts.texts)} {corpus_digest(texts.labels)}".encode("utf-8", "replace")
-    )
-    return Corpus(name, texts.texts, texts.labels, both.hexdigest())
+def _corpus(texts: Texts) -> Corpus:
+    digests = f"{corpus_digest(texts.texts)} {corpus_digest(texts.labels)}"
+    return Corpus(texts.texts, texts.labels, hashlib.sha256(digests.encode()).hexdigest())
 
 
 @functools.cache
 def _sample() -> Corpus:
-    topics = tuple(sentence.topic for sentence in sample_corpus())
-    return _corpus(CORPORA["sample"], Texts(sample_sentences(), topics, ()))
+    sentences = sample_corpus()
+    texts = tuple(sentence.text for sentence in sentences)
+    return _corpus(Texts(texts, tuple(sentence.topic for sentence in sentences)))
 
 
 def sample_digest() -> str:

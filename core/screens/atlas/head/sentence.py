@@ -2,69 +2,141 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import zlib
+from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import streamlit as st
 
+from core.analysis.query_key.clouds import strongest_lines
 from core.analysis.view_weights import payload_size, weighted_layer
-from core.components.head_view import ALL_LAYERS_BYTES, Weighting
+from core.components.head_view import (
+    ALL_LAYERS_BYTES,
+    HeadView,
+    Weighting,
+    pack_head_view,
+    show_head_view,
+)
+from core.figures.palette import token_colours
 from core.model import ModelError
-from core.screens.atlas.head.lines import show_lines
-from core.screens.atlas.rerun import model_of, reads_alike
+from core.screens.atlas.rerun import model_of, same_tokens
 from core.ui import cache
 from core.ui.messages import quote, show_model_error
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from numpy.typing import NDArray
+
     from core.analysis.view_weights import LayerWeights
     from core.model import Trace
     from core.screens.atlas.screen import Screen
 
+KEYS_PER_QUERY = 2  # as AttentionViz draws them
 _ATTENTION = Weighting("attention", "attention", "The weights after softmax")
 
 
 def show_sentence(screen: Screen, token: int) -> Trace | None:
-    """The sentence with the token, and the head view of it where the model is at hand.
+    """The sentence with the token, and a head view of it if the model is available.
 
-    Returns what the model makes of the sentence; None where it is not at hand, which is said.
+    Returns the model's trace of the sentence; None, with a message, if it is not available.
     """
-    columns = screen.atlas.tokens
-    sentence = int(columns.sentence[token])
-    text = screen.atlas.sentences[sentence]
-    place = int(columns.position[token])
-    label = f" · {quote(screen.atlas.labels[sentence])}" if screen.atlas.labels else ""
+    atlas, columns = screen.atlas, screen.atlas.tokens
+    sentence, position = int(columns.sentence[token]), int(columns.position[token])
+    label = f" · {quote(atlas.labels[sentence])}" if atlas.labels else ""
     st.markdown(
-        f"Token **{place + 1}**, {quote(columns.displays[token])}, of sentence"
+        f"Token **{position + 1}**, {quote(columns.displays[token])}, of sentence"
         f" {sentence + 1}{label}:"
     )
-    st.text(text)
-    trace = _trace(screen, sentence)
-    if trace is None:
+    st.text(atlas.sentences[sentence])
+    model = model_of(atlas)
+    if model is None:
         return None
-    layers = _layers(trace, screen.layer)
-    show_lines(trace, layers, screen, _ATTENTION, key="atlas_sentence", pinned=[place])
+    try:
+        trace = cache.trace(model.name, atlas.sentences[sentence], None)
+    except ModelError as error:
+        show_model_error(error)
+        return None
+    if not same_tokens(atlas, sentence, trace):
+        st.caption("The model reads this sentence differently when it is alone.")
+        return None
+    layers = range(trace.shape[0])
+    if sum(payload_size(trace, layer) for layer in layers) > ALL_LAYERS_BYTES:
+        layers = range(screen.layer, screen.layer + 1)
+    weights = {layer: weighted_layer(trace, layer, "attention") for layer in layers}
+    show_lines(trace, weights, screen, _ATTENTION, key="atlas_sentence", pinned=[position])
     st.caption(f"{screen.name} in this sentence. Choose layer and head above the cloud.")
     return trace
 
 
-def _trace(screen: Screen, sentence: int) -> Trace | None:
-    model = model_of(screen.atlas)
-    if model is None:
-        return None
-    try:
-        trace = cache.trace(model.name, screen.atlas.sentences[sentence], None)
-    except ModelError as error:
-        show_model_error(error)
-        return None
-    if not reads_alike(screen.atlas, sentence, trace):
-        st.caption("The model reads this sentence differently when it is alone.")
-        return None
-    return trace
+def sentence_lines(
+    screen: Screen, trace: Trace, picked: int, tokens: NDArray[np.intp]
+) -> NDArray[np.float64]:
+    """Lines from each query of a token's sentence to the keys it attends to most, in one head.
+
+    Parameters
+    ----------
+    trace : of that sentence.
+    picked : the token, as an index into the atlas.
+    tokens : those that are drawn, ascending.
+
+    Returns
+    -------
+    (line, 3): the query's and the key's index into `tokens`, and the attention. Lines to tokens
+    that are not drawn are left out.
+    """
+    columns = screen.atlas.tokens
+    sentence = columns.of_sentence(int(columns.sentence[picked]))
+    weights = trace.attention(screen.layer, screen.head).astype(np.float64)
+    lines = strongest_lines(weights, KEYS_PER_QUERY)
+    queries, keys = sentence[lines.queries], sentence[lines.keys]
+    drawn = np.isin(queries, tokens) & np.isin(keys, tokens)
+    ends = [np.searchsorted(tokens, each[drawn]) for each in (queries, keys)]
+    return np.column_stack([*ends, lines.weights[drawn]])
 
 
-def _layers(trace: Trace, layer: int) -> dict[int, LayerWeights]:
-    """All layers of a short sentence, else the one on screen."""
-    layers = range(trace.shape[0])
-    whole = sum(payload_size(trace, each) for each in layers) <= ALL_LAYERS_BYTES
-    return {
-        each: weighted_layer(trace, each, "attention") for each in (layers if whole else [layer])
+def show_lines(
+    trace: Trace,
+    layers: Mapping[int, LayerWeights],
+    screen: Screen,
+    weighting: Weighting,
+    *,
+    key: str,
+    pinned: Sequence[int] = (),
+) -> None:
+    """A head view of the head on screen; a layer or head chosen in it becomes the page's.
+
+    Parameters
+    ----------
+    layers : those sent to the browser, which asks the page for others.
+    pinned : the position whose lines alone are shown, if any.
+    """
+    view: dict[str, Any] = {
+        "layer": str(screen.layer + 1),
+        "pairs": "all",
+        "least": "auto",
+        "weigh": weighting.value,
+        "hide": False,
+        "renorm": False,
+        "what": False,
+        "heads": [screen.head + 1],
+        "without": [],
+        "from": [position + 1 for position in pinned],
+        "to": [],
     }
+    colours = {theme: token_colours(trace.shape[1], theme) for theme in ("light", "dark")}
+    serial = zlib.crc32(repr((view, trace.tokens)).encode("utf-8", "replace"))
+    facts = HeadView(view, serial, [weighting], colours)
+    packed = pack_head_view(trace, layers, weighting.value, facts)
+    show_head_view(packed, key=key, on_view=_take_choice)
+
+
+def _take_choice(view: object) -> None:
+    """Take over a layer chosen in the view, and a head shown alone."""
+    if not isinstance(view, dict):
+        return
+    layer, heads = view.get("layer"), view.get("heads")
+    if isinstance(layer, str) and layer.isdigit():
+        st.session_state["layer"] = layer
+    if isinstance(heads, list) and len(heads) == 1 and isinstance(heads[0], int) and heads[0] > 0:
+        st.session_state["head"] = str(heads[0])

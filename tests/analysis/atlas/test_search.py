@@ -18,9 +18,9 @@ from hypothesis import strategies as st
 
 from core.analysis.atlas import Atlas, SearchError, build_atlas, expression, search, search_tokens
 from core.analysis.atlas.expression import TIME_LIMIT
-from core.analysis.atlas.search import KINDS, MAX_QUERY, Kind, phrase_places
+from core.analysis.atlas.search import KINDS, MAX_QUERY, Kind, phrase_positions
 from core.model import load, trace_by_length
-from tests.analysis.atlases import read_words, trace_of
+from tests.analysis.atlas.corpora import read_words, trace_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -81,7 +81,7 @@ def test_the_first_position_is_found_like_any_other(atlas: Atlas) -> None:
     assert first.tokens.tolist() == [False, True, False, False, False, True]
 
 
-@pytest.mark.parametrize("query", ["the", "THE", "The", "  the "])
+@pytest.mark.parametrize("query", ["the", "  THE "])
 def test_a_token_is_found_whole_whatever_its_case(query: str, atlas: Atlas) -> None:
     assert found(atlas, query, "token") == {0: "the", 2: "the", 3: "the"}
     assert count(atlas, query, "token") == 3
@@ -115,14 +115,6 @@ def test_emoji_and_text_from_right_to_left_are_found(atlas: Atlas) -> None:
     assert "".join(found(atlas, "שלום", "phrase")[4].split(" ##")) == "שלום"
     assert count(atlas, "שלום עולם", "phrase") == 1
     assert found(atlas, "עולם שלום", "phrase") == {}
-
-
-def test_marks_are_marks(atlas: Atlas) -> None:
-    assert found(atlas, "$", "token") == {5: "$ $"}
-    assert found(atlas, "$x$", "phrase") == {5: "$ x $"}
-    assert found(atlas, "</script>", "phrase") == {5: "< / script >"}
-    assert found(atlas, ":red[x]", "phrase") == {5: ": red [ x ]"}
-    assert found(atlas, ".", "token") == {0: ".", 1: ".", 2: ". . .", 3: "."}
 
 
 def test_special_tokens_are_in_no_text_even_if_they_were_typed() -> None:
@@ -168,6 +160,8 @@ def test_a_part_is_found_by_looking_at_every_token(words: list[str], query: str)
         (";", {1: ";"}, 1),
         ('said: "U.S.A.!"', {2: 'said : " u . s . a . ! "'}, 1),
         ("(the", {2: "( the"}, 1),
+        ("</script>", {5: "< / script >"}, 1),
+        (":red[x]", {5: ": red [ x ]"}, 1),
         ("café", {3: "cafe"}, 1),  # as it was typed; this model's tokens have no accents
         ("[CLS]", {}, 0),
     ],
@@ -214,12 +208,12 @@ def test_a_phrase_is_found_by_comparing_word_after_word(
 
 
 def test_places_of_a_phrase_are_positions_in_their_sentences(atlas: Atlas) -> None:
-    places = phrase_places(atlas, "brown capybara")
+    places = phrase_positions(atlas, "brown capybara")
     assert {sentence: at.tolist() for sentence, at in places.items()} == {
         0: [3, 4, 5, 6],
         1: [9, 10, 11, 12],
     }
-    assert phrase_places(atlas, "guinea pig") == {}
+    assert phrase_positions(atlas, "guinea pig") == {}
 
 
 def test_texts_put_together_from_tokens_are_searched_alike(
@@ -264,39 +258,33 @@ def test_an_expression_reads_the_text_of_each_sentence(
 
 @pytest.mark.parametrize("query", ["(", "[a", "*", "(?P<a", "\\", "a{2,1}", "(?x", "\ud83d"])
 def test_what_is_no_expression_is_told(query: str, atlas: Atlas) -> None:
-    with pytest.raises(SearchError, match="no regular expression"):
+    with pytest.raises(SearchError, match="not a regular expression"):
         search_tokens(atlas, query, "regex")
 
 
 UNKNOWN = {
     r"(?=a)b": "look-ahead and look-behind",
-    r"(?<!a)b": "look-ahead and look-behind",
     r"(?<=a": "look-ahead and look-behind",
     r"(?R)?e": "recursion",
-    r"(?P<n>a)(?&n)*": "recursion",
     r"(?P<n>a)(?P>n)": "recursion",
     r"(a)(?1)": "recursion",
     r"(a)\1": "back-references",
     r"(?P<n>a)(?P=n)": "back-references",
     r"(?>a+)b": "atomic groups",
-    r"a++b": "possessive repetitions",
     r"a{2,3}+b": "possessive repetitions",
     r"(a)?(?(1)b|c)": "conditions",
     r"a(?#b)": "comments",
     r"\C": "single bytes",
-    r"a{10000000}": "repetitions of more than 1,000",
     r"(?:a?){1000000000}z": "repetitions of more than 1,000",
     "a{2," + "9" * 150 + "}": "repetitions of more than 1,000",
     r"(?:word){e<=20}": "fuzzy matching",
-    r"(?:xyz){e}": "fuzzy matching",
-    r"(?:xyz){1<=e<=3}": "fuzzy matching",
     r"(?:xyz){2i+2d+1s<=4,e:[a-z]}": "fuzzy matching",
 }
 
 
 @pytest.mark.parametrize(("query", "what"), UNKNOWN.items())
 def test_what_could_take_for_ever_is_refused_by_name(query: str, what: str, atlas: Atlas) -> None:
-    with pytest.raises(SearchError, match=f"This search does not know {what}"):
+    with pytest.raises(SearchError, match=f"This search does not support {what}"):
         search_tokens(atlas, query, "regex")
 
 
@@ -318,17 +306,7 @@ def test_what_only_looks_unknown_is_searched_for(query: str, text: str) -> None:
 
 
 LONG = "a" * 6000 + "!"
-EVIL = (
-    r"(a+)+$",
-    r"(.*)*x",
-    r"(?:(a)|b)*[z?]",
-    r"(?:(?:(a)|b)*)*[z?]",
-    r"(a|aa)+[z?]",
-    r"(?:a?){1000}z",
-    r"(?:.?){1000}z",
-    r".*.*.*.*.*.*.*.*z",
-    r"(?:(?:a{1,31}){1,31})[z?]",
-)
+EVIL = (r"(a+)+$", r"(.*)*x", r"(?:(?:(a)|b)*)*[z?]", r"(?:.?){1000}z", r".*.*.*.*.*.*.*.*z")
 
 
 @pytest.mark.parametrize("query", EVIL)
@@ -347,12 +325,8 @@ def test_the_time_limit_is_of_the_whole_corpus_and_not_of_a_sentence(
     assert search_tokens(written(*["ab"] * 5), "a", "regex").count == 5
     with pytest.raises(SearchError, match=f"stopped after {TIME_LIMIT} seconds"):
         search_tokens(written(*["ab"] * 40), "a", "regex")
-
-
-def test_matches_of_one_long_sentence_are_stopped_too(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(expression, "time", SimpleNamespace(monotonic=slow_clock(1000)))
-    with pytest.raises(SearchError, match="stopped"):
-        search_tokens(written(LONG), "a", "regex")
+    with pytest.raises(SearchError, match="stopped"):  # within one sentence too
+        search_tokens(written("a" * 40), "a", "regex")
 
 
 def slow_clock(looks: int) -> Callable[[], float]:
@@ -434,18 +408,16 @@ def test_tokens_and_matches_overlap_as_a_loop_over_all_pairs_says(
 # Whatever is typed -----------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("query", ["", "   ", "\n\t"])
-def test_nothing_typed_is_nothing_to_find(query: str, kind: Kind, atlas: Atlas) -> None:
+@pytest.mark.parametrize("query", ["", "\n\t"])
+def test_nothing_typed_is_nothing_to_find(query: str, atlas: Atlas) -> None:
     with pytest.raises(SearchError, match="Type what to look for"):
-        search_tokens(atlas, query, kind)
+        search_tokens(atlas, query)
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_what_is_too_long_is_refused_with_its_length(kind: Kind, atlas: Atlas) -> None:
-    assert search_tokens(atlas, "a" * MAX_QUERY, kind).count == 0
-    with pytest.raises(SearchError, match=f"1,000 characters; at most {MAX_QUERY}"):
-        search_tokens(atlas, "a" * 1000, kind)
+def test_what_is_too_long_is_refused_with_its_length(atlas: Atlas) -> None:
+    assert search_tokens(atlas, "a" * MAX_QUERY).count == 0
+    with pytest.raises(SearchError, match=f"1,000 characters; the limit is {MAX_QUERY}"):
+        search_tokens(atlas, "a" * 1000)
 
 
 HOSTILE = st.text(r"ab1(){}[]*+?\|^$.,#:=<>!&RP-e ", min_size=1, max_size=12) | st.text(max_size=6)

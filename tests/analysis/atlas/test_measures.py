@@ -15,7 +15,7 @@ from sklearn.decomposition import PCA
 
 from core.analysis.atlas import Atlas, Gathered, build_atlas, gather_trace
 from core.analysis.atlas import dispersion as dispersion_module
-from core.analysis.atlas.blocks import CorpusPairs, blocks_for, blocks_of
+from core.analysis.atlas.blocks import CorpusPairs, blocks_of, sample_sentences, sampled_blocks
 from core.analysis.atlas.colours import (
     COLOURINGS,
     MAX_CATEGORIES,
@@ -24,15 +24,12 @@ from core.analysis.atlas.colours import (
 )
 from core.analysis.atlas.dispersion import MAX_MATCHES, dispersion
 from core.analysis.atlas.gather import finish_comparison
-from core.analysis.atlas.layouts import lay_out_head, sampled_sentences
+from core.analysis.atlas.layouts import lay_out_head
 from core.analysis.atlas.meeting import MAX_SENTENCES, common_sentences, meet_words
 from core.analysis.normalization import key_translation, normalize
-from core.analysis.projections.joint_embedding import Embedding
 from core.analysis.query_key.clouds import STAGES
-from core.analysis.query_key.faithfulness import faithfulness
-from core.analysis.query_key.target import matrix_target
 from core.model.trace import Array, Layer, Trace
-from tests.analysis.atlases import corpus_of, read_words, trace_of, window_mask
+from tests.analysis.atlas.corpora import corpus_of, read_words, trace_of, window_mask
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -71,8 +68,7 @@ def gathered_at(points: Array, matches: NDArray[np.bool_], centres: Sequence[flo
     return moved
 
 
-@pytest.mark.parametrize("dimensions", [2, 3])
-@pytest.mark.parametrize("count", [12, 60])
+@pytest.mark.parametrize(("count", "dimensions"), [(12, 2), (60, 3)])
 @pytest.mark.parametrize("centres", [(2.0,), (-2.0, 2.0), (-2.0, 0.0, 2.0)])
 def test_matches_in_up_to_three_tight_clusters_lie_together(
     centres: tuple[float, ...], count: int, dimensions: int
@@ -109,15 +105,6 @@ def test_a_few_matches_are_one_cluster() -> None:
     assert (dispersion(gathered_at(cloud(0), matches, (-3.0, 3.0)), matches) > 1).all()
 
 
-def test_heads_are_measured_apart() -> None:
-    matches = some(3, 40)
-    points = cloud(3)
-    points[1, 0] = gathered_at(points, matches, (-1.0, 1.0))[1, 0]
-    found = dispersion(points, matches)
-    assert found[1, 0] < 0.1
-    assert (found[[0, 0, 1], [0, 1, 1]] > 0.6).all()
-
-
 def test_queries_and_keys_count_alike() -> None:
     """Queries in one point, keys anywhere: half way between together and scattered."""
     matches = some(4, 100)
@@ -133,23 +120,14 @@ def test_fewer_than_two_matches_have_no_dispersion(count: int) -> None:
     assert np.isnan(found).all()
 
 
-@pytest.mark.parametrize("value", [0.0, 1.0, 0.1, -1e-3, 12345.678])
-@pytest.mark.parametrize("count", [2, 3, 7, 40])
+@pytest.mark.parametrize("value", [0.0, 0.1, 12345.678])
+@pytest.mark.parametrize("count", [2, 7])
 def test_points_that_are_all_one_have_no_dispersion(value: float, count: int) -> None:
     points = np.full((2, 2, 800, 2), value, dtype=np.float32)
     assert np.isnan(dispersion(points, some(0, count))).all()
 
 
-def test_the_order_of_tokens_hardly_matters() -> None:
-    matches = some(6, 80)
-    points = cloud(6)
-    points[0, 0] = gathered_at(points, matches, (-2.0, 0.0, 2.0))[0, 0]
-    order = np.random.default_rng(7).permutation(400)
-    shuffled = points[:, :, np.concatenate([order, 400 + order])]
-    assert np.abs(dispersion(shuffled, matches[order]) - dispersion(points, matches)).max() < 0.15
-
-
-@pytest.mark.parametrize("factor", [1e-4, 3.7, 1e4])
+@pytest.mark.parametrize("factor", [1e-4, 1e4])
 def test_size_and_direction_of_a_picture_change_nothing(factor: float) -> None:
     matches = some(8, 50)
     points = cloud(8)
@@ -231,14 +209,14 @@ def test_words_meet_as_their_pairs_do_one_by_one(kind: str) -> None:
         ]
     )
     np.testing.assert_allclose(meeting.weights, by_hand[..., 0], rtol=1e-5)
-    np.testing.assert_allclose(meeting.even, by_hand[..., 1], rtol=1e-9)
+    np.testing.assert_allclose(meeting.baselines, by_hand[..., 1], rtol=1e-9)
     for layer, head in np.ndindex(2, 4):
         known = [w for w in by_hand[:, layer, head, 0] if np.isfinite(w)]
         assert meeting.mean[layer, head] == pytest.approx(
             sum(known) / len(known) if known else np.nan, nan_ok=True
         )
         known = [w for w in by_hand[:, layer, head, 1] if np.isfinite(w)]
-        assert meeting.mean_even[layer, head] == pytest.approx(
+        assert meeting.uniform_baseline[layer, head] == pytest.approx(
             sum(known) / len(known) if known else np.nan, nan_ok=True
         )
 
@@ -248,9 +226,9 @@ def test_no_attention_goes_to_a_later_word_of_a_causal_model() -> None:
     early, late = np.array([1, 2]), np.array([4])
     meeting = meet_words(enumerate(traces), {0: early, 1: late}, {0: late, 1: early})
     assert np.isnan(meeting.weights[0]).all()
-    assert np.isnan(meeting.even[0]).all()
+    assert np.isnan(meeting.baselines[0]).all()
     assert (meeting.weights[1] > 0).all()
-    assert meeting.even[1] == pytest.approx(np.full((2, 4), 2 / 5))
+    assert meeting.baselines[1] == pytest.approx(np.full((2, 4), 2 / 5))
     np.testing.assert_array_equal(meeting.mean, meeting.weights[1])
     for count in (1, 5):
         assert [sentence for sentence, _ in meeting.best_sentences(0, 0, count)] == [1]
@@ -295,6 +273,7 @@ def test_sentences_with_both_words_are_thinned_evenly(first: set[int], second: s
 
 TEXTS = ("the cat , the END", "the … a", "cat")
 SIZE = 6 + 4 + 2  # with [CLS] before each
+EVERY_FIFTH = ("1, 6, 11 …", "2, 7, 12 …", "3, 8, 13 …", "4, 9, 14 …", "5, 10, 15 …")
 
 
 def coloured(labels: Sequence[str] = ("good", "bad", "good")) -> Atlas:
@@ -309,10 +288,10 @@ def test_every_colouring_gives_each_point_a_value_within_its_legend(name: str) -
     expected = (2, 4, 2 * SIZE) if name == "norm" else (2 * SIZE,)
     assert tones.numbers.shape == expected
     assert tones.numbers.dtype == np.float64
-    if tones.colouring == "category":
+    if tones.scale == "category":
         assert 2 <= len(tones.legend) <= MAX_CATEGORIES
         assert set(tones.numbers.tolist()) <= set(range(len(tones.legend)))
-    elif tones.colouring == "sequential":
+    elif tones.scale == "sequential":
         assert len(tones.legend) == 2
         assert tones.numbers.min() == 0
         assert tones.numbers.max() == 1
@@ -330,7 +309,11 @@ def test_every_colouring_gives_each_point_a_value_within_its_legend(name: str) -
             ("first token", "last token"),
             [0, 1 / 5, 2 / 5, 3 / 5, 4 / 5, 1, 0, 1 / 3, 2 / 3, 1, 0, 1],
         ),
-        ("mod5", None, [0, 1, 2, 3, 4, 0, 0, 1, 2, 3, 0, 1]),
+        (
+            "mod5",
+            tuple(f"{i}, {i + 5}, {i + 10} …" for i in range(1, 6)),
+            [0, 1, 2, 3, 4, 0, 0, 1, 2, 3, 0, 1],
+        ),
         (
             "frequency",  # [CLS] and "the" three times, "cat" twice, all else once
             ("1×", "3×"),
@@ -352,16 +335,11 @@ def test_every_colouring_gives_each_point_a_value_within_its_legend(name: str) -
     ],
 )
 def test_colours_say_what_their_legend_says(
-    name: str, legend: tuple[str, ...] | None, expected: list[float]
+    name: str, legend: tuple[str, ...], expected: list[float]
 ) -> None:
     tones = point_tones(coloured(), name)
     np.testing.assert_allclose(tones.numbers[:SIZE], expected, atol=1e-12)
-    assert legend in {None, tones.legend}
-
-
-def test_positions_repeat_every_five_in_the_legend() -> None:
-    legend = point_tones(coloured(), "mod5").legend
-    assert [name.split(", ")[:2] for name in legend] == [[str(i), str(i + 5)] for i in range(1, 6)]
+    assert tones.legend == legend
 
 
 def test_norms_run_along_the_ramp_within_each_head() -> None:
@@ -392,14 +370,9 @@ def test_special_tokens_are_no_punctuation() -> None:
     assert np.flatnonzero(numbers[:SIZE]).tolist() == [8]
 
 
-def test_norms_that_are_all_the_same_have_a_colour() -> None:
-    atlas = coloured()
-    alike = replace(atlas, norms=np.ones_like(atlas.norms))
-    assert not point_tones(alike, "norm").numbers.any()
-
-
 def test_sentences_of_one_token_and_of_one_length_have_colours() -> None:
     atlas = build_atlas(corpus_of((1, 1)))
+    atlas = replace(atlas, norms=np.ones_like(atlas.norms))
     for name in COLOURINGS:
         if name != "label":
             assert np.isfinite(point_tones(atlas, name).numbers).all()
@@ -437,7 +410,7 @@ def test_labels_are_offered_where_there_are_any() -> None:
 def test_blocks_hold_each_chosen_sentence_once_beside_those_of_its_length() -> None:
     atlas = build_atlas(corpus_of(LENGTHS, causal=True, window=3))
     chosen = np.array([0, 1, 2, 4])
-    blocks = blocks_for(atlas.tokens, chosen, atlas.masks, causal=True)
+    blocks = blocks_of(atlas.tokens, chosen, atlas.masks, causal=True)
     assert [block.tokens.tolist() for block in blocks] == [
         [[0, 1, 2, 3, 4], [14, 15, 16, 17, 18]],
         [[21, 22, 23, 24, 25, 26, 27]],
@@ -446,39 +419,26 @@ def test_blocks_hold_each_chosen_sentence_once_beside_those_of_its_length() -> N
     for block in blocks:
         sentences, size = block.tokens.shape
         for layer, window in ((0, None), (1, 3)):
-            allowed = block.allowed(layer, 2)
-            assert allowed.shape == (sentences, size, size)
-            assert (allowed == window_mask(size, causal=True, window=window)).all()
+            counted = block.counted(layer, 2)
+            assert counted.shape == (sentences, size, size)
+            mask = window_mask(size, causal=True, window=window)
+            assert (counted == mask & (mask.sum(axis=1, keepdims=True) > 1)).all()
 
 
-def test_places_among_those_chosen_are_of_the_same_tokens() -> None:
-    atlas = build_atlas(corpus_of(LENGTHS))
-    sentences = np.array([1, 4])
-    chosen = np.flatnonzero(np.isin(atlas.tokens.sentence, sentences))
-    for block in blocks_for(atlas.tokens, sentences, {}, causal=False):
-        among = block.among(chosen)
-        assert chosen[among.tokens].tolist() == block.tokens.tolist()
-        assert among.masks == block.masks
-
-
-@pytest.mark.parametrize("most", [0, 1, 4, 60, 110, 184, 10_000])
-def test_a_sample_of_sentences_keeps_to_its_pairs_and_has_one_at_least(most: int) -> None:
-    atlas = build_atlas(corpus_of(LENGTHS))
-    blocks = blocks_of(atlas.tokens, {}, causal=False, most_pairs=most)
-    pairs = [block.tokens.shape[1] ** 2 for block in blocks for _ in block.tokens]
-    assert len(pairs) >= 1
-    assert sum(pairs) <= most or len(pairs) == 1
-    if most >= sum(length**2 for length in LENGTHS):
-        assert sorted(pairs) == sorted(length**2 for length in LENGTHS)
-    again = blocks_of(atlas.tokens, {}, causal=False, most_pairs=most)
-    assert [b.tokens.tolist() for b in again] == [b.tokens.tolist() for b in blocks]
+@pytest.mark.parametrize("budget", [0, 1, 4, 60, 110, 184, 10_000])
+def test_a_sample_of_sentences_keeps_to_its_budget_and_has_one_at_least(budget: int) -> None:
+    pairs = np.array(LENGTHS) ** 2
+    sentences = sample_sentences(pairs, budget)
+    assert sentences.tolist() == sorted(set(sentences.tolist()))
+    assert pairs[sentences].sum() <= budget or sentences.size == 1
+    assert sentences.size == (len(LENGTHS) if budget >= pairs.sum() else sentences.size) >= 1
 
 
 @pytest.mark.parametrize("layer", [0, 1])
 def test_the_pairs_of_a_corpus_are_those_permitted_to_queries_with_a_choice(layer: int) -> None:
     traces = corpus_of((*LENGTHS, 1), causal=True, window=3)
     atlas = build_atlas(traces)
-    pairs = CorpusPairs(blocks_of(atlas.tokens, atlas.masks, atlas.causal, 10_000))
+    pairs = CorpusPairs(sampled_blocks(atlas.tokens, atlas.masks, atlas.causal))
     expected, first = set(), 0
     for sentence, size in enumerate((*LENGTHS, 1)):
         mask = window_mask(size, causal=True, window=3 if layer else None)
@@ -504,22 +464,11 @@ def test_the_pairs_of_a_corpus_are_those_permitted_to_queries_with_a_choice(laye
 # Layouts ---------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("most", [0, 8, 20, 27, 1000])
-def test_a_layout_is_of_as_many_whole_sentences_as_fit(most: int) -> None:
-    atlas = build_atlas(corpus_of(LENGTHS))
-    found = sampled_sentences(atlas.tokens, most).tolist()
-    assert found == sorted(set(found))
-    assert found
-    assert sum(LENGTHS[i] for i in found) <= most or len(found) == 1
-    if most >= sum(LENGTHS):
-        assert found == list(range(len(LENGTHS)))
-
-
 @pytest.mark.parametrize("stage", STAGES)
 def test_a_layout_is_of_the_vectors_as_the_whole_corpus_moves_them(stage: Stage) -> None:
     traces = corpus_of(LENGTHS, causal=True, window=3)
     atlas = build_atlas(traces)
-    layout = lay_out_head(atlas, 1, 3, stage, "PCA", most=12)
+    layout = lay_out_head(atlas, 1, 3, stage, "PCA", max_tokens=12)
     sentences = np.unique(atlas.tokens.sentence[layout.tokens])
     assert layout.tokens.size == sum(LENGTHS[i] for i in sentences) <= 12
     queries = np.vstack([trace.queries[1, 3] for trace in traces]).astype(np.float64)
@@ -530,18 +479,6 @@ def test_a_layout_is_of_the_vectors_as_the_whole_corpus_moves_them(stage: Stage)
     expected = PCA(n_components=2, svd_solver="full").fit_transform(np.vstack(moved))
     sign = np.sign((layout.points * expected).sum(axis=0))
     np.testing.assert_allclose(layout.points * sign, expected, atol=1e-5)
-
-
-def test_what_a_layout_keeps_is_that_of_its_sentence() -> None:
-    (trace,) = corpus_of((11,), causal=True, window=3)
-    layout = lay_out_head(build_atlas([trace]), 1, 2, "raw", "PCA", dimensions=3)
-    assert layout.points.shape == (22, 3)
-    logits = trace.queries[1, 2].astype(np.float64) @ trace.keys[1, 2].astype(np.float64).T
-    picture = Embedding(
-        layout.points[:11].astype(np.float64), layout.points[11:].astype(np.float64)
-    )
-    target = matrix_target(logits, window_mask(11, causal=True, window=3))
-    np.testing.assert_allclose(layout.kept, faithfulness(target, picture), atol=1e-6)
 
 
 def test_an_atlas_without_vectors_cannot_be_laid_out_anew() -> None:

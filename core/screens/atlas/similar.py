@@ -1,0 +1,63 @@
+"""The map of heads: those that attend similarly over the corpus are near, coloured by layer."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING
+from weakref import ref
+
+import pandas as pd
+import streamlit as st
+
+from core.analysis.head_patterns.similarity import map_heads, nearest_heads
+from core.figures.similar_heads import similar_by_layer
+from core.screens.atlas.screen import open_head
+from core.screens.atlas.wording import head_name, number
+from core.ui.head_maps import show_heads
+
+if TYPE_CHECKING:
+    from core.figures.palette import Palette
+    from core.screens.atlas.screen import Screen
+
+_CACHED, _NEAREST = "_atlas_head_map", 10
+
+
+def show_similar(screen: Screen, colours: Palette) -> None:
+    """The map, and the heads nearest to the chosen one."""
+    atlas, distances = screen.atlas, screen.atlas.distances
+    layers, heads, _ = atlas.shape
+    if layers * heads < 2:
+        st.info("This model has a single head, so there is nothing to compare it with.")
+        return
+    cached = st.session_state.get(_CACHED)
+    if cached is None or cached[0] != ref(atlas):
+        cached = st.session_state[_CACHED] = ref(atlas), map_heads(distances.mean)
+    head_map = cached[1]
+    chosen = screen.layer * heads + screen.head
+    left, right = st.columns([3, 2], gap="medium")
+    with left:
+        show_heads(
+            similar_by_layer(head_map.points, heads, chosen, colours),
+            key="atlas_heads",
+            on_open=partial(open_head, part="alike"),
+            heads=heads,
+        )
+        st.caption(
+            "Each point is a head; heads that attend similarly are near each other, whatever their"
+            f" queries and keys are. Compared on {distances.compared:,} of {distances.tokens:,}"
+            " tokens. A plane cannot hold all distances: stress"
+            f" {number(head_map.stress)} (0 is exact; above 0.2 rely on the list instead). Hover"
+            " over a head for its name; click to choose it."
+        )
+    with right:
+        st.markdown(f"**Nearest to {screen.name}**")
+        nearest = nearest_heads(distances.mean, chosen, _NEAREST)
+        table = {
+            "head": [head_name(i, heads) for i, _ in nearest],
+            "distance": [round(distance, 3) for _, distance in nearest],
+        }
+        st.dataframe(pd.DataFrame(table), key="atlas_nearest", hide_index=True)
+        st.caption(
+            "Jensen-Shannon distance: 0 is the same attention from every token, 1 nothing in"
+            " common."
+        )
