@@ -1,4 +1,4 @@
-"""Hover-speed views: Streamlit components (v2), each a typed wrapper beside all its .js and .css.
+"""Hover-speed views: Streamlit components (v2), each a typed wrapper beside its .js and .css.
 
-``shared/`` has the scripts that three views or more import, ``points/`` those of clouds of points.
+``shared/`` holds scripts that several views import, ``points/`` those for clouds of points.
 """

@@ -1,9 +1,8 @@
-"""A component as one HTML file that opens without internet and keeps its interactions.
+"""A component as one HTML file that opens without internet and stays interactive.
 
-The file holds the component's own script and style, its data as base64, and the theme's colours,
-light and dark, as the CSS variables that Streamlit would set. The page's security policy lets
-nothing be fetched. What people typed is inside the data, never in the markup, except for the title
-and the note, which are escaped.
+The file holds the component's script and style, its data as base64, and the theme's colours, light
+and dark, as the CSS variables that Streamlit would set. Its security policy lets it fetch nothing.
+What people typed is only in the data, never in the markup, except the escaped title and note.
 """
 
 from __future__ import annotations
@@ -11,6 +10,7 @@ from __future__ import annotations
 import base64
 import html
 import json
+import re
 import tomllib
 from functools import cache
 from pathlib import Path
@@ -20,6 +20,11 @@ from core.components.scripts import read_script, read_style
 
 _CONFIG = Path(__file__).parents[2] / ".streamlit" / "config.toml"
 _FONT = '"Source Sans 3", "Source Sans Pro", system-ui, sans-serif'
+_COLOURS = (
+    *(f"{name}-color" for name in ("primary", "background", "secondary-background", "text")),
+    *(f"{name}-color" for name in ("link", "border", "red")),
+    *(f"chart-{name}-colors" for name in ("categorical", "sequential", "diverging")),
+)
 _SHELL = """\
 <!doctype html>
 <html lang="en">
@@ -51,8 +56,8 @@ const sheet = document.createElement("style")
 sheet.textContent = style
 const root = document.createElement("div")
 host.append(sheet, root)
-const still = () => {{}}
-drawView({{ data: bytes, parentElement: root, setStateValue: still, setTriggerValue: still,
+const ignore = () => {{}}
+drawView({{ data: bytes, parentElement: root, setStateValue: ignore, setTriggerValue: ignore,
   key: "view", standalone: true }})
 </script>
 </body>
@@ -65,10 +70,9 @@ def standalone_page(name: str, data: bytes, title: str, note: str, body: str = "
 
     Parameters
     ----------
-    name : as :func:`core.components.scripts.register` takes it. The component's script
-        begins its entry with ``export default function (component)``; in the file the component
-        has ``standalone: true``, and its calls to the server do nothing.
-    data : what the component gets, from :func:`core.components.packing.pack`.
+    name : of the component's folder. In the file the component has ``standalone: true``, and
+        its calls to the server do nothing.
+    data : what the component receives, from :func:`core.components.packing.pack`.
     title, note : plain text above the view.
     body : HTML between the note and the view; the caller escapes what people typed.
     """
@@ -96,23 +100,13 @@ def theme_variables() -> str:
 
 
 def _variables(colours: dict[str, Any], theme: dict[str, Any]) -> str:
-    named = {
-        "font": _FONT,
-        "base-radius": theme["baseRadius"],
-        "primary-color": colours["primaryColor"],
-        "background-color": colours["backgroundColor"],
-        "secondary-background-color": colours["secondaryBackgroundColor"],
-        "text-color": colours["textColor"],
-        "link-color": colours["linkColor"],
-        "border-color": colours["borderColor"],
-        "red-color": colours["redColor"],
-        "chart-categorical-colors": ",".join(colours["chartCategoricalColors"]),
-        "chart-sequential-colors": ",".join(colours["chartSequentialColors"]),
-        "chart-diverging-colors": ",".join(colours["chartDivergingColors"]),
-    }
-    return " ".join(f"--st-{name}: {value};" for name, value in named.items())
+    variables = {"font": _FONT, "base-radius": theme["baseRadius"]}
+    for name in _COLOURS:
+        colour = colours[re.sub("-(.)", lambda letter: letter[1].upper(), name)]
+        variables[name] = colour if isinstance(colour, str) else ",".join(colour)
+    return " ".join(f"--st-{name}: {value};" for name, value in variables.items())
 
 
 def _as_script_text(text: str) -> str:
-    """`text` as a JavaScript string that cannot end the script it stands in."""
+    """`text` as a JavaScript string that cannot end its script."""
     return json.dumps(text).replace("<", "\\u003c")

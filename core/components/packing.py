@@ -1,9 +1,8 @@
-"""Numbers and text in one run of bytes, which is how a component receives numbers without JSON.
+"""Numbers and text as bytes, which is how a component receives numbers without JSON.
 
 Layout, read by ``shared/packed.js``: the length of the header (uint32, little-endian); the header,
-JSON in UTF-8, padded with spaces so that what follows starts at a multiple of 4; the arrays one
-after the other, little-endian, each padded to a multiple of 4 bytes. The header's ``arrays`` names
-them with their kinds and lengths.
+JSON in UTF-8, padded with spaces; the arrays, little-endian; each part padded to a multiple of 4
+bytes. The header's ``arrays`` holds their names, kinds and lengths.
 """
 
 from __future__ import annotations
@@ -21,9 +20,9 @@ _KINDS = {np.dtype(np.uint8): "u1", np.dtype("<u2"): "u2"}
 
 
 def pack(settings: dict[str, Any], **arrays: NDArray[Any]) -> bytes:
-    """Settings (JSON values) and arrays (any shape, sent row by row) as bytes.
+    """Settings (JSON values) and arrays (any shape, row by row) as bytes.
 
-    Arrays of uint8 and uint16 travel as they are, all others as float32.
+    Arrays of uint8 and uint16 stay as they are, all others become float32.
     """
     flat = {name: _flat(array) for name, array in arrays.items()}
     kinds = {name: [_KINDS.get(array.dtype, "f4"), array.size] for name, array in flat.items()}

@@ -112,10 +112,10 @@ def test_a_cancel_keeps_what_was_done_and_the_rest_may_follow(goto: Callable[...
     use = page.get_by_role("button", name="Use these")
     done = re.sub(r"\D", "", use.inner_text())
     use.click()
-    told = page.get_by_text(re.compile("Cancelled: this atlas has"))
-    expect(told).to_be_visible()
+    message = page.get_by_text(re.compile("Cancelled: this atlas has"))
+    expect(message).to_be_visible()
     used, whole = (
-        int(number.replace(",", "")) for number in re.findall(r"\d[\d,]*", told.inner_text())
+        int(number.replace(",", "")) for number in re.findall(r"\d[\d,]*", message.inner_text())
     )
     assert int(done) <= used < whole  # a sentence more may have been under way
     expect(matrix(page)).to_have_attribute("data-painted", re.compile(r"\d"))
@@ -133,16 +133,16 @@ def test_a_search_is_in_all_heads_at_once_and_finds_the_first_token_too(
     find = page.get_by_role("textbox", name="Find")
     find.fill("she")
     find.press("Enter")
-    told = page.get_by_text(re.compile("she: [0-9]+ match"))
-    expect(told).to_be_visible()
-    count = int(re.findall(r"(\d+) match", told.inner_text())[0])
+    message = page.get_by_text(re.compile("she: [0-9]+ match"))
+    expect(message).to_be_visible()
+    count = int(re.findall(r"(\d+) match", message.inner_text())[0])
     expect(matrix(page)).to_have_attribute("data-matches", str(2 * count))
     expect(matrix(page).locator(".legend")).to_contain_text("found")
     expect(page.get_by_text("Where do they lie together?")).to_be_visible()
     find.fill("[CLS]")
     find.press("Enter")
-    told = page.get_by_text(re.compile(r"\[CLS\]: [0-9]+ match"))
-    expect(told).to_contain_text(re.compile(r"(\d+) matches in \1 of \1 sentences"))
+    message = page.get_by_text(re.compile(r"\[CLS\]: [0-9]+ match"))
+    expect(message).to_contain_text(re.compile(r"(\d+) matches in \1 of \1 sentences"))
     page.wait_for_url(re.compile(r"find=%5BCLS%5D"))
     settle(page)
     expect(matrix(page)).to_have_attribute("data-zoom", zoom)
@@ -166,56 +166,59 @@ def test_an_expression_of_a_link_waits_and_back_runs_what_was_run(
     expect(waits).to_have_count(0)
 
 
-def test_a_dot_is_named_its_head_opened_and_left_again(goto: Callable[..., Page]) -> None:
-    page = goto(SMALL)
-    canvas = matrix(page).locator("canvas.over")
-    x, y = find_point(page, canvas)
+def test_a_dot_is_named_its_head_opened_saved_and_left_again(
+    goto: Callable[..., Page], open_saved: Callable[..., Page]
+) -> None:
+    page = goto(f"{SMALL}&find=she")
+    matches = matrix(page).get_attribute("data-matches") or ""
+    saved = open_saved(page)
+    expect(saved.locator(".root")).to_have_attribute("data-matches", matches)
+    expect(saved.get_by_text("bundled/minilm: ")).to_be_visible()
+    x, y = find_point(page, matrix(page).locator("canvas.over"))
     tip = page.locator(".tip:visible")
-    expect(tip).to_contain_text(re.compile(r"L\d H\d+"))
     expect(tip).to_contain_text(re.compile(r"(query|key) of “.+”"))
-    name = re.findall(r"L\d H\d+", tip.inner_text())[0]
+    [name] = re.findall(r"L\d H\d+", tip.inner_text())
     page.mouse.click(x, y)
     expect(cloud(page).locator(".title")).to_have_text(name)
     layer, head = re.findall(r"\d+", name)
     page.wait_for_url(re.compile(f"part=one.*layer={layer}&head={head}&"))
+    expect(cloud(page)).to_have_attribute("data-matches", re.compile(r"[1-9]"))
+    settle(page)
+    saved = open_saved(page)
+    expect(saved.locator(".title")).to_have_text(name)
+    expect(saved.locator(".root")).to_have_attribute("data-painted", re.compile(r"\d"))
     page.get_by_role("radio", name="All heads").click()
     expect(matrix(page)).to_have_attribute("data-painted", re.compile(r"\d"))
     page.wait_for_url(re.compile("part=heads"))
 
 
-def test_a_click_shows_the_token_in_its_sentence_and_the_link_keeps_it(
+def test_a_click_shows_the_token_in_its_sentence_in_the_link_and_in_the_heads_below(
     goto: Callable[..., Page],
 ) -> None:
-    page = goto(f"{SMALL}&part=one&layer=4&head=2")
+    page = goto(f"{SMALL}&part=one&layer=4&head=2&labels=0")
+    expect(cloud(page)).to_have_attribute("data-labels", "0")
     x, y = find_point(page, cloud(page).locator("canvas.words"))
     token = re.findall("“(.+)”", page.locator(".tip:visible").inner_text())[0]
     page.mouse.click(x, y)
-    told = page.get_by_text(re.compile(r"^Token \d+, .+, of sentence"))
-    expect(told).to_contain_text(token)
+    message = page.get_by_text(re.compile(r"^Token \d+, .+, of sentence"))
+    expect(message).to_contain_text(token)
     expect(page.locator(".st-key-atlas_sentence")).to_contain_text(token)
     page.wait_for_url(re.compile(r"token=[1-9]"))
     settle(page)
-    said = told.inner_text()
-    at = cloud(page).get_attribute("data-at")
+    text = message.inner_text()
+    place = cloud(page).get_attribute("data-at")
     page.reload()
-    expect(told).to_have_text(said)
-    expect(cloud(page)).to_have_attribute("data-at", at or "")
-
-
-def test_arrows_by_keyboard_lead_to_the_head_below_and_lines_follow(
-    goto: Callable[..., Page],
-) -> None:
-    page = goto(f"{SMALL}&part=one&layer=4&head=2&token=20&labels=0")
+    expect(message).to_have_text(text)
+    expect(cloud(page)).to_have_attribute("data-at", place or "")
     expect(cloud(page)).to_have_attribute("data-lines", re.compile(r"[1-9]"))
-    expect(cloud(page)).to_have_attribute("data-labels", "0")
-    before = cloud(page).locator(".reading").inner_text()
+    reading = cloud(page).locator(".reading").inner_text()
     below = page.get_by_role("button", name="▼")
     for layer in (5, 6):
         below.press("Enter")
         expect(cloud(page).locator(".title")).to_have_text(f"L{layer} H2")
         page.wait_for_url(re.compile(f"layer={layer}&head=2&.*labels=0"))
     expect(below).to_be_disabled()
-    expect(cloud(page).locator(".reading")).not_to_have_text(before)
+    expect(cloud(page).locator(".reading")).not_to_have_text(reading)
     expect(cloud(page)).to_have_attribute("data-lines", re.compile(r"[1-9]"))
 
 
@@ -232,28 +235,28 @@ def test_a_lasso_says_what_is_in_it_in_every_head_until_the_cloud_is_left(
     for place in (*places[1:], places[0]):
         page.mouse.move(*place, steps=4)
     page.mouse.up()
-    told = page.get_by_text(re.compile(r"In the lasso: [\d,]+ queries and [\d,]+ keys"))
-    expect(told).to_be_visible()
+    message = page.get_by_text(re.compile(r"In the lasso: [\d,]+ queries and [\d,]+ keys"))
+    expect(message).to_be_visible()
     chosen = cloud(page).get_attribute("data-chosen")
     assert chosen is not None
-    counted = re.findall(r"(\d+) (?:queries|keys)", told.inner_text().replace(",", ""))
+    counted = re.findall(r"(\d+) (?:queries|keys)", message.inner_text().replace(",", ""))
     assert sum(map(int, counted)) == int(chosen)
     page.get_by_role("button", name="▶").click()
     expect(cloud(page).locator(".title")).to_have_text("L4 H3")
     expect(cloud(page)).to_have_attribute("data-chosen", chosen)
-    expect(told).to_be_visible()
+    expect(message).to_be_visible()
     page.get_by_role("radio", name="3-D").click()
     expect(page.get_by_text("3 components keep")).to_be_visible()
     page.wait_for_url(re.compile("dims=3"))
     settle(page)
-    expect(told).to_be_visible()
+    expect(message).to_be_visible()
     page.get_by_role("radio", name="By position").click()
     expect(cloud(page)).to_have_count(0)
     settle(page)
     page.get_by_role("radio", name="One head").click()
     expect(cloud(page)).to_have_attribute("data-chosen", "0")
     settle(page)
-    expect(told).to_have_count(0)
+    expect(message).to_have_count(0)
 
 
 def picture_of(page: Page, view: Locator, canvas: str) -> Any:
@@ -287,10 +290,10 @@ def test_the_default_atlas_is_saved_and_opens_again(
     """28 MB: more than the 20 MB that a text may have."""
     page = goto("/atlas?corpus=saved")
     page.get_by_role("radio", name="Sample corpus").click()
-    told = page.get_by_text(re.compile(r"Atlas of .*[\d,]+ tokens of"))
-    expect(told).to_be_visible(timeout=150_000)  # 5,000 tokens are run and projected
+    message = page.get_by_text(re.compile(r"Atlas of .*[\d,]+ tokens of"))
+    expect(message).to_be_visible(timeout=150_000)  # 5,000 tokens are run and projected
     settle(page)
-    tokens = re.findall(r"([\d,]+) tokens", told.inner_text())[0]
+    tokens = re.findall(r"([\d,]+) tokens", message.inner_text())[0]
     with page.expect_download() as download:
         page.get_by_role("button", name="Save the atlas").click()
     path = tmp_path / "default.parquet"
@@ -302,25 +305,9 @@ def test_the_default_atlas_is_saved_and_opens_again(
     expect(
         page.get_by_text("opened from a file, which keeps components and no full vectors")
     ).to_be_visible()
-    expect(told).to_contain_text(f"{tokens} tokens")
+    expect(message).to_contain_text(f"{tokens} tokens")
     expect(matrix(page)).to_have_attribute("data-painted", re.compile(r"\d"))
     settle(page)
-
-
-def test_saved_pictures_open_from_disk(
-    goto: Callable[..., Page], open_saved: Callable[..., Page]
-) -> None:
-    page = goto(f"{SMALL}&find=she")
-    matches = matrix(page).get_attribute("data-matches")
-    saved = open_saved(page)
-    expect(saved.locator(".root")).to_have_attribute("data-matches", matches or "")
-    expect(saved.get_by_text("bundled/minilm: ")).to_be_visible()
-    page.get_by_role("radio", name="One head").click()
-    expect(cloud(page)).to_have_attribute("data-matches", re.compile(r"[1-9]"))
-    settle(page)
-    saved = open_saved(page)
-    expect(saved.locator(".title")).to_have_text("L6 H1")
-    expect(saved.locator(".root")).to_have_attribute("data-painted", re.compile(r"\d"))
 
 
 TOO_WIDE = """() => [document.documentElement, ...document.querySelectorAll(
@@ -349,8 +336,8 @@ def test_hostile_lines_stay_text_and_nothing_is_wider_than_a_phone(
 
 def test_umap_comes_head_by_head_and_the_page_stays_usable(goto: Callable[..., Page]) -> None:
     page = goto(f"{SMALL}&projection=UMAP&layer=1&head=1")
-    told = page.get_by_text(re.compile(r"UMAP: [1-9]\d* of 72 heads"))
-    expect(told).to_be_visible(timeout=180_000)
+    message = page.get_by_text(re.compile(r"UMAP: [1-9]\d* of 72 heads"))
+    expect(message).to_be_visible(timeout=180_000)
     expect(matrix(page)).to_have_attribute("data-painted", re.compile(r"\d"))
     canvas = matrix(page).locator("canvas.over")
     canvas.focus()

@@ -16,8 +16,7 @@ export default function (component) {
   return () => list.remove()
 }
 
-// The pieces of a word stay together; a special token is a group of its own.
-/** @param {Token[]} tokens */
+/** The pieces of a word stay together; a special token is a group of its own. @param {Token[]} tokens */
 function groupWords(tokens) {
   /** @type {Token[][]} */
   const groups = []

@@ -10,8 +10,8 @@ _copy_link = register("copy_link")
 def show_copy_link(*, key: str, offered: bool = True) -> None:
     """Draw the button. The address bar holds the whole state, so the address is the link.
 
-    Asks for a rerun when the theme is switched, so that figures follow; without a button, where a
-    link is not `offered`, that is all it does.
+    Also asks for a rerun when the theme changes, so that figures follow, even if no link is
+    `offered`.
     """
     _copy_link(
         key=key,

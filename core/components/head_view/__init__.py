@@ -22,14 +22,13 @@ if TYPE_CHECKING:
 
     from core.model.trace import Trace
 
-# Below it all layers are sent at once, and the layer slider needs no server.
-ALL_LAYERS_BYTES = 1_000_000
+ALL_LAYERS_BYTES = 1_000_000  # below it all layers are sent, and the slider needs no server
 _head_view = register("head_view")
 
 
 @dataclass(frozen=True)
 class Weighting:
-    """What the lines may show: its name in links, its label, a word of help, whether it can be."""
+    """What lines may show: its name in links, its label, its help, whether it is unavailable."""
 
     value: str
     label: str
@@ -39,16 +38,16 @@ class Weighting:
 
 @dataclass(frozen=True, eq=False)
 class HeadView:
-    """What the head view is told besides the layers.
+    """What the head view receives besides the layers.
 
     Attributes
     ----------
     view : the state as links write it: layer and heads from 1.
-    serial : another number tells the component to take `view`; else it keeps its own.
+    serial : with a new number the component takes `view`; else it keeps its own state.
     weightings : all on offer.
-    colours : one a head for the themes "light" and "dark", ``#rrggbb``.
-    scores : what each head does, name -> (layer, head); empty while nobody has measured.
-    notes : what each of those scores is, by name.
+    colours : one per head for the themes "light" and "dark", ``#rrggbb``.
+    scores : what each head does, name -> (layer, head); empty until it is measured.
+    notes : what each score means, by name.
     near : whether the component may ask for the layers beside the one it shows.
     """
 
@@ -64,7 +63,7 @@ class HeadView:
 def pack_head_view(
     trace: Trace, layers: Mapping[int, LayerWeights], weighting: str, facts: HeadView
 ) -> bytes:
-    """Everything the component gets: the layers (from 0) that travel, tokens, and the state.
+    """What the component receives: layers (from 0), tokens, and the state.
 
     `weighting` is the value of the one that the layers were weighted by.
     """
@@ -103,8 +102,8 @@ def show_head_view(data: bytes, *, key: str, on_view: Callable[[object], None]) 
     Parameters
     ----------
     data : from :func:`pack_head_view`. The same bytes again cost nothing to send.
-    on_view : called with the state (as in links, untrusted) after it has changed: at once when a
-        layer or weighting is wanted that has not been sent, else a moment later.
+    on_view : called with the changed state (as in links, untrusted): at once if it needs a layer
+        or weighting that has not been sent, else a moment later.
     """
 
     def view_changed() -> None:
@@ -119,9 +118,9 @@ def save_head_view(data: bytes, title: str, note: str) -> str:
 
 
 def _facts_of(layer: LayerWeights) -> dict[str, Any]:
-    if isinstance(layer.exact, ExactWeights):
-        return {"top": layer.top}
     exact = layer.exact
+    if isinstance(exact, ExactWeights):
+        return {"top": layer.top}
     return {
         "top": layer.top,
         "scaling": exact.scaling,
@@ -146,6 +145,6 @@ def _arrays_of(layer: LayerWeights) -> dict[str, NDArray[Any]]:
 
 
 def _stamp(trace: Trace) -> str:
-    """Tells texts and models apart, so that layers kept in the browser are of this one."""
+    """Identifies text and model: layers kept in the browser must be of this trace."""
     ids = [(token.id, token.display, token.segment) for token in trace.tokens]
     return hashlib.sha256(repr((trace.model, trace.shape, ids)).encode()).hexdigest()[:16]

@@ -21,20 +21,20 @@ if TYPE_CHECKING:
 
 _model_view = register("model_view")
 
-MAX_LINES = 500  # of a tile: about six for each pixel of its height
-MAX_ENLARGED_LINES = 2000  # of an enlarged tile
+MAX_LINES = 500  # in a tile: about six per pixel of its height
+MAX_ENLARGED_LINES = 2000  # in an enlarged tile
 
 
 @dataclass(frozen=True)
 class Look:
-    """How the tiles are drawn and which are shown.
+    """How the tiles are drawn, and which of them.
 
     Attributes
     ----------
     draw : every weight as a line from query to key, or as a cell of a table.
-    colour : one colour a layer, one a head, or one scale for the weight.
-    sorted : what the order of the heads means; empty where they stand by number.
-    hidden_layers, hidden_heads : counted from 0.
+    colour : one colour per layer, one per head, or one scale for the weight.
+    sorted : what the order of the heads means; empty if they are ordered by number.
+    hidden_layers, hidden_heads : from 0.
     """
 
     draw: Literal["lines", "tiles"] = "lines"
@@ -46,14 +46,14 @@ class Look:
 
 @dataclass(frozen=True, eq=False)
 class Marks:
-    """A number for each head, and which heads stand out for it.
+    """A score of each head, and which heads stand out.
 
     Attributes
     ----------
-    name : of the number.
+    name : of the score.
     scores : (layer, head); nan where it could not be measured.
-    lit : boolean (layer, head); the others are dimmed. Where none is lit, none is dimmed.
-    closest : layer and head with the largest number, marked where none is lit.
+    lit : boolean (layer, head); the others are dimmed. If none is lit, none is dimmed.
+    closest : layer and head with the largest score, marked if none is lit.
     """
 
     name: str
@@ -70,12 +70,12 @@ def view_data(
     look: Look,
     marks: Marks | None = None,
 ) -> bytes:
-    """What the component gets.
+    """What the component receives.
 
     Parameters
     ----------
     shown : from :func:`core.analysis.model_map.model_map`.
-    labels, segments : one a position of the text; labels differ from each other.
+    labels, segments : one per position of the text; labels are unique.
     order : (layer, head), from :func:`core.analysis.head_patterns.similarity.order_heads`.
     """
     layers, heads, rows, columns = shown.tiles.shape
@@ -113,7 +113,7 @@ def show_model_view(
 
     Parameters
     ----------
-    data : from :func:`view_data`; the tiles travel as one byte a cell.
+    data : from :func:`view_data`.
     on_hide : called with the hidden layers and heads, from 0, when a label is clicked.
 
     Returns
@@ -142,5 +142,5 @@ def _numbers(values: object) -> list[int]:
 
 
 def _second_start(segments: Sequence[int], shown: tuple[int, ...]) -> int:
-    """Index of the first token of the second sentence among those shown; 0 where none is."""
+    """Index of the first shown token of the second sentence; 0 if there is none."""
     return next((index for index, each in enumerate(shown) if segments[each] == 1), 0)

@@ -1,5 +1,5 @@
-// One head as a small picture, worked out pixel by pixel: a tile is a run of bytes, a picture a run
-// of levels from 0 to 1. Thousands of thin lines are faster so than as strokes of a canvas.
+// One head as a small picture, worked out pixel by pixel: a tile is bytes, a picture levels from 0 to 1. For thousands of
+// thin lines this is faster than the strokes of a canvas.
 
 import { along } from "../shared/scales.js"
 
@@ -14,34 +14,34 @@ const FADE = 0.8 // exponent of a weight's opacity as a line: weak lines stay vi
 // Opacity of a line by its byte, which is the root of its weight in 255 steps.
 export const OPACITY = Float32Array.from({ length: 256 }, (_, byte) => (byte / 255) ** (2 * FADE))
 
-// The cells of a tile that are drawn as lines: the strongest `most`. Of those that are equally strong
-// and do not all fit, an even choice. Cells of byte 0 are no lines.
-/** @param {Uint8Array} tile @param {number} most @returns {Uint32Array} */
-export function pickLines(tile, most) {
+/**
+ * The cells of a tile that are drawn as lines: the strongest, at most `max`. Of equally strong cells that do not all fit,
+ * an even choice. Cells of byte 0 are no lines.
+ * @param {Uint8Array} tile @param {number} max @returns {Uint32Array}
+ */
+export function pickLines(tile, max) {
   const counts = new Uint32Array(256)
   for (let cell = 0; cell < tile.length; cell++) counts[tile[cell]]++
   let level = 255
   let above = 0
-  while (level > 0 && above + counts[level] <= most) above += counts[level--]
-  const room = level > 0 ? most - above : 0
+  while (level > 0 && above + counts[level] <= max) above += counts[level--]
+  const room = level > 0 ? max - above : 0
   const cells = new Uint32Array(above + room)
-  let found = 0
+  let count = 0
   let equal = 0
   for (let cell = 0; cell < tile.length; cell++) {
     const byte = tile[cell]
-    if (byte > level) cells[found++] = cell
+    if (byte > level) cells[count++] = cell
     else if (room && byte === level) {
       const share = room / counts[level]
-      if (Math.floor((equal + 1) * share + 1e-9) > Math.floor(equal * share + 1e-9)) cells[found++] = cell
+      if (Math.floor((equal + 1) * share + 1e-9) > Math.floor(equal * share + 1e-9)) cells[count++] = cell
       equal++
     }
   }
-  return found === cells.length ? cells : cells.slice(0, found)
+  return cells.slice(0, count)
 }
 
-// Lines from rows on the left to columns on the right, `thick` pixels, each over those before it.
-// `picture` is {levels, width, height}; `shape` is {rows, columns}.
-/** @param {Picture} picture @param {Uint8Array} tile @param {Uint32Array} cells @param {Shape} shape @param {number} thick */
+/** Lines from rows on the left to columns on the right, each over those before it. @param {Picture} picture @param {Uint8Array} tile @param {Uint32Array} cells @param {Shape} shape @param {number} thick in pixels */
 export function drawLines({ levels, width, height }, tile, cells, { rows, columns }, thick) {
   levels.fill(0)
   for (const cell of cells) {
@@ -57,15 +57,14 @@ export function drawLines({ levels, width, height }, tile, cells, { rows, column
       const bottom = Math.min(height, y + reach)
       for (let pixel = Math.floor(top); pixel < bottom; pixel++) {
         const cover = Math.min(pixel + 1, bottom) - Math.max(pixel, top)
-        const at = pixel * width + x
-        levels[at] += opacity * cover * (1 - levels[at])
+        const i = pixel * width + x
+        levels[i] += opacity * cover * (1 - levels[i])
       }
     }
   }
 }
 
-// Heat: each pixel shows its cell; where cells are smaller than pixels, the largest of them.
-/** @param {Picture} picture @param {Uint8Array} tile @param {Shape} shape */
+/** Heat: each pixel shows its cell; where cells are smaller than pixels, the largest of them. @param {Picture} picture @param {Uint8Array} tile @param {Shape} shape */
 export function drawHeat({ levels, width, height }, tile, { rows, columns }) {
   const across = spansOf(width, columns)
   const down = spansOf(height, rows)
@@ -82,8 +81,7 @@ export function drawHeat({ levels, width, height }, tile, { rows, columns }) {
   }
 }
 
-// Which cells each pixel covers: from `first` up to `end`. At least one.
-/** @param {number} pixels @param {number} cells */
+/** Which cells each pixel covers: from `first` up to `end`. At least one. @param {number} pixels @param {number} cells */
 function spansOf(pixels, cells) {
   const first = Uint16Array.from({ length: pixels }, (_, pixel) => Math.floor((pixel * cells) / pixels))
   const end = Uint16Array.from(first, (start, pixel) => (
@@ -92,11 +90,10 @@ function spansOf(pixels, cells) {
   return { first, end }
 }
 
-// Levels as pixels of a ramp, into an ImageData of the same size.
-/** @param {ImageData} image @param {Picture} picture @param {Uint32Array} ramp */
+/** Levels as pixels of a ramp, into an ImageData of the same size. @param {ImageData} image @param {Picture} picture @param {Uint32Array} ramp */
 export function fillImage(image, { levels }, ramp) {
   const pixels = new Uint32Array(image.data.buffer)
-  for (let at = 0; at < pixels.length; at++) pixels[at] = ramp[(levels[at] * 255 + 0.5) | 0]
+  for (let i = 0; i < pixels.length; i++) pixels[i] = ramp[(levels[i] * 255 + 0.5) | 0]
 }
 
 /** 256 opaque pixels along a palette; a share below 1 fades them into the first colour. @param {Rgb[]} palette @param {number} [share] */
@@ -108,17 +105,18 @@ export function rampOf(palette, share = 1) {
   return new Uint32Array(bytes.buffer)
 }
 
-// One of `count` colours, [r, g, b]. Layers follow each other round the circle of hues; heads, which
-// have no order, are a golden angle apart. Lighter on dark paper.
-/** @param {number} index @param {number} count @param {boolean} ordered @param {boolean} dark @returns {Rgb} */
+/**
+ * One of `count` colours. Layers follow each other around the circle of hues; heads, which have no order, are a golden
+ * angle apart. Lighter on dark paper.
+ * @param {number} index @param {number} count @param {boolean} ordered @param {boolean} dark @returns {Rgb}
+ */
 export function hueOf(index, count, ordered, dark) {
   const hue = ordered ? 285 - (index / Math.max(count, 2)) * 300 : 25 + index * 137.508
   const levels = dark ? [72, 62, 82] : [46, 56, 36]
   return fromLch(ordered ? levels[0] : levels[index % 3], 56, hue)
 }
 
-// CIE LCh(ab) under D65 as sRGB, clipped to what a screen shows.
-/** @param {number} lightness @param {number} chroma @param {number} degrees @returns {Rgb} */
+/** CIE LCh(ab) under D65 as sRGB, clipped to what a screen shows. @param {number} lightness @param {number} chroma @param {number} degrees @returns {Rgb} */
 function fromLch(lightness, chroma, degrees) {
   const angle = (degrees * Math.PI) / 180
   const fy = (lightness + 16) / 116
@@ -129,8 +127,7 @@ function fromLch(lightness, chroma, degrees) {
     .map((value) => Math.round(255 * (value <= 0.0031308 ? 12.92 * value : 1.055 * value ** (1 / 2.4) - 0.055)))
 }
 
-// An empty picture of at least one pixel, as large as given in pixels of the screen.
-/** @param {number} wide @param {number} high @returns {Picture} */
+/** An empty picture of at least one pixel, as large as given in pixels of the screen. @param {number} wide @param {number} high @returns {Picture} */
 export function pictureOf(wide, high) {
   const [width, height] = [Math.max(1, Math.round(wide)), Math.max(1, Math.round(high))]
   return { levels: new Float32Array(width * height), width, height }

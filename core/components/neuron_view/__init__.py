@@ -34,8 +34,8 @@ class NeuronState:
     by_contribution : dimensions sorted by what they contribute to the pair's score.
     folded : the columns of vectors and products are hidden.
     pairs : of a pair of texts, which sentence asks and which is asked.
-    turn : how many choices the component had reported when this state was set; a state older than
-        its own last choice is not taken over by it.
+    turn : how many choices the component had reported when this state was set; it ignores a state
+        older than its own last choice.
     """
 
     query: int | None
@@ -59,7 +59,7 @@ def show_neuron_view(
 
     Parameters
     ----------
-    labels, segments : one a token; labels differ from each other.
+    labels, segments : one per token; labels are unique.
     on_change : called with what a person chose in the view.
     """
 
@@ -79,7 +79,7 @@ def neuron_page(
     title: str,
     note: str,
 ) -> str:
-    """The view as one HTML file that opens without internet and keeps every interaction."""
+    """The view as one HTML file that opens without internet."""
     data = packed(head, labels, segments, state)
     return standalone_page("neuron_view", data, title, note)
 
@@ -87,7 +87,7 @@ def neuron_page(
 def packed(
     head: NeuronHead, labels: Sequence[str], segments: Sequence[int], state: NeuronState
 ) -> bytes:
-    """What the component receives: 8 bytes a token and dimension, and a mask if it needs one."""
+    """What the component receives: 8 bytes per token and dimension, and a mask if needed."""
     settings = {
         "labels": list(labels),
         "segments": list(segments),
@@ -109,7 +109,7 @@ def packed(
 
 
 def _mask_arrays(head: NeuronHead) -> dict[str, NDArray[Any]]:
-    """A mask that only permits or forbids travels as one byte a pair, any other as it is."""
+    """A mask that only permits or forbids is one byte per pair; any other is sent as it is."""
     if head.mask is None:
         return {}
     permitted = np.isfinite(head.mask)
@@ -119,7 +119,7 @@ def _mask_arrays(head: NeuronHead) -> dict[str, NDArray[Any]]:
 
 
 def read_state(choice: dict[str, Any] | None, tokens: int) -> NeuronState | None:
-    """What the browser reports, or None where that cannot be."""
+    """What the browser reports, or None if that is impossible."""
     if not choice:
         return None
     query, key = (_position(choice.get(name), tokens) for name in ("query", "pairKey"))

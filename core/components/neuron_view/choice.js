@@ -17,10 +17,10 @@ import { contributionsOf, scoreRow } from "./numbers.js"
  */
 export function viewOf(head, chosen, pointed) {
   const [queries, keys] = pairPositions([...head.segments.keys()], head.segments, chosen.pairs)
-  const kept = chosen.query !== null && queries.includes(chosen.query) ? chosen.query : null
-  const query = pointed !== null && queries.includes(pointed) ? pointed : kept
+  const keptQuery = chosen.query !== null && queries.includes(chosen.query) ? chosen.query : null
+  const query = pointed !== null && queries.includes(pointed) ? pointed : keptQuery
   const byNumber = Array.from({ length: head.dim }, (_, dim) => dim)
-  const view = { ...chosen, queries, keys, kept, query }
+  const view = { ...chosen, queries, keys, keptQuery, query }
   if (query === null || !keys.length) return { ...view, row: null, key: null, pair: null, order: byNumber }
   const row = scoreRow(head, query)
   const strongest = keys.reduce((best, key) => (row.weights[key] > row.weights[best] ? key : best), keys[0])

@@ -83,11 +83,11 @@ export function drawRunningSum(pen, pair, { order, byContribution }, box, layout
   pen.fill()
 }
 
-/** Softmax of one query over all keys, remembered with the head: tokens x tokens x dimensions take their time. @param {Head & {known?: Map<number, Float32Array>}} head @param {number} query @returns {Float32Array} */
+/** Softmax of one query over all keys, remembered with the head: tokens x tokens x dimensions take their time. @param {Head & {weightsByQuery?: Map<number, Float32Array>}} head @param {number} query @returns {Float32Array} */
 function weightsOf(head, query) {
-  head.known ??= new Map()
-  const weights = head.known.get(query) ?? Float32Array.from(scoreRow(head, query).weights)
-  head.known.set(query, weights)
+  head.weightsByQuery ??= new Map()
+  const weights = head.weightsByQuery.get(query) ?? Float32Array.from(scoreRow(head, query).weights)
+  head.weightsByQuery.set(query, weights)
   return weights
 }
 

@@ -93,7 +93,7 @@ class NeuronView extends View {
     Object.assign(this.chosen, change)
     this.turn += 1
     this.view = viewOf(this.head, this.chosen, this.pointed)
-    if (this.view.kept === null) this.chosen.query = null // a query that the pairs leave out is released
+    if (this.view.keptQuery === null) this.chosen.query = null // a query that the pairs leave out is released
     this.layOut()
     this.component.setStateValue("choice", { ...this.chosen, turn: this.turn })
   }
@@ -229,7 +229,7 @@ class NeuronView extends View {
   /** Show the query that is pointed at. Where none is kept, it stays until the table is left, so that its cells can be read. @param {Cell | null} cell */
   follow(cell) {
     if (cell?.column === 0 && cell.row >= 0) this.pointAtQuery(this.view.queries[cell.row])
-    else if (this.view.kept !== null) this.pointAtQuery(null)
+    else if (this.view.keptQuery !== null) this.pointAtQuery(null)
   }
 
   leave() {
@@ -243,7 +243,7 @@ class NeuronView extends View {
     if (!cell || cell.row < 0) return
     const { view } = this
     const token = this.tokensOf(cell.column)[cell.row]
-    if (cell.column === 0) this.choose({ query: token === view.kept ? null : token })
+    if (cell.column === 0) this.choose({ query: token === view.keptQuery ? null : token })
     else if (view.query !== null) this.choose({ pairKey: token === view.pairKey ? null : token })
   }
 
@@ -259,7 +259,7 @@ class NeuronView extends View {
     if (event.key === "Escape") {
       this.leave()
       if (view.pairKey !== null) this.choose({ pairKey: null })
-      else if (view.kept !== null) this.choose({ query: null })
+      else if (view.keptQuery !== null) this.choose({ query: null })
     } else if (event.key === "Enter" || event.key === " ") this.act(cell)
     else if (event.key in steps) {
       const [down, across] = steps[event.key]

@@ -103,7 +103,7 @@ export function drawStripRow({ ui, head, view, layout, colours }) {
     make(ui.strip, "div", "absent", "Here the query's vector, its products with the keys, scores and attention appear.")
     return
   }
-  make(label, "small", "", query === view.kept ? "query i" : "query i, click to keep")
+  make(label, "small", "", query === view.keptQuery ? "query i" : "query i, click to keep")
   make(label, "span", "q", head.labels[query]).title = head.labels[query]
   if (view.folded) return
   const pen = sizeCanvas(make(ui.strip, "canvas"), 2 * layout.block + layout.gap, STRIP.top + STRIP.height + 4)
@@ -125,8 +125,8 @@ export function drawRow({ ui, head, view, layout }, row) {
   const query = view.queries[row]
   const asking = describe(make(node, "div", "asking", query === undefined ? undefined : head.labels[query]), { role: "gridcell" })
   if (query !== undefined) {
-    asking.title = `${head.labels[query]} · position ${query + 1} · ${query === view.kept ? "click to release it" : "click to keep it as the query"}`
-    describe(asking, { "aria-selected": query === view.kept })
+    asking.title = `${head.labels[query]} · position ${query + 1} · ${query === view.keptQuery ? "click to release it" : "click to keep it as the query"}`
+    describe(asking, { "aria-selected": query === view.keptQuery })
     asking.classList.toggle("query", query === view.query)
     asking.classList.toggle("second", isSecond(view.queries))
   }

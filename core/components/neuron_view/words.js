@@ -37,7 +37,7 @@ export function cellWords(head, view, { row, column }) {
 function askingWords(head, view, row) {
   const position = row < 0 ? view.query : view.queries[row]
   if (position === null) return ["All queries at once"]
-  const kept = position === view.kept ? "kept; Enter or a click releases it" : "Enter or a click keeps it"
+  const kept = position === view.keptQuery ? "kept; Enter or a click releases it" : "Enter or a click keeps it"
   return [`Query ${head.labels[position]}, position ${position + 1} of ${head.tokens}`, kept]
 }
 

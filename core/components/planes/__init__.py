@@ -21,7 +21,7 @@ _planes = register("planes")
 
 @dataclass(frozen=True)
 class Arrow:
-    """One arrow of every plane: its label, its colour, and a word on hover."""
+    """One arrow of every plane: its label, its colour, and its name on hover."""
 
     label: str
     colour: str
@@ -46,11 +46,11 @@ def show_planes(
     ----------
     coordinates : (plane, arrow, 2).
     arrows : one for each entry of the second axis.
-    titles, notes : one a plane; the note stands under the title.
-    picked : arrows that stay coloured while the others fade; none picked, none faded.
-    own_scale : each plane is as large as its longest arrow, instead of one scale for all.
-    right_angle : mark that the last arrow is the foot of the one before it on the first.
-    on_pick : called with the new picks when an arrow is clicked; without it, clicks do nothing.
+    titles, notes : one per plane.
+    picked : arrows that stay coloured while the others fade; if none is picked, none fades.
+    own_scale : each plane is scaled to its longest arrow, instead of one scale for all.
+    right_angle : mark that the last arrow is the projection of the one before it on the first.
+    on_pick : called with the picked arrows when one is clicked; without it, clicks do nothing.
     """
 
     def picked_changed() -> None:
@@ -60,7 +60,7 @@ def show_planes(
     settings = {
         "titles": list(titles),
         "notes": list(notes),
-        "arrows": [{"label": a.label, "colour": a.colour, "name": a.name} for a in arrows],
+        "arrows": [vars(arrow) for arrow in arrows],
         "picked": list(picked),
         "ownScale": own_scale,
         "rightAngle": right_angle,

@@ -18,11 +18,8 @@ def show_table(table: AttentionTable, *, key: str, full_scale: bool = False) -> 
 
     Parameters
     ----------
-    table : from :func:`core.analysis.attention_table.attention_table`.
     key : keeps scroll position and pinned cell across reruns.
     full_scale : colour from 0 to 1 instead of 0 to the largest value shown.
-
-    Values travel as float32, 4 bytes a cell.
     """
     settings = {
         "displays": table.displays,
@@ -33,12 +30,5 @@ def show_table(table: AttentionTable, *, key: str, full_scale: bool = False) -> 
         "kind": table.kind,
         "fullScale": full_scale,
     }
-    _table(
-        key=key,
-        data=pack(
-            settings,
-            values=table.values,
-            rowSums=table.row_sums,
-            columnSums=table.column_sums,
-        ),
-    )
+    sums = {"rowSums": table.row_sums, "columnSums": table.column_sums}
+    _table(key=key, data=pack(settings, values=table.values, **sums))
