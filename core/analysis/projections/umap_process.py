@@ -66,9 +66,6 @@ _log = logging.getLogger(__name__)
 class UmapError(ProjectionError):
     """UMAP could not lay out these points; the message says why."""
 
-    def __init__(self, problem: str) -> None:
-        super().__init__(_PROBLEMS[problem])
-
 
 def fit_umap(
     rows: Floats, dimensions: int, neighbours: int, seed: int, metric: str = "euclidean"
@@ -88,7 +85,7 @@ def fit_umap(
     with _lock:
         answer = _ask_until_answered(request)
     if "error" in answer:
-        raise UmapError(str(answer["error"]))
+        raise UmapError(_PROBLEMS[str(answer["error"])])
     return np.asarray(answer["points"], dtype=np.float64)
 
 
@@ -104,9 +101,9 @@ def _ask_until_answered(request: bytes) -> Arrays:
             status = _process.wait()
             _process = None
             if _ending.is_set():
-                raise UmapError("start") from None
+                raise UmapError(_PROBLEMS["start"]) from None
             _log.warning("UMAP ended, status %d, attempt %d: %s", status, attempt, error)
-    raise UmapError("killed")
+    raise UmapError(_PROBLEMS["killed"])
 
 
 def _start() -> subprocess.Popen[bytes]:
@@ -126,7 +123,7 @@ def _start() -> subprocess.Popen[bytes]:
         )
     except OSError as error:
         _log.warning("UMAP cannot be started: %s", error)
-        raise UmapError("start") from None
+        raise UmapError(_PROBLEMS["start"]) from None
     threading.Thread(target=_log_lines, args=(process.stderr,), daemon=True).start()
     return process
 
