@@ -11,7 +11,7 @@ from functools import partial
 from core.components.head_view import show_head_view
 from core.ui import presets
 from core.ui.current import current_trace
-from core.screens.head_view.sending import on_screen, pack_for_page, page_to_save, weightings
+from core.screens.head_view.sending import file_later, pack_for_page, weightings
 from core.screens.head_view.help import examples, explain, show_mathematics
 from core.screens.head_view.state import KEY, restore_view, take_report
 
@@ -19,13 +19,12 @@ trace = current_trace()
 offered = weightings(trace)
 view = restore_view(trace, [each.value for each in offered if not each.disabled])
 
-screen = on_screen(trace, view, offered)
-show_head_view(pack_for_page(screen), key=KEY, on_view=take_report)
+show_head_view(pack_for_page(trace, view, offered), key=KEY, on_view=take_report)
 reading, saving = st.columns([5, 1])
 reading.caption(explain(trace, view))
 saving.download_button(
     "Save as HTML",
-    partial(page_to_save, screen),
+    file_later(trace, view, offered),
     file_name="head-view.html",
     mime="text/html",
     on_click="ignore",
@@ -33,4 +32,4 @@ saving.download_button(
     help="One file that opens without internet and does what this picture does.",
 )
 presets.show("head_view", partial(examples, trace))
-show_mathematics(trace, screen.layer)
+show_mathematics(trace, int(view["layer"]) - 1)

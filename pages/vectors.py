@@ -76,7 +76,7 @@ with st.spinner("Reducing every layer to a plane …"):
 labels = unique_labels(tuple(trace.tokens[i].display for i in planes.positions))
 colours = token_colours(len(trace.tokens), theme)
 shown_colours = [colours[i] for i in planes.positions]
-names = dict(zip((i + 1 for i in planes.positions), labels, strict=True))
+names = {i + 1: label for i, label in zip(planes.positions, labels, strict=True)}
 picks = controls.tokens(
     "pick",
     list(names),
@@ -100,14 +100,14 @@ if view == "all layers":
         own_scale=own_scale,
         on_pick=partial(set_picks, planes.positions),
     )
-elif view == "play":
-    arrows = Arrows(labels, shown_colours, picked, palette(theme))
-    st.plotly_chart(moving_figure(planes.coordinates, arrows), key="vectors_moving")
 else:
     arrows = Arrows(labels, shown_colours, picked, palette(theme))
-    draw = space_figure if space else plane_figure
-    figure = draw(planes.coordinates[layer], planes.explained[layer], arrows)
-    st.plotly_chart(figure, key="vectors_one")
+    if view == "play":
+        st.plotly_chart(moving_figure(planes.coordinates, arrows), key="vectors_moving")
+    else:
+        draw = space_figure if space else plane_figure
+        figure = draw(planes.coordinates[layer], planes.explained[layer], arrows)
+        st.plotly_chart(figure, key="vectors_one")
 with st.container(horizontal=True, vertical_alignment="center"):
     reading = explain(source, summary, heads, view=view, special=special)
     st.caption(f"{reading} {describe_close_pairs(planes, layer)}", width="stretch")

@@ -100,9 +100,8 @@ def read_head(trace: Trace, layer: int, head: int) -> NeuronHead:
 def dimensions_needed(products: NDArray[np.float64]) -> int | None:
     """The smallest m for which the m largest of these products, (dim,), make their sum.
 
-    Products have both signs, so "90 % of the score" needs a meaning: the sum of the m largest, and
-    of every longer run of them, is within 10 % of the whole. Where all have one sign, that is the
-    plain meaning. None where they cancel or are all zero: 10 % of nothing is nothing.
+    Products have both signs: the sum of the m largest, and of every longer run of them, must be
+    within 10 % of the whole. None where they cancel or are all zero.
     """
     running_sums = np.cumsum(products[np.argsort(-np.abs(products), kind="stable")])
     total = running_sums[-1]

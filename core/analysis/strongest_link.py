@@ -59,8 +59,7 @@ class Arcs:
 
     Attributes
     ----------
-    values : float32 (row, column), attention between the tokens shown.
-    words : their displays.
+    values : float32 (row, column), attention between the tokens shown, whose displays are `words`.
     targets : for each row, the other column it attends to most; None where it attends to none.
     strongest : the row of the link the picture is about.
     left_out : how many ordinary tokens are not shown.

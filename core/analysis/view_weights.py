@@ -148,8 +148,7 @@ def sends_scores(trace: Trace, layer: int) -> bool:
     """Whether queries and keys are sent instead of the weights as float32.
 
     They are where they are smaller (from about twice as many tokens as a head has dims), unless the
-    layer adds more to its scores than "permitted or not": a position bias, or a mask for each head,
-    which only the weights themselves carry.
+    layer adds a position bias, or a mask for each head, which only the weights themselves carry.
     """
     as_scores, as_weights = _exact_sizes(trace)
     return only_permits(trace, layer) and as_scores < as_weights

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import plotly.graph_objects as go
 
-from core.figures.head_map import steady
+from core.figures.head_map import make_clickable, steady
 from core.figures.heatmap import MAX_TICKS, heatmap_figure
 from core.figures.labels import literal
 from core.figures.palette import scale
@@ -70,7 +70,7 @@ def norm_plane(query: Floats, key: Floats, odd: NDArray[np.bool_], colours: Pale
     )
     figure.update_xaxes(title_text="mean |k|", range=[0, top], nticks=8, zeroline=False)
     figure.update_yaxes(title_text="mean |q|", range=[0, top], nticks=8, zeroline=False)
-    _make_clickable(figure)
+    make_clickable(figure)
     figure.update_layout(height=_HEIGHT, showlegend=False)
     return figure
 
@@ -151,7 +151,7 @@ def first_by_layer(
         title_text="layer", dtick=1, range=[0.5, layers + 0.5], showgrid=False, zeroline=False
     )
     figure.update_yaxes(title_text=title, range=[-0.02, 1.02])
-    _make_clickable(figure)
+    make_clickable(figure)
     figure.update_layout(height=_HEIGHT + 70, showlegend=True, legend=_LEGEND)
     return figure
 
@@ -159,12 +159,6 @@ def first_by_layer(
 def _layer_and_head(values: Floats) -> NDArray[np.intp]:
     """Layer and head of every value, from 1, (head of all layers, 2); as lists for clicks."""
     return np.indices(values.shape).reshape(2, -1).T + 1
-
-
-def _make_clickable(figure: go.Figure) -> None:
-    figure.update_layout(margin=_MARGIN, clickmode="event+select", dragmode=False)
-    figure.update_xaxes(fixedrange=True)
-    figure.update_yaxes(fixedrange=True)
 
 
 def matrix_pair(

@@ -87,9 +87,16 @@ def head_map(
 
 def lay_out_heads(figure: go.Figure, layers: int, heads: int) -> None:
     """Axes of a map of heads, numbered from 1, whose points can be clicked."""
-    axis = {"showgrid": False, "zeroline": False, "dtick": 1, "fixedrange": True}
+    axis = {"showgrid": False, "zeroline": False, "dtick": 1}
     figure.update_xaxes(title_text="head", range=[0.4, heads + 0.6], **axis)
     figure.update_yaxes(title_text="layer", range=[layers + 0.6, 0.4], **axis)
+    make_clickable(figure)
+
+
+def make_clickable(figure: go.Figure) -> None:
+    """A click selects a point; nothing zooms, and the margins are narrow."""
+    figure.update_xaxes(fixedrange=True)
+    figure.update_yaxes(fixedrange=True)
     figure.update_layout(
         margin={"l": 8, "r": 8, "t": 8, "b": 8}, clickmode="event+select", dragmode=False
     )

@@ -48,12 +48,7 @@ def sentences_figure(
     line_colours: Sequence[str],
     colours: Palette,
 ) -> go.Figure:
-    """The signed length over the layers, one line a sentence, and their mean.
-
-    Parameters
-    ----------
-    lengths : (sentence, layer); NaN leaves a gap and is not in the mean.
-    """
+    """The signed `lengths` (sentence, layer), one line a sentence, and their mean; NaN is a gap."""
     figure = go.Figure()
     for values, name, colour in zip(lengths, names, line_colours, strict=True):
         _add_line(figure, literal(name), values, line={"color": colour, "width": 1.6})

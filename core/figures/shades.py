@@ -41,10 +41,8 @@ _FADING = 0.97  # factor on a chroma no screen can show at that lightness, repea
 def shades(colouring: str, count: int) -> Shades:
     """Colours of points in both themes.
 
-    Parameters
-    ----------
-    colouring : "type" has one colour a kind, "sequential" ``STEPS`` along a scale, "category" one
-        for each of `count`.
+    The `colouring` "type" has one colour a kind, "sequential" ``STEPS`` along a scale, "category"
+    one for each of `count`.
     """
     return {theme: shades_on(palette(theme), colouring, count) for theme in ("light", "dark")}
 

@@ -8,7 +8,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from core.analysis.head_patterns.naming import NONE, TOO_SHORT
-from core.figures.head_map import add_ring, steady
+from core.figures.head_map import add_ring, make_clickable, steady
 from core.figures.labels import literal
 from core.figures.palette import scale
 from core.figures.patterns import LETTERS
@@ -145,12 +145,8 @@ def _name_chosen(figure: go.Figure, point: Floats, name: str, colours: Palette) 
 
 def _lay_out(figure: go.Figure) -> None:
     """Equal axes without numbers, which mean nothing here."""
-    axis = {"showgrid": False, "zeroline": False, "showticklabels": False, "fixedrange": True}
+    axis = {"showgrid": False, "zeroline": False, "showticklabels": False}
     figure.update_xaxes(**axis, constrain="domain")
     figure.update_yaxes(**axis, scaleanchor="x", scaleratio=1)
-    figure.update_layout(
-        height=500,
-        margin={"l": 8, "r": 8, "t": 8, "b": 8},
-        clickmode="event+select",
-        dragmode=False,
-    )
+    make_clickable(figure)
+    figure.update_layout(height=500)

@@ -24,13 +24,9 @@ _FRAME_MS, _TURN_MS = 900, 600
 
 @dataclass(frozen=True)
 class Arrows:
-    """How the tokens of a picture are drawn.
+    """How the tokens of a picture are drawn: a label and a colour each, the rest in the `theme`.
 
-    Attributes
-    ----------
-    labels, colours : one a token.
-    picked : tokens that stay coloured; none picked, none faded.
-    theme : colours of everything else.
+    The `picked` ones stay coloured; with none picked, none fades.
     """
 
     labels: Sequence[str]
@@ -46,12 +42,9 @@ class Arrows:
 def plane_figure(
     points: NDArray[np.float64], explained: NDArray[np.float64], arrows: Arrows
 ) -> go.Figure:
-    """Arrows from the origin in a plane with equal axes.
+    """Arrows from the origin to `points` (token, 2), in a plane with equal axes.
 
-    Parameters
-    ----------
-    points : (token, 2).
-    explained : shares of the variance, (2,), named on the axes.
+    `explained` are the shares of the variance, (2,), named on the axes.
     """
     figure = go.Figure(_draw(points, arrows))
     _frame(figure, points, arrows.theme)
@@ -114,9 +107,7 @@ def space_figure(
 def moving_figure(coordinates: NDArray[np.float64], arrows: Arrows) -> go.Figure:
     """One large plane that plays through the layers, with a slider and a play button.
 
-    Parameters
-    ----------
-    coordinates : (layer, token, 2), aligned so that a token can be followed.
+    `coordinates` are (layer, token, 2), aligned so that a token can be followed.
     """
     names = [f"layer {layer + 1}" for layer in range(len(coordinates))]
     figure = go.Figure(

@@ -65,9 +65,8 @@ def current_model() -> LoadedModel:
 
 
 def _load(name: str) -> LoadedModel:
-    """The cached model, if this visitor may use it; a failure is raised again without a new try.
-
-    So the hub is not asked at every click.
+    """The cached model, if this visitor may use it. A failure is remembered, so as not to ask the
+    hub at every click.
     """
     failed_name, error = st.session_state.get(_FAILED, (None, None))
     if failed_name == name and error is not None:

@@ -33,15 +33,15 @@ def test_rollout_is_the_sum_over_all_paths() -> None:
                     steps = ((2, a, b), (1, b, c), (0, c, d))
                     path = [0.5 * mean[layer, i, j] + 0.5 * (i == j) for layer, i, j in steps]
                     expected[a, d] += np.prod(path)
-    found = overall_attention(trace, "rollout")
-    np.testing.assert_allclose(found, expected, atol=1e-6)
-    np.testing.assert_allclose(found.sum(axis=1), 1, atol=1e-6)
+    result = overall_attention(trace, "rollout")
+    np.testing.assert_allclose(result, expected, atol=1e-6)
+    np.testing.assert_allclose(result.sum(axis=1), 1, atol=1e-6)
 
 
 def test_the_mean_is_over_all_heads_of_all_layers() -> None:
     weights = random_weights(2, 3, 2, 4)
-    found = overall_attention(trace_with_attention(weights), "mean")
-    np.testing.assert_allclose(found, weights.reshape(6, 4, 4).mean(axis=0), atol=1e-6)
+    result = overall_attention(trace_with_attention(weights), "mean")
+    np.testing.assert_allclose(result, weights.reshape(6, 4, 4).mean(axis=0), atol=1e-6)
 
 
 def test_in_a_causal_model_nothing_rolls_out_to_what_comes_later() -> None:
@@ -78,19 +78,19 @@ def test_evidence_stands_token_by_token_and_is_empty_where_there_is_no_pair() ->
     tokens = plain_tokens("a", "b", "a", "a")
     weights = random_weights(5, 1, 1, 4)[0, 0]
     even = np.full((4, 4), 0.25, dtype=np.float32)
-    found = evidence(weights, even, tokens, "same_token")
+    result = evidence(weights, even, tokens, "same_token")
     expected = [
         weights[0, 2] + weights[0, 3],
         np.nan,
         weights[2, 0] + weights[2, 3],
         weights[3, 0] + weights[3, 2],
     ]
-    np.testing.assert_allclose(found.share, expected, atol=1e-6)
-    np.testing.assert_allclose(found.uniform, [0.5, np.nan, 0.5, 0.5])
-    np.testing.assert_allclose(found.ideal[0], [0, 0, 0.5, 0.5])
-    assert np.isnan(found.ideal[1]).all()
-    assert found.tokens == 3
-    assert found.strongest.tolist() == weights.argmax(axis=1).tolist()
+    np.testing.assert_allclose(result.share, expected, atol=1e-6)
+    np.testing.assert_allclose(result.uniform, [0.5, np.nan, 0.5, 0.5])
+    np.testing.assert_allclose(result.ideal[0], [0, 0, 0.5, 0.5])
+    assert np.isnan(result.ideal[1]).all()
+    assert result.tokens == 3
+    assert result.strongest.tolist() == weights.argmax(axis=1).tolist()
 
 
 def test_the_mean_of_the_evidence_is_the_score() -> None:
@@ -100,8 +100,8 @@ def test_the_mean_of_the_evidence_is_the_score() -> None:
     measured = measure_text(trace)
     scores = dict(zip(("previous", "next", "self", "first"), measured.sums[:4, 0, 0], strict=True))
     for name, total in scores.items():
-        found = evidence(weights[0, 0], even, trace.tokens, name)
-        assert np.nansum(found.share) == pytest.approx(total, abs=1e-5)
+        result = evidence(weights[0, 0], even, trace.tokens, name)
+        assert np.nansum(result.share) == pytest.approx(total, abs=1e-5)
     broad = evidence(weights[0, 0], even, trace.tokens, "broad")
     assert np.nansum(broad.share) == pytest.approx(measured.sums[-1, 0, 0], abs=1e-5)
     np.testing.assert_allclose(broad.uniform, 1, atol=1e-5)
@@ -113,5 +113,5 @@ def test_what_the_model_forbids_is_no_evidence() -> None:
     weights = np.array([[1, 0, 0], [0.4, 0.6, 0], [0.2, 0.3, 0.5]], dtype=np.float32)
     tokens = plain_tokens("a", "b", "a")
     assert evidence(weights, even, tokens, "next").tokens == 0
-    found = evidence(weights, even, tokens, "same_token")
-    np.testing.assert_allclose(found.share, [np.nan, np.nan, 0.2], atol=1e-6)
+    result = evidence(weights, even, tokens, "same_token")
+    np.testing.assert_allclose(result.share, [np.nan, np.nan, 0.2], atol=1e-6)

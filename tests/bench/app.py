@@ -10,11 +10,11 @@ from streamlit.testing.v1 import AppTest
 
 from core.ui.navigation import find
 from tests.bench.browser import (
-    PATIENCE_MS,
     close,
     link,
     new_page,
     running_browser,
+    time_painting,
     wait_for_paint,
     wait_until_idle,
 )
@@ -42,31 +42,6 @@ ADDRESSES = {"home": "", "heatmap": "heatmap"}  # as people open them
 HEATMAP_IMAGE = ".js-plotly-plot .hm image"
 # Warns whenever caches are used outside a server, which AppTest does on purpose.
 _OUTSIDE_A_SERVER = "streamlit.runtime.scriptrunner_utils.script_run_context"
-
-# Times one change in the page itself, from the press on an option to the frame that shows it.
-# `selector` is looked up in the document and in the components' shadow roots; it has changed when
-# its label has the wanted words or, for an image, when its address is another one.
-_TIME_CHANGE = """({selector, wanted, patience}) => {
-  const find = () => document.querySelector(selector) ?? [...document.querySelectorAll("*")]
-    .map((host) => host.shadowRoot?.querySelector(selector)).find(Boolean)
-  let node = find()
-  const read = () => {
-    if (!node?.isConnected) node = find()
-    return (wanted ? node?.getAttribute("aria-label") : node?.href.baseVal) ?? ""
-  }
-  const before = read()
-  const done = () => wanted ? read().includes(wanted) : ![before, ""].includes(read())
-  window.atlasChange = new Promise((resolve, reject) => {
-    setTimeout(() => reject(new Error(`${selector} has not changed`)), patience)
-    addEventListener("pointerdown", ({timeStamp}) => {
-      const painted = () => resolve(performance.now() - timeStamp)
-      const look = () => done()
-        ? requestAnimationFrame(() => requestAnimationFrame(painted))
-        : setTimeout(look, 5)
-      look()
-    }, {capture: true, once: true})
-  })
-}"""
 
 
 def run() -> None:
@@ -141,9 +116,10 @@ def _change_layer(page: Page, layer: int, view: str) -> float:
     page.get_by_role("combobox", name="Layer").click()
     option = page.get_by_role("option", name=f"layer {layer}", exact=True)
     option.wait_for()
-    table = {"selector": "[role=grid]", "wanted": f"layer {layer},"}
-    picture = {"selector": HEATMAP_IMAGE, "wanted": ""}
-    watched = table if view == "table" else picture
-    page.evaluate(_TIME_CHANGE, {**watched, "patience": PATIENCE_MS})
-    option.click()
-    return float(page.evaluate("window.atlasChange"))
+    done = (
+        f'return () => find("[role=grid]")?.getAttribute("aria-label")?.includes("layer {layer},")'
+        if view == "table"
+        else f"""const address = () => find("{HEATMAP_IMAGE}")?.href.baseVal
+          const before = address(); return () => ![before, "", undefined].includes(address())"""
+    )
+    return time_painting(page, "pointerdown", option.click, done)

@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from tests.bench.atlas_capture import tell_load
 from tests.bench.browser import (
-    PATIENCE_MS,
+    FIND,
     close,
     link,
     new_page,
     running_browser,
+    time_painting,
     wait_until_idle,
 )
 from tests.bench.report import show
@@ -36,40 +37,24 @@ GUTTER = {"left": 34, "top": 20}  # pixels beside the tiles, for their names
 MOVES, NOTCHES = 60, 20
 MATRIX, CLOUD = ".root[data-tile]", ".root[data-chosen]"
 
-_ROOT = """const rootOf = (selector) => [...document.querySelectorAll("*")]
-    .map((host) => host.shadowRoot?.querySelector(selector)).find(Boolean)"""
-
-# Seconds from an event to the frame after the one in which a picture was painted anew: with
-# another number of matches, where a search is what is waited for.
-_TIME_PAINT = f"""({{event, selector, search, patience}}) => {{
-  {_ROOT}
-  const first = rootOf(selector)
+# The picture was painted anew: with another number of matches, where `search` is true.
+_IS_NEW = """
+  const first = find("{selector}")
   const before = {{...first?.dataset}}
-  const isNew = () => {{
-    const root = rootOf(selector)
+  return () => {{
+    const root = find("{selector}")
     if (!root?.dataset.painted) return false
-    if (search && root.dataset.matches === before.matches) return false
+    if ({search} && root.dataset.matches === before.matches) return false
     return root !== first || Number(root.dataset.painted) > Number(before.painted)
-  }}
-  window.atlasPaint = new Promise((resolve, reject) => {{
-    setTimeout(() => reject(new Error(`${{selector}} was not painted`)), patience)
-    addEventListener(event, ({{timeStamp}}) => {{
-      const painted = () => resolve((performance.now() - timeStamp) / 1000)
-      const look = () => isNew()
-        ? requestAnimationFrame(() => requestAnimationFrame(painted)) : requestAnimationFrame(look)
-      look()
-    }}, {{capture: true, once: true}})
-  }})
-}}"""
+  }}"""
 
 # When each frame with the points drawn anew was there.
 _WATCH_FRAMES = f"""(selector) => {{
-  {_ROOT}
-  const root = rootOf(selector)
-  window.atlasFrames = []
-  window.atlasWatch?.disconnect()
-  window.atlasWatch = new MutationObserver(() => window.atlasFrames.push(performance.now()))
-  window.atlasWatch.observe(root, {{attributeFilter: ["data-painted"]}})
+  const root = ({FIND})(selector)
+  window.benchFrames = []
+  window.benchWatch?.disconnect()
+  window.benchWatch = new MutationObserver(() => window.benchFrames.push(performance.now()))
+  window.benchWatch.observe(root, {{attributeFilter: ["data-painted"]}})
 }}"""
 
 
@@ -126,10 +111,8 @@ def _open(page: Page) -> tuple[float, float]:
 def _time(
     page: Page, event: str, act: Callable[[], object], selector: str, *, search: bool = False
 ) -> float:
-    options = {"event": event, "selector": selector, "search": search, "patience": PATIENCE_MS}
-    page.evaluate(_TIME_PAINT, options)
-    act()
-    return float(page.evaluate("window.atlasPaint"))
+    done = _IS_NEW.format(selector=selector, search=str(search).lower())
+    return time_painting(page, event, act, done) / 1000
 
 
 def _caption(page: Page, words: str) -> str:
@@ -156,7 +139,7 @@ def _show_frames(page: Page, selector: str, name: str, moves: Iterator[None]) ->
     page.evaluate(_WATCH_FRAMES, selector)
     for _ in moves:
         pass
-    times: list[float] = page.evaluate("window.atlasFrames")
+    times: list[float] = page.evaluate("window.benchFrames")
     apart = [late - early for early, late in pairwise(times)]
     show(f"{name}: a frame", apart, "ms", FRAME_LIMIT_MS)
     print(f"  {1000 * len(apart) / sum(apart):.0f} frames a second, longest {max(apart):.0f} ms")

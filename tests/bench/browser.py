@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import shutil
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 from urllib.parse import urlencode
 
 from playwright.sync_api import sync_playwright
 
+from core.model.catalog import bundled_folder
+from core.model.loading import _quiet
 from tests.chromium import ARGUMENTS, find_chromium
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
 
     from playwright.sync_api import Browser, Page
 
@@ -19,6 +23,20 @@ PATIENCE_MS = 120_000  # of Playwright, for a busy machine
 IDLE = '[data-testid="stApp"][data-test-script-state="notRunning"]'
 _AFTER_PAINT = """() => new Promise((done) => {
   requestAnimationFrame(() => requestAnimationFrame(done))
+})"""
+# Looks a node up in the document and in the components' shadow roots.
+FIND = """(selector) => document.querySelector(selector) ?? [...document.querySelectorAll("*")]
+    .map((host) => host.shadowRoot?.querySelector(selector)).find(Boolean)"""
+# Milliseconds from an event to the frame after the one in which `done` was true.
+_CLOCK = """new Promise((resolve, reject) => {
+  setTimeout(() => reject(new Error("it was not painted")), patience)
+  addEventListener(event, ({timeStamp}) => {
+    const painted = () => resolve(performance.now() - timeStamp)
+    const look = () => done()
+      ? requestAnimationFrame(() => requestAnimationFrame(painted))
+      : setTimeout(look, 5)
+    look()
+  }, {capture: true, once: true})
 })"""
 
 
@@ -61,3 +79,35 @@ def wait_until_idle(page: Page) -> None:
 def wait_for_paint(page: Page) -> None:
     """Until what is in the document is on the screen."""
     page.evaluate(_AFTER_PAINT)
+
+
+def time_painting(page: Page, event: str, act: Callable[[], object], done: str) -> float:
+    """Milliseconds from an event of `act` until what it changes is painted.
+
+    `done` is the body of a JavaScript function that prepares, with `find` for nodes, and returns a
+    function that says whether the change is there.
+    """
+    page.evaluate(
+        f"([event, patience]) => {{ const find = {FIND}; const done = (() => {{ {done} }})();"
+        f" window.benchPainted = {_CLOCK} }}",
+        [event, PATIENCE_MS],
+    )
+    act()
+    return float(page.evaluate("window.benchPainted"))
+
+
+def save_random_bert(folder: Path, sharper: float = 1.0, **settings: int) -> Path:
+    """A random BERT with the bundled model's tokenizer; its queries `sharper` times as long."""
+    import torch
+    from transformers import BertConfig, BertModel
+
+    torch.manual_seed(0)
+    network = BertModel(BertConfig(**settings))
+    with torch.no_grad():
+        for layer in network.encoder.layer:
+            layer.attention.self.query.weight *= sharper
+    with _quiet():
+        network.save_pretrained(folder)
+    for name in ("tokenizer.json", "tokenizer_config.json", "vocab.txt", "special_tokens_map.json"):
+        shutil.copy(bundled_folder() / name, folder)
+    return folder

@@ -6,19 +6,18 @@ import subprocess
 import sys
 import threading
 import time
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import IO, TYPE_CHECKING
 
 import psutil
 
-from tests.server import ROOT, free_port, wait_for
+from tests.server import ROOT, end, free_port, wait_for
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 HOST = "127.0.0.1"
-STOP_LIMIT_S = 10.0
 SAMPLING_S = 0.02  # how often memory is looked at; loading a model takes 100 times as long
 
 
@@ -41,10 +40,8 @@ class Server:
         """Resident memory of the server and its children, in bytes."""
         total = 0
         for process in (self.process, *self.process.children(recursive=True)):
-            try:
+            with suppress(psutil.NoSuchProcess):  # a child that has just ended
                 total += process.memory_info().rss
-            except psutil.NoSuchProcess:
-                continue  # a child that has just ended
         return total
 
 
@@ -66,12 +63,7 @@ def running_app(log: IO[bytes] | int = subprocess.DEVNULL) -> Iterator[Server]:
         wait_for(f"{url}/_stcore/health", process)
         yield Server(url, psutil.Process(process.pid), started)
     finally:
-        process.terminate()
-        try:
-            process.wait(STOP_LIMIT_S)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            process.wait()
+        end(process)
 
 
 @dataclass

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import shutil
 import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from core.model.catalog import bundled_folder
-from core.model.loading import _quiet
 from tests.bench.browser import (
-    PATIENCE_MS,
     close,
     link,
     new_page,
     running_browser,
+    save_random_bert,
+    time_painting,
     wait_until_idle,
 )
 from tests.bench.report import show
@@ -29,23 +27,12 @@ SHORT, LONG = 13, 128  # tokens
 DEEP = 24  # layers
 LIMIT_MS = 1500.0  # for 24 layers of 13 tokens
 
-# From the press on the page's link in the menu to the frame that shows every arrow.
-_TIME_PAINT = """({arrows, patience}) => {
-  const arrowsIn = (host) => host.shadowRoot?.querySelectorAll("figure .arrow").length ?? 0
+# Every arrow of the grid is in the document.
+_ALL_ARROWS = """
   const part = "[data-testid^=stBidiComponent]"
-  const hosts = () => [...document.querySelectorAll(`${part}, ${part} *`)]
-  const count = () => hosts().reduce((sum, host) => sum + arrowsIn(host), 0)
-  window.atlasPaint = new Promise((resolve, reject) => {
-    setTimeout(() => reject(new Error(`${count()} of ${arrows} arrows`)), patience)
-    addEventListener("pointerdown", ({timeStamp}) => {
-      const painted = () => resolve(performance.now() - timeStamp)
-      const look = () => count() === arrows
-        ? requestAnimationFrame(() => requestAnimationFrame(painted))
-        : setTimeout(look, 10)
-      look()
-    }, {capture: true, once: true})
-  })
-}"""
+  const hosts = () => [...document.querySelectorAll(`${{part}}, ${{part}} *`)]
+  const arrowsIn = (host) => host.shadowRoot?.querySelectorAll("figure .arrow").length ?? 0
+  return () => hosts().reduce((sum, host) => sum + arrowsIn(host), 0) === {arrows}"""
 
 
 def run() -> None:
@@ -55,26 +42,13 @@ def run() -> None:
         running_app() as server,
         running_browser() as browser,
     ):
-        deep = str(_deep_model(Path(folder)))
+        sizes = {"hidden_size": 96, "num_attention_heads": 4, "intermediate_size": 192}
+        deep = str(save_random_bert(Path(folder), num_hidden_layers=DEEP, **sizes))
         for model, layers in (("bundled/minilm", 6), (deep, DEEP)):
             for tokens in (SHORT, LONG):
                 taken = [_visit(browser, server.url, model, layers, tokens) for _ in range(VISITS)]
                 limit = LIMIT_MS if (layers, tokens) == (DEEP, SHORT) else None
                 show(f"vector grid, {layers} layers, {tokens} tokens, painted", taken, "ms", limit)
-
-
-def _deep_model(folder: Path) -> Path:
-    """A random BERT of 24 layers with the bundled model's tokenizer."""
-    from transformers import BertConfig, BertModel
-
-    config = BertConfig(
-        hidden_size=96, num_attention_heads=4, intermediate_size=192, num_hidden_layers=DEEP
-    )
-    with _quiet():
-        BertModel(config).save_pretrained(folder)
-    for name in ("tokenizer.json", "tokenizer_config.json", "vocab.txt", "special_tokens_map.json"):
-        shutil.copy(bundled_folder() / name, folder)
-    return folder
 
 
 def _visit(browser: Browser, url: str, model: str, layers: int, tokens: int) -> float:
@@ -84,9 +58,8 @@ def _visit(browser: Browser, url: str, model: str, layers: int, tokens: int) -> 
     page.locator(".chips li").first.wait_for()
     wait_until_idle(page)
     arrows = layers * (tokens - SPECIAL_TOKENS)
-    page.evaluate(_TIME_PAINT, {"arrows": arrows, "patience": PATIENCE_MS})
-    page.get_by_test_id("stSidebarNav").get_by_role("link", name="Vector grid").click()
-    taken = float(page.evaluate("window.atlasPaint"))
+    target = page.get_by_test_id("stSidebarNav").get_by_role("link", name="Vector grid")
+    taken = time_painting(page, "pointerdown", target.click, _ALL_ARROWS.format(arrows=arrows))
     wait_until_idle(page)
     close(page)
     return taken

@@ -8,15 +8,12 @@ server and all; BertViz from opening its finished page, whose making is given ap
 from __future__ import annotations
 
 import base64
-import shutil
 import tempfile
 import time
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from core.model.catalog import bundled_folder
-from core.model.loading import _quiet
 from tests.bench import peer
 from tests.bench.browser import (
     PATIENCE_MS,
@@ -24,6 +21,7 @@ from tests.bench.browser import (
     link,
     new_page,
     running_browser,
+    save_random_bert,
     wait_for_paint,
     wait_until_idle,
 )
@@ -113,34 +111,15 @@ def run() -> None:
         scripts = peer.fetch_scripts(folder)
         if scripts is None:
             print("BertViz is left out: npm is not here, or reaches nothing.")
-        model = _bert_shaped(folder / "bert-base-shaped")
+        # BERT base's attention. As drawn, its scores would be so small that no line were strong
+        # enough to be drawn: longer queries make attention about as sharp as BERT's.
+        model = save_random_bert(folder / "bert-base-shaped", SHARPER, intermediate_size=64)
         with running_app() as server, running_browser() as browser:
             for view in VIEWS:
                 for tokens in view.limits:
                     ours = _measure_ours(browser, server.url, str(model), view, tokens)
                     if scripts is not None:
                         _compare(browser, scripts, folder, view, tokens, ours)
-
-
-def _bert_shaped(folder: Path) -> Path:
-    """A random model with BERT base's attention and the bundled model's tokenizer.
-
-    As drawn, its logits would be so small that every token attended to all alike, and no line were
-    strong enough to be drawn: queries are made longer until attention is about as sharp as BERT's.
-    """
-    import torch
-    from transformers import BertConfig, BertModel
-
-    torch.manual_seed(0)
-    network = BertModel(BertConfig(intermediate_size=64))
-    with torch.no_grad():
-        for layer in network.encoder.layer:
-            layer.attention.self.query.weight *= SHARPER
-    with _quiet():
-        network.save_pretrained(folder)
-    for name in ("tokenizer.json", "tokenizer_config.json", "vocab.txt", "special_tokens_map.json"):
-        shutil.copy(bundled_folder() / name, folder)
-    return folder
 
 
 def _measure_ours(

@@ -24,6 +24,7 @@ SCRIPTS = (
     "atlas_cloud/lasso",
     "atlas_cloud/marks",
     "atlas_cloud/scene",
+    "atlas_matrix/points",
     "atlas_matrix/solid",
 )
 THEME = {"query": "#010203", "key": "#040506"}
@@ -251,7 +252,7 @@ def test_rare_labels_come_first_and_none_covers_another(run: Callable[..., Any])
     [
         ("it is what it is", "it", 4, "it is what [it] is"),
         ("one " * 30 + "bank " + "two " * 30, "bank", 31, "one one [bank] two two"),
-        ("one " * 30 + "banking", "##ing", 32, "one bank[ing]"),
+        ("one " * 30 + "banking hours", "##ing", 32, "one bank[ing] hours"),
         ("short", "[CLS]", 0, "short"),
     ],
 )
@@ -276,6 +277,17 @@ def test_a_repeated_word_is_the_one_after_the_words_before_it(run: Callable[...,
         given=[[["the", "cat", "saw", "the"], "cat"], [[], "cat"], [[], "[CLS]"]],
     )
     assert starts == [text.rindex("cat"), text.index("cat"), -1]
+
+
+def test_what_a_search_found_is_taken_before_a_nearer_point(run: Callable[..., Any]) -> None:
+    points = run("""const places = [32767, 32767, 36000, 32767, 0, 0, 0, 0] // queries, then keys
+        const frame = { frames: [0, 0, 1], ownScale: true, places }
+        const plain = { ...frame, labels: ["a", "b"], matches: [0, 1] }
+        const spot = { left: 0, top: 0, side: 100 } // queries at 50 and 54.4 pixels
+        return [false, true].map((searching) => (
+          pointAt({ ...plain, searching }, 0, spot, 52, 50, 12)
+        ))""")
+    assert points == [0, 1]
 
 
 @pytest.mark.parametrize("zoom", [1.0, 3.0, 9.0])

@@ -50,10 +50,10 @@ def clouds() -> list[NDArray[np.float64]]:
     """Points of L4 H2 at the four stages, (26, 2) each, queries first."""
     trace = trace_text(load("bundled/minilm"), TEXT)
     search = search_layer(trace, 3)
-    found = head_clouds(
+    result = head_clouds(
         trace, 3, 1, scale_head(trace, 3, 1), search=search, stages=head_stages(search)
     )
-    return [np.vstack([each.picture.queries, each.picture.keys]) for each in found]
+    return [np.vstack([each.picture.queries, each.picture.keys]) for each in result]
 
 
 def test_four_panels_in_a_row_have_equal_axes_and_one_scale(

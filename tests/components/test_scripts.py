@@ -34,52 +34,50 @@ def test_a_script_stands_after_all_that_it_needs_and_each_stands_once(tmp_path: 
     assert inlined(entry).count("const c = 1") == 1
 
 
-def test_scripts_that_import_each_other_in_a_circle_are_named(tmp_path: Path) -> None:
-    entry = write(
-        tmp_path,
-        view='import { a } from "./one.js"\n',
-        one='import { b } from "./two.js"\nexport const a = 1\n',
-        two='import { a } from "./one.js"\nexport const b = 1\n',
-    )
-    with pytest.raises(ValueError, match=r"circle: \S*one\.js -> \S*two\.js -> \S*one\.js$"):
-        inlined(entry)
-
-
-def test_a_missing_script_is_named_with_the_one_that_wants_it(tmp_path: Path) -> None:
-    entry = write(tmp_path, view='import { a } from "./gone.js"\n')
-    with pytest.raises(FileNotFoundError, match=r"view\.js imports \./gone\.js, which does not"):
-        inlined(entry)
-
-
-def test_a_name_that_is_not_exported_cannot_be_imported(tmp_path: Path) -> None:
-    entry = write(tmp_path, view='import { a } from "./base.js"\n', base="const a = 1\n")
-    with pytest.raises(ValueError, match=r"view\.js imports a, which \S*base\.js does not export"):
-        inlined(entry)
+_ONE = "export const a = 1\n"
 
 
 @pytest.mark.parametrize(
-    "view",
+    ("scripts", "message"),
     [
-        'import { a } from "./one.js"\nimport { a } from "./two.js"\n',
-        'import { a } from "./one.js"\nfunction a() {}\n',
-        "const a = 1\nasync function a() {}\n",
+        (
+            {
+                "view": 'import { a } from "./one.js"\n',
+                "one": f'import {{ b }} from "./two.js"\n{_ONE}',
+                "two": 'import { a } from "./one.js"\nexport const b = 1\n',
+            },
+            r"circle: \S*one\.js -> \S*two\.js -> \S*one\.js$",
+        ),
+        (
+            {"view": 'import { a } from "./gone.js"\n'},
+            r"view\.js imports \./gone\.js, which does not",
+        ),
+        (
+            {"view": 'import { b } from "./one.js"\n', "one": _ONE},
+            r"view\.js imports b, which \S*one\.js does not export",
+        ),
+        (
+            {"view": 'import { a } from "./one.js"\n' * 2, "one": _ONE},
+            r"view\.js has two things of the name a$",
+        ),
+        (
+            {"view": 'import { a } from "./one.js"\nfunction a() {}\n', "one": _ONE},
+            r"view\.js has two things of the name a$",
+        ),
+        ({"view": f"{_ONE}async function a() {{}}\n"}, r"view\.js has two things of the name a$"),
+        ({"view": 'import all from "./one.js"\n', "one": _ONE}, "cannot inline “import all from"),
+        (
+            {"view": 'import * as x from "./one.js"\n', "one": _ONE},
+            r"cannot inline “import \* as x",
+        ),
+        ({"view": "export let a = 1\n"}, "cannot inline “export let a = 1”"),
     ],
-    ids=["imported twice", "imported and declared", "declared twice"],
 )
-def test_a_name_stands_for_one_thing_in_a_script(tmp_path: Path, view: str) -> None:
-    entry = write(tmp_path, view=view, one="export const a = 1\n", two="export const a = 2\n")
-    with pytest.raises(ValueError, match=r"view\.js has two things of the name a$"):
-        inlined(entry)
-
-
-@pytest.mark.parametrize(
-    "line",
-    ['import all from "./one.js"', 'import * as one from "./one.js"', "export let a = 1"],
-)
-def test_a_form_that_is_not_understood_is_refused(tmp_path: Path, line: str) -> None:
-    entry = write(tmp_path, view=f"{line}\n", one="export const a = 1\n")
-    with pytest.raises(ValueError, match=re.escape(f"cannot inline “{line}”")):
-        inlined(entry)
+def test_scripts_that_cannot_be_one_are_refused_with_the_reason(
+    tmp_path: Path, scripts: dict[str, str], message: str
+) -> None:
+    with pytest.raises((ValueError, FileNotFoundError), match=message):
+        inlined(write(tmp_path, **scripts))
 
 
 def test_types_do_not_travel(tmp_path: Path) -> None:

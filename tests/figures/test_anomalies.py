@@ -20,14 +20,14 @@ VALUES = np.array([[0.1, 0.9, 0.2], [0.4, 0.5, 0.6]])
 
 def test_a_dot_a_head_stands_beside_its_layer_and_carries_its_name() -> None:
     figure = first_by_layer(VALUES, np.array([0.3, 0.3]), 0.5, "attention", COLOURS)
-    dots, mean, even = figure.data
+    dots, mean, uniform = figure.data
     assert [list(pair) for pair in dots.customdata] == [
         [layer, head] for layer in (1, 2) for head in (1, 2, 3)
     ]
     np.testing.assert_array_equal(np.round(dots.x), [1, 1, 1, 2, 2, 2])
     np.testing.assert_allclose(dots.y, VALUES.ravel())
     np.testing.assert_allclose(mean.y, [0.4, 0.5])
-    np.testing.assert_allclose(even.y, [0.3, 0.3])
+    np.testing.assert_allclose(uniform.y, [0.3, 0.3])
     assert figure.layout.shapes[0].y0 == 0.5
 
 
@@ -58,7 +58,7 @@ def test_hidden_states_are_coloured_by_their_logarithm(
     values: np.ndarray[tuple[int, ...], np.dtype[np.float64]],
 ) -> None:
     heat = states_figure(values, values, ["a", "b"], "length", COLOURS).data[0]
-    known = values > 0
-    np.testing.assert_allclose(np.asarray(heat.z)[known], np.log10(values[known]))
-    assert np.isnan(np.asarray(heat.z)[~known]).all()
+    positive = values > 0
+    np.testing.assert_allclose(np.asarray(heat.z)[positive], np.log10(values[positive]))
+    assert np.isnan(np.asarray(heat.z)[~positive]).all()
     assert np.isfinite([heat.zmin, heat.zmax]).all()

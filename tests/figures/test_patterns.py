@@ -19,13 +19,13 @@ from core.figures.patterns import (
 NAMES = {name: f"<{name}>" for name in (*NAMING, NONE, TOO_SHORT)}
 
 
-def test_every_class_has_a_letter_of_its_own() -> None:
+def test_every_pattern_has_a_letter_of_its_own() -> None:
     assert set(LETTERS) == set(NAMES)
     assert len(set(LETTERS.values())) == len(LETTERS)
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
-def test_every_class_has_a_colour_of_its_own_that_is_not_that_of_queries_or_keys(
+def test_every_pattern_has_a_colour_of_its_own_that_is_not_that_of_queries_or_keys(
     theme: str,
 ) -> None:
     colours = palette(theme)
@@ -35,12 +35,12 @@ def test_every_class_has_a_colour_of_its_own_that_is_not_that_of_queries_or_keys
     assert len({*shades.values(), colours.query, colours.key}) == len(shades) + 2
 
 
-def test_a_head_stands_at_its_layer_and_number_in_the_colour_of_its_class() -> None:
-    classes = np.array([["first", "none", "first"], ["none", "broad", "self"]])
+def test_a_head_stands_at_its_layer_and_number_in_the_colour_of_its_pattern() -> None:
+    patterns = np.array([["first", "none", "first"], ["none", "broad", "self"]])
     confidence = np.array([[0.1, np.nan, 0.3], [np.nan, 0.5, 0.6]])
     colours = palette("light")
     shades = pattern_colours("light", colours)
-    figure = pattern_map(classes, confidence, NAMES, shades, colours)
+    figure = pattern_map(patterns, confidence, NAMES, shades, colours)
     drawn = {trace.name: trace for trace in figure.data}
     assert set(drawn) == {"<first> (2)", "<none> (2)", "<broad> (1)", "<self> (1)"}
     first = drawn["<first> (2)"]
@@ -58,10 +58,10 @@ def test_a_score_that_is_not_defined_is_a_dash_and_no_bar() -> None:
         Bar("two", float("nan"), float("nan"), float("nan")),
     ]
     figure = score_bars(bars, palette("light"))
-    bar, numbers, chance, limit = figure.data
+    bar, numbers, baseline, limit = figure.data
     assert list(numbers.text) == ["0.25", "–"]
     assert np.isnan(bar.x[1])
-    assert np.isnan(chance.x[1])
-    assert (chance.x[0], limit.x[0]) == (0.1, 0.5)
+    assert np.isnan(baseline.x[1])
+    assert (baseline.x[0], limit.x[0]) == (0.1, 0.5)
     assert list(bar.error_x.array) == pytest.approx([0.1, 0])
     assert list(bar.error_x.arrayminus) == pytest.approx([0.05, 0])

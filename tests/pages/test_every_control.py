@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from core.analysis.corpus.sample import sample_sentences
 from core.analysis.projections.error import ProjectionError
+from core.screens.anomalies import source
 from core.screens.atlas import layouts
 from core.screens.query_key import faithfulness
 from core.screens.query_key.controls import Choice
@@ -39,8 +41,10 @@ WIDGETS = (
 
 
 @pytest.fixture(autouse=True)
-def _no_slow_projection(monkeypatch: pytest.MonkeyPatch) -> None:
-    """UMAP and t-SNE fail at once, which the page reports."""
+def _nothing_slow(monkeypatch: pytest.MonkeyPatch) -> None:
+    """UMAP and t-SNE fail at once, which the page reports; anomalies have a short corpus."""
+    short_corpus = sample_sentences()[:30]
+    monkeypatch.setattr(source, "sample_sentences", lambda: short_corpus)
 
     def clouds_of(choice: Choice, stages: Any, projection: Any = "PCA", **others: Any) -> Any:
         if projection in SLOW:

@@ -17,51 +17,44 @@ from tests.model.families import FAMILIES, build
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
 
     from streamlit.testing.v1 import AppTest
 
 BOOK = "Oh, this book? I've enjoyed it."
-CAPPED = ["heatmap", "head_view", "neuron_view"]
 
 
 def said(app: AppTest) -> str:
     return "\n".join(str(text.value) for text in (*app.markdown, *app.caption))
 
 
-def folder_of(tmp_path: Path, name: str) -> str:
-    return str(build(FAMILIES[name], tmp_path))
+@pytest.fixture(scope="module")
+def capped(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """The folder of a model that caps its scores at 2."""
+    folder = str(build(FAMILIES["gemma2"], tmp_path_factory.mktemp("capped")))
+    assert trace_text(load(folder), BOOK).layers[0].softcap == 2.0
+    return folder
 
 
 # ---- the formula of the model in use ------------------------------------------------------------
 
 
-@pytest.mark.parametrize("page", CAPPED)
-def test_the_formula_of_a_model_with_a_soft_cap_has_it_with_its_number(
-    open_app: Callable[..., AppTest], tmp_path: Path, page: str
+@pytest.mark.parametrize("page", ["heatmap", "head_view", "neuron_view"])
+def test_only_the_formula_of_a_model_with_a_soft_cap_has_one_with_its_number(
+    open_app: Callable[..., AppTest], capped: str, page: str
 ) -> None:
-    folder = folder_of(tmp_path, "gemma2")
-    assert trace_text(load(folder), BOOK).layers[0].softcap == 2.0
-    text = said(open_app(page, model=folder, text=BOOK))
+    text = said(open_app(page, model=capped, text=BOOK))
     assert re.search(r"2\\,\\tanh\\bigl\(s ?\\,.*q.*k.*/\\, 2\\bigr\)", text)
-    assert "no score gets beyond ±2, and the mask is added after it" in text
-
-
-@pytest.mark.parametrize("page", CAPPED)
-def test_the_formula_of_a_model_without_one_has_none(
-    open_app: Callable[..., AppTest], page: str
-) -> None:
-    text = said(open_app(page, text=BOOK))
-    assert r"z_{ij} = s" in text or r"z^h_{ij} = s" in text
-    assert r"\tanh" not in text
-    assert "soft cap" not in text
+    assert "no score goes beyond ±2" in text
+    plain = said(open_app(page, text=BOOK))
+    assert r"z_{ij} = s" in plain or r"z^h_{ij} = s" in plain
+    assert r"\tanh" not in plain
+    assert "soft cap" not in plain
 
 
 def test_scores_of_a_capped_model_are_said_to_be_capped(
-    open_app: Callable[..., AppTest], tmp_path: Path
+    open_app: Callable[..., AppTest], capped: str
 ) -> None:
-    folder = folder_of(tmp_path, "gemma2")
-    text = said(open_app("heatmap", model=folder, text=BOOK, values="scores"))
+    text = said(open_app("heatmap", model=capped, text=BOOK, values="scores"))
     assert "scaled dot products of queries and keys, soft-capped at ±2." in text
     plain = said(open_app("heatmap", text=BOOK, values="scores"))
     assert "scaled dot products of queries and keys." in plain
@@ -77,7 +70,7 @@ def test_the_head_view_says_what_was_sent(open_app: Callable[..., AppTest], text
     assert computed == (text != BOOK)
     page = said(open_app("head_view", text=text, layer="6"))
     assert ("are computed from this formula in the browser" in page) == computed
-    assert ("are the model's weights themselves, sent as float32" in page) != computed
+    assert ("are the model's own weights, sent as float32" in page) != computed
 
 
 # ---- lengths that do not add up -----------------------------------------------------------------

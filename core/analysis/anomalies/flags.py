@@ -145,7 +145,7 @@ def _null_attention_reason(row: Row) -> str:
     empty = f"{row['empty_attention']:.2f} of its attention moves next to nothing"
     if round(row["empty_attention"], 2) == 0:
         return short
-    return f"{short}, and {empty}: values under a tenth of it"
+    return f"{short}, and {empty}: values under a tenth of that"
 
 
 def _disparity_reason(row: Row) -> str:

@@ -105,7 +105,7 @@ def _frequency(atlas: Atlas) -> Tones:
 
 @colouring("norm", "length of the vector")
 def _norm(atlas: Atlas) -> Tones:
-    low, high = np.percentile(atlas.norms, [2, 98], axis=2, keepdims=True)
+    low, high = (np.percentile(atlas.norms, share, axis=2, keepdims=True) for share in (2, 98))
     values = (atlas.norms - low) / np.where(high > low, high - low, 1)
     return Tones(
         "sequential", values.clip(0, 1).astype(np.float64), ("shortest in the head", "longest")

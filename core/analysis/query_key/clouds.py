@@ -72,11 +72,8 @@ class Cloud:
 class Lines:
     """Lines from queries to keys, strongest last.
 
-    Attributes
-    ----------
-    queries, keys : positions, (line,).
-    weights : attention, (line,).
-    left_out : how many weaker lines were dropped.
+    `queries` and `keys` are positions, `weights` attention, (line,) each; `left_out` counts the
+    weaker lines that were dropped.
     """
 
     queries: NDArray[np.intp]
@@ -107,11 +104,7 @@ def stage_vectors(
     scaling: HeadScaling,
     search: GridSearch | None = None,
 ) -> dict[HeadStage, Vectors]:
-    """A head's queries and keys at every stage.
-
-    Raw, translated, translated and scaled, and, if `search` found an a and a c for the layer, as
-    those normalize them.
-    """
+    """A head's queries and keys at every stage; "searched" only if `search` found an a and a c."""
     queries, keys = head_vectors(trace, layer, head)
     vectors: dict[HeadStage, Vectors] = {
         "raw": Vectors(queries, keys),
@@ -196,10 +189,9 @@ def lines_above(attention: Floats, threshold: float) -> Lines:
 def with_chosen(
     lines: Lines, attention: Floats, sources: Sequence[int], targets: Sequence[int]
 ) -> Lines:
-    """`lines` and those still missing from the sources to the targets, however weak.
+    """`lines` and those still missing from the sources to the targets (positions), however weak.
 
-    `attention` is (token, token), `sources` and `targets` are positions. Pairs without attention
-    get no line.
+    `attention` is (token, token); pairs without any get no line.
     """
     missing = np.zeros(attention.shape, dtype=np.bool_)
     missing[np.ix_(list(sources), list(targets))] = True
@@ -217,8 +209,8 @@ def with_chosen(
 def default_chosen(trace: Trace) -> tuple[list[int], list[int]]:
     """The source and target tokens to begin with, as positions; empty where there are none.
 
-    In the project's own capybara sentence "brown" and the pieces of "capybara"; otherwise the pair
-    of the projection page, with all pieces of their words.
+    "brown" and the pieces of "capybara" in the project's own sentence; else the pair of the
+    projection page, with all pieces of their words.
     """
     words: dict[int, list[int]] = {}
     for token in trace.tokens:

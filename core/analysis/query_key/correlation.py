@@ -4,8 +4,8 @@ For queries c q and keys k / c neither the target nor the dot product x depends 
 squared distance is c^2 |q|^2 + |k|^2 / c^2 - 2 x: four numbers a pair are enough for every c.
 
 Here distances keep the means of their rows: one scale for all queries. Otherwise c would grow
-without end, until each query's distances rank its keys exactly as attention does while all queries
-lie far away. How faithful the chosen c is, :mod:`core.analysis.query_key.faithfulness` measures.
+without end, until each query's distances rank its keys as attention does while all queries lie far
+away. :mod:`core.analysis.query_key.faithfulness` measures how faithful the chosen c is.
 """
 
 from __future__ import annotations

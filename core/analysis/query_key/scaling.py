@@ -108,12 +108,9 @@ def scale_head(
 ) -> HeadScaling:
     """Translate the keys of one head, then choose its c.
 
-    Parameters
-    ----------
-    distance : between a query and a key; "cosine" does not depend on c.
-    criterion : the correlation that is brought nearest to -1, over the counted pairs; or
-        "balanced", which makes the median norms of queries and translated keys equal.
-    target : what the distance is correlated with, by the criterion and for the faithfulness.
+    The `criterion` is the correlation of `distance` and `target` that is brought nearest to -1,
+    over the counted pairs; or "balanced", which makes the median norms of queries and translated
+    keys equal. Cosine distance does not depend on c.
     """
     queries = trace.queries[layer, head].astype(np.float64)
     keys = trace.kv_keys[layer, head // trace.group].astype(np.float64)
@@ -140,10 +137,7 @@ def scale_vectors(
 ) -> HeadScaling:
     """:func:`scale_head` for queries and keys (token, dim) of any origin.
 
-    Parameters
-    ----------
-    pairs : indices of the target's pairs that the criterion looks at.
-    compare : the faithfulness of given queries and keys.
+    The criterion looks at the target's `pairs` (indices); `compare` gives the faithfulness.
     """
     a = key_translation(queries, keys)
     table = pair_table(queries, keys + a, target, pairs)
@@ -174,11 +168,8 @@ def scale_model(
 ) -> ModelScaling:
     """:func:`scale_head` for every head of the model, on all processors."""
     layers, heads = trace.shape[:2]
-    scalings = every_head(
-        layers,
-        heads,
-        lambda layer, head: scale_head(trace, layer, head, distance, criterion, target),
-    )
+    method = (distance, criterion, target)
+    scalings = every_head(layers, heads, lambda i, j: scale_head(trace, i, j, *method))
     return collect_scalings(scalings, layers, criterion)
 
 

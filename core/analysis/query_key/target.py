@@ -31,13 +31,8 @@ MIN_KEYS = 2  # a query with one permitted key must attend to it, which says not
 class Rows:
     """The pairs that count, query by query: permitted, of queries with ``MIN_KEYS`` keys or more.
 
-    Attributes
-    ----------
-    queries : the query of each row, (row,).
-    texts : the text of each row, ascending, (row,).
-    keys : the key of each pair, (pair,).
-    starts : the first pair of each row, (row,).
-    counts : pairs in each row, (row,).
+    Each row (row,) has a query, a text (ascending), its first pair in `starts` and its number of
+    pairs in `counts`; each pair (pair,) has a key.
     """
 
     queries: Indices

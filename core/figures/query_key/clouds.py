@@ -175,12 +175,11 @@ def space_figure(
 
     Parameters
     ----------
-    labels : one a token.
     chosen : positions of the sources and of the targets, which are red as the lines between them.
     tones : a colour for every query, then for every key.
     shown : positions that are drawn.
     sizes : pixels of every point, (2 token,), queries first; one size for all without them.
-    labelled : tokens stand beside their points, where there are not too many.
+    labelled : `labels` stand beside their points, where there are not too many.
     """
     figure = go.Figure(_space_lines(cloud, lines, chosen, shown, colours))
     named = labelled and len(shown) <= _MAX_LABELS

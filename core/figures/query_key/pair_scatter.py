@@ -33,14 +33,10 @@ def pair_scatter_figure(
     density: Density | None = None,
     picked: int | None = None,
 ) -> go.Figure:
-    """Points whose own data are query and key, as positions from 1; the line; a ring.
+    """Points whose own data are query and key, as positions from 1; the line; a ring if `picked`.
 
-    Parameters
-    ----------
-    labels : one a token.
-    axes : titles of x and y.
-    density : drawn in place of all points but those of each query's most attended key.
-    picked : the pair with a ring around it.
+    A `density` replaces all points but those of each query's most attended key; `axes` are the
+    titles of x and y.
     """
     figure = go.Figure()
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from core.analysis.head_patterns import head_scores
@@ -23,7 +23,7 @@ from core.ui.current import current_key
 from core.ui.words.pattern_words import SCORE_WORDS
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     import numpy as np
     from numpy.typing import NDArray
@@ -37,35 +37,6 @@ NEAR_LAYER_BYTES = 2_000_000
 ALL_LAYERS_IN_FILE = 12_000_000
 _MAX_QUOTE = 300  # characters of the text in the saved file's note
 _NAMES = {"attention": "attention", "value": "× |value|", "transformed": "× |f(value)|"}
-
-
-@dataclass(frozen=True, eq=False)
-class Screen:
-    """What one run of the page shows.
-
-    Attributes
-    ----------
-    view : the state, as :func:`core.screens.head_view.state.restore_view` gives it.
-    offered : the weightings.
-    key : what the trace is cached by.
-    norms : lengths of the transformed values where they are shown, float32 (layer, head, token).
-    """
-
-    trace: Trace
-    view: Mapping[str, Any]
-    offered: Sequence[Weighting]
-    key: cache.TextKey
-    norms: Array | None
-
-    @property
-    def layer(self) -> int:
-        """The layer shown, from 0."""
-        return int(self.view["layer"]) - 1
-
-    @property
-    def size(self) -> int:
-        """Bytes of all layers."""
-        return sum(payload_size(self.trace, layer) for layer in range(self.trace.shape[0]))
 
 
 def weightings(trace: Trace) -> list[Weighting]:
@@ -84,71 +55,76 @@ def weightings(trace: Trace) -> list[Weighting]:
     ]
 
 
-def on_screen(trace: Trace, view: Mapping[str, Any], offered: Sequence[Weighting]) -> Screen:
-    """What this run of the page shows."""
-    key = current_key(trace.model)
-    norms = cache.transformed_norms(*key) if view["weigh"] == "transformed" else None
-    return Screen(trace, view, offered, key, norms)
-
-
-def pack_for_page(screen: Screen) -> bytes:
+def pack_for_page(trace: Trace, view: Mapping[str, Any], offered: Sequence[Weighting]) -> bytes:
     """All layers if they are few and short, else the one shown.
 
     Once the browser has asked for them, its neighbours too.
     """
-    trace, view, shown = screen.trace, screen.view, screen.layer
+    key, layers, shown = current_key(trace.model), range(trace.shape[0]), int(view["layer"]) - 1
     sent, serial = view_to_send(view)
-    whole = screen.size <= ALL_LAYERS_BYTES
+    whole = _size(trace) <= ALL_LAYERS_BYTES
     near = not whole and payload_size(trace, shown) <= NEAR_LAYER_BYTES
-    count = trace.shape[0]
-    wanted = range(count) if whole else (shown, *(near_layers(shown) if near else ()))
-    layers = {
-        layer: cache.view_layer(screen.key, layer, view["weigh"])
-        for layer in wanted
-        if layer in range(count)
+    wanted = layers if whole else (shown, *(near_layers(shown) if near else ()))
+    packed = {
+        layer: cache.view_layer(key, layer, view["weigh"]) for layer in wanted if layer in layers
     }
     # Measuring the heads of a long text takes a while: not before someone wants to know.
-    scores = cache.head_scores(screen.key) if view["what"] or whole else {}
-    facts = _facts(screen, sent, serial, scores, near=near)
-    return pack_head_view(trace, layers, view["weigh"], facts)
+    scores = cache.head_scores(key) if view["what"] or whole else {}
+    facts = _facts(trace, sent, serial, offered, scores, near=near)
+    return pack_head_view(trace, packed, view["weigh"], facts)
 
 
-def page_to_save(screen: Screen) -> str:
-    """The head view as one HTML file, in the state that is on the screen.
+def file_later(
+    trace: Trace, view: Mapping[str, Any], offered: Sequence[Weighting]
+) -> Callable[[], str]:
+    """A function that writes the head view as one HTML file, in the state that is on the screen.
 
-    Uses no cache and no session: Streamlit calls it outside a run of the page.
+    It uses no cache and no session: Streamlit calls it outside a run of the page.
     """
-    trace, view, count = screen.trace, screen.view, screen.trace.shape[0]
-    whole = screen.size <= ALL_LAYERS_IN_FILE
-    layers = {
-        layer: weighted_layer(trace, layer, view["weigh"], screen.norms)
-        for layer in (range(count) if whole else (screen.layer,))
-    }
-    facts = _facts(screen, view, 0, head_scores(trace, HEAD_VIEW))
-    data = pack_head_view(trace, layers, view["weigh"], facts)
+    key = current_key(trace.model)
+    norms = cache.transformed_norms(*key) if view["weigh"] == "transformed" else None
+    return partial(_write_file, trace, view, offered, key, norms)
 
-    text = " / ".join(filter(None, screen.key[1:]))
+
+def _write_file(
+    trace: Trace,
+    view: Mapping[str, Any],
+    offered: Sequence[Weighting],
+    key: cache.TextKey,
+    norms: Array | None,
+) -> str:
+    layers, size = range(trace.shape[0]), _size(trace)
+    content = f"All {len(layers)} layers are in this file"
+    if size > ALL_LAYERS_IN_FILE:
+        content = (
+            f"Layer {view['layer']} of {len(layers)} is in this file (all of them would take"
+            f" {size / 1e6:,.0f} MB)"
+        )
+        layers = layers[int(view["layer"]) - 1 :][:1]
+    packed = {layer: weighted_layer(trace, layer, view["weigh"], norms) for layer in layers}
+    facts = _facts(trace, view, 0, offered, head_scores(trace, HEAD_VIEW))
+    text = " / ".join(filter(None, key[1:]))
     if len(text) > _MAX_QUOTE:
         text = text[: _MAX_QUOTE - 1] + "…"
-    content = (
-        f"All {count} layers are in this file"
-        if whole
-        else f"Layer {view['layer']} of {count} is in this file (all of them would take"
-        f" {screen.size / 1e6:,.0f} MB)"
-    )
     note = f"{text} — {content}, weighted by {_NAMES[view['weigh']]}."
+    data = pack_head_view(trace, packed, view["weigh"], facts)
     return save_head_view(data, f"Head view of {trace.model}", note)
 
 
+def _size(trace: Trace) -> int:
+    """Bytes of all layers."""
+    return sum(payload_size(trace, layer) for layer in range(trace.shape[0]))
+
+
 def _facts(
-    screen: Screen,
+    trace: Trace,
     view: Mapping[str, Any],
     serial: int,
+    offered: Sequence[Weighting],
     scores: Mapping[str, NDArray[np.float64]],
     *,
     near: bool = False,
 ) -> HeadView:
-    heads = screen.trace.shape[1]
-    colours = {theme: token_colours(heads, theme) for theme in ("light", "dark")}
+    colours = {theme: token_colours(trace.shape[1], theme) for theme in ("light", "dark")}
     notes = {name: SCORE_WORDS[name].note for name in scores}
-    return HeadView(view, serial, screen.offered, colours, scores, notes, near)
+    return HeadView(view, serial, offered, colours, scores, notes, near)

@@ -20,41 +20,38 @@ if TYPE_CHECKING:
 
 def explain(trace: Trace, table: AttentionTable, layer: Layer, head: Head, view: str) -> str:
     """How to read the table, true for what is on the screen."""
-    if table.kind == "scores":
-        softcap = softcap_of(trace, layer if isinstance(layer, int) else None)
-        sentences = _explain_scores(table, layer, head, view, softcap)
+    if table.kind == "attention":
+        sentences = [_explain_rows(table, layer, head)]
     else:
-        sentences = [_explain_attention(table, layer, head)]
+        softcap = softcap_of(trace, layer if isinstance(layer, int) else None)
+        bounded = "" if softcap is None else f", soft-capped at ±{softcap:g}"
+        meaning = "Softmax turns each row, special tokens included, into attention."
+        if not (isinstance(layer, int) and isinstance(head, int)):
+            meaning = (
+                "This is a summary of heads: its softmax is not the summary of their attention."
+            )
+        sentences = [f"Scores are the scaled dot products of queries and keys{bounded}.", meaning]
+        if not np.isfinite(table.values).all():
+            empty = "A dash" if view == "table" else "An empty cell"
+            sentences.append(f"{empty} is a pair the model does not permit.")
     if table.hidden:
         tokens = "token is" if table.hidden == 1 else "tokens are"
         sentences.append(f"{table.hidden} special {tokens} hidden.")
     return " ".join(sentences)
 
 
-def _explain_scores(
-    table: AttentionTable, layer: Layer, head: Head, view: str, softcap: float | None
-) -> list[str]:
-    bounded = "" if softcap is None else f", soft-capped at ±{softcap:g}"
-    meaning = "Softmax turns each row, special tokens included, into attention."
-    if not (isinstance(layer, int) and isinstance(head, int)):
-        meaning = "This is a summary of heads: its softmax is not the summary of their attention."
-    sentences = [f"Scores are the scaled dot products of queries and keys{bounded}.", meaning]
-    if not np.isfinite(table.values).all():
-        empty = "A dash" if view == "table" else "An empty cell"
-        sentences.append(f"{empty} is a pair the model does not permit.")
-    return sentences
-
-
-def _explain_attention(table: AttentionTable, layer: Layer, head: Head) -> str:
+def _explain_rows(table: AttentionTable, layer: Layer, head: Head) -> str:
     meaning = "a column shows how much attention a token gets."
-    low, high = float(table.row_sums.min()), float(table.row_sums.max())
+    sums = f"{table.row_sums.min():.2f} to {table.row_sums.max():.2f}"
     if table.rows_sum_to_one:
         return f"Rows add up to 1, columns do not: {meaning}"
     if head == "max":
         averaged = ", averaged over layers" if layer == "mean" else ""
-        cell = f"the largest value of any head{averaged}"
-        return f"Each cell is {cell}, so rows add up to {low:.2f} to {high:.2f}; {meaning}"
-    return f"Rows add up to {low:.2f} to {high:.2f}: the rest went to hidden tokens; {meaning}"
+        return (
+            f"Each cell is the largest value of any head{averaged}, so rows add up to {sums};"
+            f" {meaning}"
+        )
+    return f"Rows add up to {sums}: the rest went to hidden tokens; {meaning}"
 
 
 def show_mathematics(trace: Trace) -> None:

@@ -27,8 +27,6 @@ from core.ui import cache, controls
 from core.ui.words.pattern_words import PATTERN_NAMES
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from core.figures.palette import Palette
     from core.model import Trace
     from core.model.trace import Array
@@ -151,8 +149,10 @@ def _verdict(view: View, whole: str, trace: Trace, weights: Array, uniform: Arra
 def _pick_sentence(view: View, corpus: Corpus, pattern: str, *, ordered: bool) -> Trace:
     """The trace of a sentence, `ordered` by how much the chosen head follows the pattern on it."""
     shares = np.full(len(corpus.sentences), np.nan)
-    if ordered and NAMING[pattern].score in MEASURED:
-        shares = _sentence_shares(view, MEASURED.index(NAMING[pattern].score))
+    if ordered and (score := NAMING[pattern].score) in MEASURED:
+        place = MEASURED.index(score), view.layer, view.head
+        with np.errstate(invalid="ignore"):  # nan where the sentence has no such pair
+            shares = np.array([each.sums[place] / each.counts[place] for each in view.measured])
     ordered = bool(np.isfinite(shares).any())
     order = np.argsort(-shares, kind="stable").tolist()  # nan comes last
     if ordered and len(order) > _LISTED:
@@ -177,13 +177,6 @@ def _pick_sentence(view: View, corpus: Corpus, pattern: str, *, ordered: bool) -
         )
     picked = controls.choice("sentence", options, label, subject=subject, names=name, menu=True)
     return cache.trace(view.trace.model, corpus.sentences[int(picked) - 1], None)
-
-
-def _sentence_shares(view: View, score: int) -> NDArray[np.float64]:
-    """How much the chosen head follows the pattern on each sentence; nan where it has no pair."""
-    place = (score, view.layer, view.head)
-    with np.errstate(invalid="ignore"):
-        return np.array([each.sums[place] / each.counts[place] for each in view.measured])
 
 
 def _token_rows(shown: Evidence, weights: Array, labels: tuple[str, ...]) -> pd.DataFrame:

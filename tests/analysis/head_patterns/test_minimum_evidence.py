@@ -18,13 +18,13 @@ from core.model import load, trace_text
 if TYPE_CHECKING:
     from transformers import PreTrainedModel
 
-SPREADS = (0.02, 0.05, 0.1, 0.2, 0.3)  # standard deviations of weights: from even rows to peaked
+SPREADS = (0.02, 0.05, 0.1, 0.2, 0.3)  # standard deviations of weights: from uniform rows to peaked
 NETWORKS = 10  # of each shape
 LENGTHS = (8, MIN_TOKENS, 48)
 
 
 def scramble(network: PreTrainedModel, seed: int) -> None:
-    """Draw all weights anew; norms and biases as they are before training."""
+    """Redraw all weights; norms and biases as they are before training."""
     generator = torch.Generator().manual_seed(seed)
     with torch.no_grad():
         for name, weights in network.named_parameters():

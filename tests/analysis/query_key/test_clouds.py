@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -91,17 +92,17 @@ def test_more_lines_than_can_be_drawn_are_counted(monkeypatch: pytest.MonkeyPatc
 def test_stages_translate_then_scale() -> None:
     trace = random_trace(1, 6)
     scaling = scale_head(trace, 0, 0)
-    found = stage_vectors(trace, 0, 0, scaling)
+    result = stage_vectors(trace, 0, 0, scaling)
     queries, keys = trace.queries[0, 0], trace.keys[0, 0]
-    np.testing.assert_allclose(found["raw"].queries, queries)
+    np.testing.assert_allclose(result["raw"].queries, queries)
     np.testing.assert_allclose(
-        found["translated"].keys, keys + queries.mean(0) - keys.mean(0), atol=1e-6
+        result["translated"].keys, keys + queries.mean(0) - keys.mean(0), atol=1e-6
     )
-    np.testing.assert_allclose(found["translated"].queries, queries)
+    np.testing.assert_allclose(result["translated"].queries, queries)
     np.testing.assert_allclose(
-        found["normalized"].keys * scaling.c, found["translated"].keys, atol=1e-6
+        result["normalized"].keys * scaling.c, result["translated"].keys, atol=1e-6
     )
-    np.testing.assert_allclose(found["normalized"].queries, queries * scaling.c, rtol=1e-6)
+    np.testing.assert_allclose(result["normalized"].queries, queries * scaling.c, rtol=1e-6)
 
 
 def test_a_panels_numbers_are_those_of_its_points() -> None:
@@ -148,20 +149,9 @@ def test_turning_a_panel_onto_the_one_before_changes_no_distance() -> None:
 
 
 def test_pieces_of_the_capybara_are_chosen_together() -> None:
-    tokens = (
-        token("[CLS]", 0, 0, special=True),
-        token("brown", 1, 0),
-        token("cap", 2, 1),
-        token("##y", 3, 1),
-        token("##bara", 4, 1),
-    )
-    base = random_trace(6, 5)
-    trace = Trace(
-        "by hand", tokens, base.queries, base.kv_keys, base.kv_values, base.layers, causal=False
-    )
+    pieces = (("brown", 0), ("cap", 1), ("##y", 1), ("##bara", 1))
+    names = (token(text, i, word) for i, (text, word) in enumerate(pieces, start=1))
+    tokens = (token("[CLS]", 0, 0, special=True), *names)
+    trace = replace(random_trace(6, 5), tokens=tokens)
     assert default_chosen(trace) == ([1], [2, 3, 4])
-
-
-def test_one_word_has_nothing_to_choose() -> None:
-    base = random_trace(7, 1)
-    assert default_chosen(base) == ([], [])
+    assert default_chosen(random_trace(7, 1)) == ([], [])  # one word

@@ -54,17 +54,17 @@ def test_the_capybara_sentence_has_the_notebooks_mean_distances(capybara: Trace)
     search = search_layer(capybara, 0)
     assert (search.a, search.c) == (-0.5, -2.0)
     scaling = scale_head(capybara, 0, 0)
-    found = head_clouds(capybara, 0, 0, scaling, search=search, stages=("raw", "searched"))
-    assert [each.apart_in_picture for each in found] == pytest.approx([before, after])
+    result = head_clouds(capybara, 0, 0, scaling, search=search, stages=("raw", "searched"))
+    assert [each.apart_in_picture for each in result] == pytest.approx([before, after])
 
 
 def test_the_fourth_stage_adds_a_to_every_key_and_divides_by_c(capybara: Trace) -> None:
     search = search_layer(capybara, 3)
     scaling = scale_head(capybara, 3, 1)
-    found = stage_vectors(capybara, 3, 1, scaling, search)["searched"]
-    np.testing.assert_allclose(found.queries, search.c * capybara.queries[3, 1], rtol=1e-6)
+    result = stage_vectors(capybara, 3, 1, scaling, search)["searched"]
+    np.testing.assert_allclose(result.queries, search.c * capybara.queries[3, 1], rtol=1e-6)
     np.testing.assert_allclose(
-        found.keys * search.c, capybara.keys[3, 1] + search.a, rtol=1e-6, atol=1e-6
+        result.keys * search.c, capybara.keys[3, 1] + search.a, rtol=1e-6, atol=1e-6
     )
 
 
@@ -100,10 +100,10 @@ def test_the_regression_is_of_dot_products_by_cosine_distance(capybara: Trace) -
     products = (queries * keys).sum(axis=1)
     lengths = np.linalg.norm(queries, axis=1) * np.linalg.norm(keys, axis=1)
     distances = 1 - products / lengths
-    found = regression_of(capybara, 0, search)
-    np.testing.assert_allclose(found.distances, distances, atol=1e-9)
-    np.testing.assert_allclose(found.products, products, rtol=1e-9)
-    assert found.line == pytest.approx(np.polyfit(distances, products, 1))
+    result = regression_of(capybara, 0, search)
+    np.testing.assert_allclose(result.distances, distances, atol=1e-9)
+    np.testing.assert_allclose(result.products, products, rtol=1e-9)
+    assert result.line == pytest.approx(np.polyfit(distances, products, 1))
     assert np.corrcoef(distances, products)[0, 1] == pytest.approx(search.correlation)
 
 

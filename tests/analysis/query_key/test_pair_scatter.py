@@ -79,8 +79,8 @@ def test_the_r_of_the_points_is_the_r_of_the_page(
     assert pairs.correlation == pytest.approx(by_points, abs=1e-9)
     full = np.zeros((9, 9))
     full[pairs.queries, pairs.keys] = pairs.distances
-    kept = compare_matrix(head_target(trace, 0, 0, target), full)
-    assert pairs.correlation == pytest.approx(kept.correlation)
+    faithful = compare_matrix(head_target(trace, 0, 0, target), full)
+    assert pairs.correlation == pytest.approx(faithful.correlation)
     assert pairs.line == pytest.approx(np.polyfit(pairs.x, pairs.y, 1), abs=1e-9)
 
 
