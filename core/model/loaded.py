@@ -23,7 +23,10 @@ class LoadedModel:
     parameters : number of weights.
     max_tokens : longest input, in tokens.
     causal : whether no token attends to a later one.
-    probe_error : largest difference between recomputed and eager attention on a short sentence.
+    probe_error : largest difference between recomputed attention and the model's own, see
+        :mod:`core.model.probe`.
+    exact : the model's own attention function runs, as PyTorch's gives something else.
+    batches : texts may run in padded batches; else one by one.
     tokenizer_lock : fast tokenizers must not be called by two threads at once.
     """
 
@@ -39,4 +42,6 @@ class LoadedModel:
     max_tokens: int
     causal: bool
     probe_error: float
+    exact: bool = True
+    batches: bool = True
     tokenizer_lock: threading.Lock = field(default_factory=threading.Lock, repr=False)

@@ -135,14 +135,15 @@ def _prove(name: str, filled: PreTrainedModel, tokenizer: PreTrainedTokenizerFas
 
     device = pick_device()
     filled.to(device)  # type: ignore[arg-type]
-    trace, error = probe(filled, tokenizer)
-    layers, heads, _, dim = trace.shape
     max_tokens = _max_tokens(filled, tokenizer)
     if max_tokens < _MIN_TOKENS:
         raise UnsupportedModelError(
             f"The settings of {{name}} limit texts to {max_tokens} tokens, special ones included.",
             "Correct model_max_length in tokenizer_config.json, or pick another model.",
         )
+    proof = probe(filled, tokenizer, max_tokens)
+    trace = proof.trace
+    layers, heads, _, dim = trace.shape
     return LoadedModel(
         name=name,
         tokenizer=tokenizer,
@@ -155,7 +156,9 @@ def _prove(name: str, filled: PreTrainedModel, tokenizer: PreTrainedTokenizerFas
         parameters=filled.num_parameters(),
         max_tokens=max_tokens,
         causal=not any(np.triu(weights, 1).any() for weights in trace.attention()),
-        probe_error=error,
+        probe_error=proof.error,
+        exact=proof.exact,
+        batches=proof.batches,
     )
 
 

@@ -1,88 +1,258 @@
-"""The check that lets every page say "this is the model's attention"."""
+"""The check that lets every page say "this is the model's attention".
+
+Attention is recomputed from what was recorded, and compared call by call with the weights and the
+output of the model's own attention function. Two whole passes would drift apart in a deep model,
+however right the rule is.
+"""
 
 from __future__ import annotations
 
+import contextlib
+import re
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from core.model.capture import IMPLEMENTATION, read_calls, recording
+from core.model.capture import read_calls
 from core.model.checks.vocabulary import check_ids
 from core.model.errors import UnsupportedModelError
-from core.model.trace import Array, Trace
+from core.model.forward import run_batch
+from core.model.trace import Trace
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     import torch
-    from transformers import PreTrainedModel, PreTrainedTokenizerFast
+    from transformers import PreTrainedConfig, PreTrainedModel, PreTrainedTokenizerFast
+
+    from core.model.capture import Call
+    from core.model.trace import Array, Layer
 
 PROBE_TEXT = "The quick brown fox jumps over the lazy dog, and nobody minds."
-PROBE_TOLERANCE = 1e-5
+PROBE_PAIR = ("Where is the dog?", "It jumps over the fox.")
+LONG_TOKENS = 40  # of the long text, unless the model's windows ask for more
+MAX_LONG_TOKENS = 520  # windows are mostly 128 or 512 tokens, or longer than most texts here
+_WINDOW = re.compile(r"window|chunk|local_attention")
+_ROUNDING = 8 * float(np.finfo(np.float32).eps)
+# Of vectors in a padded batch against the same text alone, by their size. From the third layer on
+# rounding adds up, while padding that leaks shows in the first two.
+_SAME, _SAME_DEEP = 1e-4, 1e-2
 
 
-def probe(network: PreTrainedModel, tokenizer: PreTrainedTokenizerFast) -> tuple[Trace, float]:
-    """Run a short sentence both ways and compare every attention weight of every layer.
+@dataclass(frozen=True)
+class Proof:
+    """What the check found.
 
-    Returns the trace of the sentence, without its tokens, and the largest difference.
+    Attributes
+    ----------
+    trace : of the short text, without its tokens.
+    error : the largest difference of any attention weight.
+    exact : PyTorch's attention gives something else, so the model's own function must run.
+    batches : a text in a padded batch is computed as if it were alone.
+    pairs : a second text may be given.
+    tokens : of the longest text that was run.
+    """
+
+    trace: Trace
+    error: float
+    exact: bool
+    batches: bool
+    pairs: bool
+    tokens: int
+
+
+class _DiffersError(Exception):
+    """Recomputed attention is not what the model computed."""
+
+
+@dataclass(frozen=True)
+class _Text:
+    ids: list[int]
+    segments: list[int]
+
+
+def probe(network: PreTrainedModel, tokenizer: PreTrainedTokenizerFast, max_tokens: int) -> Proof:
+    """Run a short text, a long one and a pair, each alone and all as a padded batch.
 
     Raises
     ------
     UnsupportedModelError
-        When nothing is recorded, or the recomputed attention differs from the model's own eager
-        attention by more than `PROBE_TOLERANCE`.
+        When nothing is recorded, or recomputed attention or its output differs from the model's own
+        by more than float32 rounds off in scores of that size.
     """
-    import torch
-
-    inputs = {
-        key: value.to(network.device)
-        for key, value in tokenizer(PROBE_TEXT, return_tensors="pt").items()
-        if key in {"input_ids", "attention_mask"}
-    }
-    check_ids(network, inputs["input_ids"][0].tolist())
-    with torch.inference_mode(), recording() as calls:
-        network(**inputs)
-    if not calls:
-        raise UnsupportedModelError(
-            f"The attention of {{name}} ({network.config.model_type}) cannot be captured:"
-            " the model does not use transformers' attention interface.",
-        )
+    run = _Runs(network, tokenizer)
+    texts = [_encode(tokenizer, PROBE_TEXT), _long_text(network.config, tokenizer, max_tokens)]
+    pair = _encode(tokenizer, *PROBE_PAIR)
+    check_ids(network, texts[0].ids)
+    with contextlib.suppress(UnsupportedModelError):
+        check_ids(network, pair.ids, pair.segments)
+        texts.append(pair)
     try:
-        recorded = read_calls(calls, 0, calls[0].query.shape[2])
-    except ValueError as error:
-        raise UnsupportedModelError(f"{{name}} cannot be shown: its {error}.") from error
-    trace = Trace("", (), *recorded, causal=False)
-    difference = _largest_difference(trace, _eager_attentions(network, inputs))
-    if not difference <= PROBE_TOLERANCE:  # also for "not a number"
+        alone = [*run.traces(texts[:1], exact=True)]
+        together = run.batch(texts, alone[0])
+        alone += [] if together else run.one_by_one(texts[1:], exact=True)
+    except _DiffersError as error:
         raise UnsupportedModelError(
             f"The attention of {{name}} ({network.config.model_type}) recomputed from its queries"
-            f" and keys differs from the model's own by {difference:.1g}"
-            f" (at most {PROBE_TOLERANCE:.0e} is accepted).",
-        )
-    return trace, difference
-
-
-def _eager_attentions(network: PreTrainedModel, inputs: dict[str, torch.Tensor]) -> list[Array]:
-    """The model's own attention: one float32 (head, token, token) array per layer."""
-    import torch
-
-    try:
-        network.set_attn_implementation("eager")
-        with torch.inference_mode():
-            output = network(**inputs, output_attentions=True)
-        return [weights[0].float().cpu().numpy() for weights in output.attentions]
-    except (ValueError, TypeError, AttributeError) as error:
-        raise UnsupportedModelError(
-            f"{{name}} does not return its own attention to compare with ({type(error).__name__}).",
+            f" and keys differs from the model's own: {error}.",
         ) from error
-    finally:
-        network.set_attn_implementation(IMPLEMENTATION)
+    return Proof(
+        trace=alone[0],
+        error=run.error,
+        exact=not run.is_fast_the_same(texts, together or alone, batched=bool(together)),
+        batches=bool(together),
+        pairs=pair in texts,
+        tokens=max(len(text.ids) for text in texts),
+    )
 
 
-def _largest_difference(trace: Trace, eager: list[Array]) -> float:
-    layers, heads, tokens, _ = trace.shape
-    if len(eager) != layers or any(each.shape != (heads, tokens, tokens) for each in eager):
-        raise UnsupportedModelError(
-            f"{{name}} records {layers} layers of {heads} heads but returns the attention of"
-            f" {len(eager)} layers of another shape.",
+@dataclass
+class _Runs:
+    """Passes of one model, with the largest difference of any attention weight so far."""
+
+    network: PreTrainedModel
+    tokenizer: PreTrainedTokenizerFast
+    error: float = 0.0
+
+    def traces(self, texts: Sequence[_Text], *, exact: bool) -> list[Trace]:
+        """The traces of texts run together, each call compared with what the model computed."""
+        lengths = [len(text.ids) for text in texts]
+
+        def check(call: Call, output: torch.Tensor, weights: torch.Tensor | None) -> None:
+            for row, length in enumerate(lengths):
+                self._compare(call, output, weights, row, length)
+
+        recorder, _ = run_batch(
+            self.network,
+            self.tokenizer,
+            [text.ids for text in texts],
+            [text.segments for text in texts],
+            exact=exact,
+            check=check,
         )
-    differences = [np.abs(trace.attention(layer) - own).max() for layer, own in enumerate(eager)]
-    return float(np.max(differences))  # unlike max(), it does not ignore "not a number"
+        calls = recorder.calls
+        if not calls:
+            raise UnsupportedModelError(
+                f"The attention of {{name}} ({self.network.config.model_type}) cannot be captured:"
+                " the model does not use transformers' attention interface.",
+            )
+        return [_trace(calls, row, length) for row, length in enumerate(lengths)]
+
+    def one_by_one(self, texts: Sequence[_Text], *, exact: bool) -> list[Trace]:
+        """The traces of texts run each by itself."""
+        return [trace for text in texts for trace in self.traces([text], exact=exact)]
+
+    def batch(self, texts: Sequence[_Text], alone: Trace) -> list[Trace]:
+        """The traces of a padded batch; none if the first is not what it is `alone`."""
+        try:
+            traces = self.traces(texts, exact=True)
+        except (_DiffersError, RuntimeError, ValueError, IndexError):
+            return []  # what is wrong without padding too is refused there
+        return traces if _are_same(traces[0], alone) else []
+
+    def is_fast_the_same(
+        self, texts: Sequence[_Text], exact: Sequence[Trace], *, batched: bool
+    ) -> bool:
+        """Whether PyTorch's attention gives what the model's own function gives."""
+        run = self.traces if batched else self.one_by_one
+        try:
+            traces = run(texts, exact=False)
+        except (_DiffersError, RuntimeError, ValueError, TypeError):
+            return False
+        return all(
+            _are_same(fast, own) and all(map(_have_same_mask, fast.layers, own.layers))
+            for fast, own in zip(traces, exact, strict=True)
+        )
+
+    def _compare(
+        self,
+        call: Call,
+        output: torch.Tensor,
+        weights: torch.Tensor | None,
+        row: int,
+        length: int,
+    ) -> None:
+        trace = _trace([call], row, length)
+        attention, tolerance = trace.attention(0), _tolerance(trace)
+        if weights is not None:
+            own = weights[row, :, :length, :length].float().cpu().numpy()
+            difference = _largest_difference(attention, own)
+            self.error = max(self.error, difference)
+            if not difference <= tolerance:  # also for "not a number"
+                raise _DiffersError(f"by {difference:.1g} ({tolerance:.0e} is accepted)")
+        values = trace.values[0]  # (head, token, dim)
+        written = output[row, :length].float().cpu().numpy().swapaxes(0, 1)
+        difference = _largest_difference(attention @ values, written)
+        if not difference <= 2 * tolerance * max(1.0, np.abs(values).max()):
+            raise _DiffersError(f"its output by {difference:.1g}")
+
+
+def _trace(calls: list[Call], row: int, length: int) -> Trace:
+    try:
+        return Trace("", (), *read_calls(calls, row, length), causal=False)
+    except ValueError as error:
+        raise UnsupportedModelError(f"{{name}} cannot be shown: its {error}.") from error
+
+
+def _largest_difference(ours: Array, own: Array) -> float:
+    if ours.shape != own.shape:
+        raise _DiffersError(f"it has the shape {own.shape} instead of {ours.shape}")
+    return float(np.abs(ours - own).max())
+
+
+def _tolerance(trace: Trace) -> float:
+    """What float32 rounds off in scores as large as one layer's queries and keys may give."""
+    rule = trace.layers[0]
+    norms = [np.linalg.norm(each[0], axis=-1).max() for each in (trace.queries, trace.kv_keys)]
+    largest = rule.scaling * norms[0] * norms[1]
+    if rule.mask is not None:
+        largest += np.abs(
+            rule.mask, where=np.isfinite(rule.mask), out=np.zeros_like(rule.mask)
+        ).max()
+    return _ROUNDING * float(1 + largest)
+
+
+def _are_same(trace: Trace, other: Trace) -> bool:
+    """Whether two passes recorded the same vectors, but for rounding."""
+    for name in ("queries", "kv_keys", "kv_values"):
+        ours, theirs = getattr(trace, name), getattr(other, name)
+        for layer, (a, b) in enumerate(zip(ours, theirs, strict=True)):
+            limit = (_SAME if layer < 2 else _SAME_DEEP) * max(1.0, np.abs(b).max())
+            if not np.abs(a - b).max() <= limit:
+                return False
+    return True
+
+
+def _have_same_mask(rule: Layer, other: Layer) -> bool:
+    if rule.mask is None or other.mask is None:
+        return rule.mask is other.mask
+    return np.array_equal(rule.mask, other.mask)
+
+
+def _encode(tokenizer: PreTrainedTokenizerFast, text: str, pair: str | None = None) -> _Text:
+    encoded = tokenizer(text, pair, verbose=False)
+    ids: list[int] = encoded["input_ids"]
+    return _Text(ids, encoded.get("token_type_ids", [0] * len(ids)))
+
+
+def _long_text(
+    config: PreTrainedConfig, tokenizer: PreTrainedTokenizerFast, max_tokens: int
+) -> _Text:
+    """Longer than any window of the model, as far as that is possible."""
+    windows = [size + 2 for size in _windows(config.to_dict()) if size + 2 <= MAX_LONG_TOKENS]
+    wanted = min(max_tokens, max([LONG_TOKENS, *windows]))
+    encoded = tokenizer(
+        " ".join([PROBE_TEXT] * wanted), verbose=False, truncation=True, max_length=wanted
+    )
+    ids: list[int] = encoded["input_ids"]
+    return _Text(ids, encoded.get("token_type_ids", [0] * len(ids)))
+
+
+def _windows(settings: object, name: str = "") -> list[int]:
+    """Every setting that counts the tokens of a window, in the model's parts too."""
+    if isinstance(settings, dict):
+        return [size for key, value in settings.items() for size in _windows(value, str(key))]
+    if isinstance(settings, bool) or not isinstance(settings, int) or settings < 1:
+        return []
+    return [settings] if _WINDOW.search(name) else []

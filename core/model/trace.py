@@ -55,11 +55,14 @@ class Layer:
     mask : additive, (token, token) or (head, token, token), ``-inf`` where attention is not
         permitted; None where everything is permitted.
     softcap : scores are bounded as ``softcap * tanh(scores / softcap)`` (Gemma 2), unless None.
+    sink : (head,), the score of a learned key that belongs to no token (gpt-oss): it takes its
+        share of every row, so that the weights of the tokens add up to less than one.
     """
 
     scaling: float
     mask: Array | None
     softcap: float | None = None
+    sink: Array | None = None
 
     def logits(self, products: Floats, head: int | None = None) -> Floats:
         """The scores for softmax: scaled, soft-capped and masked, in the type of `products`.
@@ -75,6 +78,13 @@ class Layer:
         if self.mask is not None:
             products += self.mask if head is None or self.mask.ndim < 3 else self.mask[head]
         return products
+
+    def weights(self, scores: Floats, head: int | None = None, out: Floats | None = None) -> Floats:
+        """Attention from what :meth:`logits` returned, for the same `head`; `out` as in softmax."""
+        if self.sink is None:
+            return softmax(scores, out)
+        sink = self.sink[:, None, None] if head is None else self.sink[head]
+        return softmax(scores, out, sink)
 
 
 @dataclass(frozen=True, eq=False)
@@ -162,7 +172,7 @@ class Trace:
         if layer is None:
             return np.stack([self.attention(each, head) for each in range(len(self.layers))])
         scores = self.scores(layer, head)
-        return softmax(scores, out=scores)
+        return self.layers[layer].weights(scores, head, out=scores)
 
     def _per_query_head(self, array: Array) -> Array:
         if self.group == 1:
@@ -179,14 +189,23 @@ class Trace:
             raise IndexError(f"head {head} of a model with heads 0 to {heads - 1}")
 
 
-def softmax(scores: Floats, out: Floats | None = None) -> Floats:
+def softmax(
+    scores: Floats, out: Floats | None = None, sink: Array | np.float32 | None = None
+) -> Floats:
     """Softmax over the last axis; ``-inf`` becomes exactly 0. Same shape and type as `scores`.
 
-    `out` receives the result and may be `scores`, which saves memory for long texts.
+    Parameters
+    ----------
+    out : receives the result and may be `scores`, which saves memory for long texts.
+    sink : score of one more key, whose weight is not returned; its last axis has length 1.
     """
-    shifted: Floats = np.subtract(scores, scores.max(axis=-1, keepdims=True), out=out)
+    largest = scores.max(axis=-1, keepdims=True)
+    if sink is not None:
+        largest = np.maximum(largest, sink)
+    shifted: Floats = np.subtract(scores, largest, out=out)
     np.exp(shifted, out=shifted)
-    shifted /= shifted.sum(axis=-1, keepdims=True)
+    total = shifted.sum(axis=-1, keepdims=True)
+    shifted /= total if sink is None else total + np.exp(sink - largest)
     return shifted
 
 

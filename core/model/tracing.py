@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import inspect
 from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING
@@ -11,9 +10,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from core.model import memory
-from core.model.capture import read_calls, recording
+from core.model.capture import read_calls
 from core.model.checks.vocabulary import check_ids
 from core.model.errors import EmptyTextError, OutOfMemoryError
+from core.model.forward import run_batch
 from core.model.refusal import refusing, refusing_to
 from core.model.tokens import read_tokens
 from core.model.trace import Token, Trace
@@ -177,11 +177,12 @@ def _usable(text: str, limit: int) -> str:
 
 def trace_inputs(model: LoadedModel, batch: list[Input]) -> Iterator[Trace]:
     """The traces of a batch, one at a time; it runs when the first is asked for."""
-    calls, hidden = _run(model, batch)
-    for row, item in enumerate(batch):
-        with refusing(model.name, "run"):  # must not enclose the caller's code
-            trace = _read_trace(model, calls, hidden, row, item)
-        yield trace
+    for items in [batch] if model.batches else [[item] for item in batch]:
+        calls, hidden = _run(model, items)
+        for row, item in enumerate(items):
+            with refusing(model.name, "run"):  # must not enclose the caller's code
+                trace = _read_trace(model, calls, hidden, row, item)
+            yield trace
 
 
 @refusing_to("run")
@@ -192,7 +193,13 @@ def _run(
     for item in batch:
         check_ids(model.network, item.ids, item.segments)
     try:
-        return _forward(model, batch)
+        recorder, hidden = run_batch(
+            model.network,
+            model.tokenizer,
+            [item.ids for item in batch],
+            [item.segments for item in batch],
+            exact=model.exact,
+        )
     except (MemoryError, RuntimeError) as error:
         if not memory.is_out_of_memory(error):
             raise
@@ -201,35 +208,7 @@ def _run(
             f"There is not enough memory to run {longest} tokens through {{name}}.",
             "Use a shorter text or a smaller model.",
         ) from error
-
-
-def _forward(
-    model: LoadedModel, batch: list[Input]
-) -> tuple[list[Call], tuple[torch.Tensor, ...] | None]:
-    """The attention calls of a batch, and the hidden states, (batch, token, width) each."""
-    import torch
-
-    length = max(len(item.ids) for item in batch)
-    padding = model.tokenizer.pad_token_id or 0
-    inputs = {
-        "input_ids": _padded([item.ids for item in batch], length, padding),
-        "attention_mask": _padded([[1] * len(item.ids) for item in batch], length, 0),
-    }
-    accepted = inspect.signature(model.network.forward).parameters
-    if "token_type_ids" in accepted and "token_type_ids" in model.tokenizer.model_input_names:
-        inputs["token_type_ids"] = _padded([item.segments for item in batch], length, 0)
-    with torch.inference_mode(), recording() as calls:
-        output = model.network(
-            **{key: value.to(model.device) for key, value in inputs.items()},
-            output_hidden_states=True,
-        )
-    return calls, output.hidden_states
-
-
-def _padded(rows: list[list[int]], length: int, filler: int) -> torch.Tensor:
-    import torch
-
-    return torch.tensor([row + [filler] * (length - len(row)) for row in rows])
+    return recorder.calls, hidden
 
 
 def _read_trace(

@@ -1,0 +1,76 @@
+"""An attention call, and the recorder of the thread that runs the model.
+
+The recorder lives in a context variable of the call, never on the module: several threads may run
+the same model at once, each with its own recorder or none.
+"""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    import torch
+
+    Check = Callable[["Call", torch.Tensor, torch.Tensor | None], None]
+
+
+@dataclass(frozen=True, eq=False)
+class Call:
+    """One attention call as the model made it, for a whole batch.
+
+    `query` is (batch, head, token, dim), `key` and `value` (batch, key-value head, token, dim),
+    `mask` broadcasts to (batch, head, token, token), boolean (True is permitted) or additive, like
+    `bias`. `sink` is (head,), see :class:`core.model.trace.Layer`.
+    """
+
+    query: torch.Tensor
+    key: torch.Tensor
+    value: torch.Tensor
+    mask: torch.Tensor | None
+    bias: torch.Tensor | None
+    causal: bool
+    scaling: float
+    softcap: float | None
+    sink: torch.Tensor | None = None
+
+
+@dataclass(eq=False)
+class Recorder:
+    """What one thread records.
+
+    Attributes
+    ----------
+    exact : run each model's own eager function, with the masks made for it; otherwise PyTorch's
+        scaled-dot-product attention, which is faster on long texts.
+    check : gets each call with its output, (batch, token, head, dim), and its weights, (batch,
+        head, token, token), or None where PyTorch keeps them to itself.
+    calls : in the order in which the model made them.
+    """
+
+    exact: bool
+    check: Check | None = None
+    calls: list[Call] = field(default_factory=list)
+
+
+_recorder: ContextVar[Recorder | None] = ContextVar("headscope_recorder", default=None)
+
+
+@contextmanager
+def recording(*, exact: bool, check: Check | None = None) -> Iterator[Recorder]:
+    """Record the attention calls that this thread makes in the block."""
+    recorder = Recorder(exact, check)
+    token = _recorder.set(recorder)
+    try:
+        yield recorder
+    finally:
+        _recorder.reset(token)
+
+
+def current_recorder() -> Recorder | None:
+    """The recorder of this thread, None outside of :func:`recording`."""
+    return _recorder.get()

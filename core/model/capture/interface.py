@@ -1,0 +1,112 @@
+"""The attention function that transformers calls by name for every model that asks for one.
+
+It records its arguments and computes what the model's own module would: that module's
+``eager_attention_forward``, or PyTorch's scaled-dot-product attention where the check at load
+(:mod:`core.model.probe`) has shown that both give the same.
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Any
+
+from core.model.capture.calls import Call, current_recorder
+from core.model.trace import default_scaling
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    import torch
+
+    Attention = Callable[..., tuple[torch.Tensor, torch.Tensor]]
+
+IMPLEMENTATION = "headscope"
+_SINKS = ("s_aux", "sinks")  # what models call the learned sink of their heads
+
+
+def register() -> None:
+    """Register ``attn_implementation=IMPLEMENTATION`` with transformers. Safe to repeat."""
+    from transformers import AttentionInterface, AttentionMaskInterface
+
+    AttentionInterface.register(IMPLEMENTATION, _attend)
+    AttentionMaskInterface.register(IMPLEMENTATION, _mask)
+
+
+def own_attention(module: torch.nn.Module) -> Attention:
+    """The eager function beside the class of an attention module, or beside a class it extends.
+
+    Raises
+    ------
+    LookupError
+        When there is none.
+    """
+    for kind in type(module).__mro__:
+        function = getattr(sys.modules.get(kind.__module__), "eager_attention_forward", None)
+        if function is not None:
+            return function  # type: ignore[no-any-return]
+    raise LookupError(f"no eager attention beside {type(module).__name__}")
+
+
+def _is_exact() -> bool:
+    recorder = current_recorder()
+    return recorder is None or recorder.exact
+
+
+def _mask(*args: Any, **kwargs: Any) -> torch.Tensor | None:  # noqa: ANN401 - handed on
+    """Additive for eager attention; boolean, or None where a flag says it, for PyTorch's."""
+    from transformers.masking_utils import eager_mask, sdpa_mask
+
+    return eager_mask(*args, **kwargs) if _is_exact() else sdpa_mask(*args, **kwargs)
+
+
+def _attend(
+    module: torch.nn.Module,
+    query: torch.Tensor,
+    key: torch.Tensor,
+    value: torch.Tensor,
+    attention_mask: torch.Tensor | None,
+    **kwargs: Any,  # noqa: ANN401 - whatever a model passes is passed on
+) -> tuple[torch.Tensor, torch.Tensor | None]:
+    """Record the call, then compute it."""
+    recorder = current_recorder()
+    weights: torch.Tensor | None = None
+    if _is_exact():
+        own = own_attention(module)
+        output, weights = own(module, query, key, value, attention_mask, **kwargs)
+    else:
+        from transformers.integrations.sdpa_attention import sdpa_attention_forward
+
+        output, _ = sdpa_attention_forward(module, query, key, value, attention_mask, **kwargs)
+    if recorder is not None:
+        call = _call(module, query, key, value, attention_mask, kwargs, exact=recorder.exact)
+        recorder.calls.append(call)
+        if recorder.check is not None:
+            recorder.check(call, output, weights)
+    return output, weights
+
+
+def _call(
+    module: torch.nn.Module,
+    query: torch.Tensor,
+    key: torch.Tensor,
+    value: torch.Tensor,
+    mask: torch.Tensor | None,
+    settings: dict[str, Any],
+    *,
+    exact: bool,
+) -> Call:
+    # As in sdpa_attention_forward, the flag decides on causality only if there is no mask.
+    flag = settings.get("is_causal")
+    flag = getattr(module, "is_causal", True) if flag is None else flag
+    scaling = settings.get("scaling")
+    return Call(
+        query,
+        key,
+        value,
+        mask,
+        settings.get("position_bias"),
+        causal=not exact and bool(flag) and mask is None and query.shape[2] > 1,
+        scaling=default_scaling(query.shape[-1]) if scaling is None else float(scaling),
+        softcap=settings.get("softcap"),
+        sink=next((settings[name] for name in _SINKS if settings.get(name) is not None), None),
+    )

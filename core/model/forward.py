@@ -1,0 +1,59 @@
+"""One forward pass of a batch of token ids, recorded."""
+
+from __future__ import annotations
+
+import inspect
+from typing import TYPE_CHECKING
+
+from core.model.capture import recording
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import torch
+    from transformers import PreTrainedModel, PreTrainedTokenizerFast
+
+    from core.model.capture import Recorder
+    from core.model.capture.calls import Check
+
+    Ids = Sequence[list[int]]
+
+
+def run_batch(
+    network: PreTrainedModel,
+    tokenizer: PreTrainedTokenizerFast,
+    ids: Ids,
+    segments: Ids,
+    *,
+    exact: bool,
+    check: Check | None = None,
+) -> tuple[Recorder, tuple[torch.Tensor, ...] | None]:
+    """Run texts together, shorter ones padded on the right.
+
+    Parameters
+    ----------
+    ids, segments : of each text, of one length.
+    exact, check : as in :class:`core.model.capture.Recorder`.
+
+    Returns
+    -------
+    What was recorded, and the hidden states, (batch, token, width) each, if the network has any.
+    """
+    import torch
+
+    length = max(map(len, ids))
+    rows = {
+        "input_ids": _padded(ids, length, tokenizer.pad_token_id or 0),
+        "attention_mask": _padded([[1] * len(each) for each in ids], length, 0),
+    }
+    accepted = inspect.signature(network.forward).parameters
+    if "token_type_ids" in accepted and "token_type_ids" in tokenizer.model_input_names:
+        rows["token_type_ids"] = _padded(segments, length, 0)
+    inputs = {name: torch.tensor(each, device=network.device) for name, each in rows.items()}
+    with torch.inference_mode(), recording(exact=exact, check=check) as recorder:
+        output = network(**inputs, output_hidden_states=True)
+    return recorder, getattr(output, "hidden_states", None)
+
+
+def _padded(rows: Ids, length: int, filler: int) -> list[list[int]]:
+    return [row + [filler] * (length - len(row)) for row in rows]
