@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import inspect
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from core.model.capture import recording
 
@@ -18,6 +19,9 @@ if TYPE_CHECKING:
 
     Ids = Sequence[list[int]]
 
+# The model's own attention function, PyTorch's faster one, or whatever the network does, watched.
+Way = Literal["exact", "fast", "watched"]
+
 
 def run_batch(
     network: PreTrainedModel,
@@ -25,7 +29,7 @@ def run_batch(
     ids: Ids,
     segments: Ids,
     *,
-    exact: bool,
+    way: Way,
     check: Check | None = None,
 ) -> tuple[Recorder, tuple[torch.Tensor, ...] | None]:
     """Run texts together, shorter ones padded on the right.
@@ -33,7 +37,8 @@ def run_batch(
     Parameters
     ----------
     ids, segments : of each text, of one length.
-    exact, check : as in :class:`core.model.capture.Recorder`.
+    way : how attention is computed and recorded.
+    check : as in :class:`core.model.capture.Recorder`.
 
     Returns
     -------
@@ -50,9 +55,19 @@ def run_batch(
     if "token_type_ids" in accepted and "token_type_ids" in tokenizer.model_input_names:
         rows["token_type_ids"] = _padded(segments, length, 0)
     inputs = {name: torch.tensor(each, device=network.device) for name, each in rows.items()}
-    with torch.inference_mode(), recording(exact=exact, check=check) as recorder:
+    with (
+        torch.inference_mode(),
+        recording(exact=way != "fast", check=check) as recorder,
+        _watching(recorder, len(ids)) if way == "watched" else contextlib.nullcontext(),
+    ):
         output = network(**inputs, output_hidden_states=True)
     return recorder, getattr(output, "hidden_states", None)
+
+
+def _watching(recorder: Recorder, texts: int) -> contextlib.AbstractContextManager[object]:
+    from core.model.capture.watching import Watch
+
+    return Watch(recorder, texts)
 
 
 def _padded(rows: Ids, length: int, filler: int) -> list[list[int]]:

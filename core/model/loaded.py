@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from transformers import PreTrainedModel, PreTrainedTokenizerFast
 
+    from core.model.forward import Way
+
 
 @dataclass(frozen=True, eq=False)
 class LoadedModel:
@@ -25,7 +27,7 @@ class LoadedModel:
     causal : whether no token attends to a later one.
     probe_error : largest difference between recomputed attention and the model's own, see
         :mod:`core.model.probe`.
-    exact : the model's own attention function runs, as PyTorch's gives something else.
+    way : how attention is computed and recorded, see :data:`core.model.forward.Way`.
     batches : texts may run in padded batches; else one by one.
     tokenizer_lock : fast tokenizers must not be called by two threads at once.
     """
@@ -42,6 +44,6 @@ class LoadedModel:
     max_tokens: int
     causal: bool
     probe_error: float
-    exact: bool = True
+    way: Way = "exact"
     batches: bool = True
     tokenizer_lock: threading.Lock = field(default_factory=threading.Lock, repr=False)

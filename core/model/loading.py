@@ -157,7 +157,7 @@ def _prove(name: str, filled: PreTrainedModel, tokenizer: PreTrainedTokenizerFas
         max_tokens=max_tokens,
         causal=not any(np.triu(weights, 1).any() for weights in trace.attention()),
         probe_error=proof.error,
-        exact=proof.exact,
+        way=proof.way,
         batches=proof.batches,
     )
 

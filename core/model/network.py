@@ -66,32 +66,43 @@ def _why_not(folder: Path, error: Exception) -> str:
 def build_empty(config: PreTrainedConfig) -> PreTrainedModel:
     """The network without memory for its weights, on torch's meta device.
 
+    Its attention is replaced where transformers lets it be; otherwise it is the network's own, for
+    :mod:`core.model.capture.watching`.
+
     Raises
     ------
     UnsupportedModelError
-        When transformers has no such network, or does not let its attention be replaced.
+        When transformers has no such network.
     """
-    import torch
-    from transformers import AutoModel
-    from transformers.initialization import meta_device_safe_creation_ops
-
     from core.model import capture
 
     capture.register()
     try:
-        with torch.device("meta"), meta_device_safe_creation_ops():
-            network: PreTrainedModel = AutoModel.from_config(
-                copy.deepcopy(config),
-                attn_implementation=capture.IMPLEMENTATION,
-                dtype=torch.float32,
-                trust_remote_code=False,
-            )
+        return _build(config, capture.IMPLEMENTATION)
+    except (ValueError, KeyError):
+        pass  # it does not know the name: it never asks for a function
+    try:
+        return _build(config, "eager")
     except ValueError as error:
         reason = str(error).strip().split("\n")[0][:160]
         raise UnsupportedModelError(
             "The attention of {name} cannot be captured: transformers does not let it be"
             f" replaced, or its settings do not fit together ({reason}).",
         ) from error
+
+
+def _build(config: PreTrainedConfig, attention: str) -> PreTrainedModel:
+    import torch
+    from transformers import AutoModel
+    from transformers.initialization import meta_device_safe_creation_ops
+
+    with torch.device("meta"), meta_device_safe_creation_ops():
+        network: PreTrainedModel = AutoModel.from_config(
+            copy.deepcopy(config),
+            attn_implementation=attention,
+            dtype=torch.float32,
+            trust_remote_code=False,
+        )
     return network
 
 
@@ -132,14 +143,12 @@ def fill(
     """
     import torch
 
-    from core.model import capture
-
     try:
         network, report = type(empty).from_pretrained(
             None,
             config=config,
             state_dict=read_weights(files),
-            attn_implementation=capture.IMPLEMENTATION,
+            attn_implementation=empty.config._attn_implementation,  # noqa: SLF001
             dtype=torch.float32,
             local_files_only=True,
             output_loading_info=True,

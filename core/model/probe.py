@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from core.model.capture import read_calls
+from core.model.capture import IMPLEMENTATION, read_calls
 from core.model.checks.vocabulary import check_ids
 from core.model.errors import UnsupportedModelError
 from core.model.forward import run_batch
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from transformers import PreTrainedConfig, PreTrainedModel, PreTrainedTokenizerFast
 
     from core.model.capture import Call
+    from core.model.forward import Way
     from core.model.trace import Array, Layer
 
 PROBE_TEXT = "The quick brown fox jumps over the lazy dog, and nobody minds."
@@ -48,7 +49,7 @@ class Proof:
     ----------
     trace : of the short text, without its tokens.
     error : the largest difference of any attention weight.
-    exact : PyTorch's attention gives something else, so the model's own function must run.
+    way : "fast" where PyTorch's attention gives the same as the model's own function.
     batches : a text in a padded batch is computed as if it were alone.
     pairs : a second text may be given.
     tokens : of the longest text that was run.
@@ -56,7 +57,7 @@ class Proof:
 
     trace: Trace
     error: float
-    exact: bool
+    way: Way
     batches: bool
     pairs: bool
     tokens: int
@@ -81,7 +82,8 @@ def probe(network: PreTrainedModel, tokenizer: PreTrainedTokenizerFast, max_toke
         When nothing is recorded, or recomputed attention or its output differs from the model's own
         by more than float32 rounds off in scores of that size.
     """
-    run = _Runs(network, tokenizer)
+    asks = network.config._attn_implementation == IMPLEMENTATION  # noqa: SLF001 - it has no other name
+    run = _Runs(network, tokenizer, "exact" if asks else "watched")
     texts = [_encode(tokenizer, PROBE_TEXT), _long_text(network.config, tokenizer, max_tokens)]
     pair = _encode(tokenizer, *PROBE_PAIR)
     check_ids(network, texts[0].ids)
@@ -89,18 +91,21 @@ def probe(network: PreTrainedModel, tokenizer: PreTrainedTokenizerFast, max_toke
         check_ids(network, pair.ids, pair.segments)
         texts.append(pair)
     try:
-        alone = [*run.traces(texts[:1], exact=True)]
+        alone = run.traces(texts[:1])
         together = run.batch(texts, alone[0])
-        alone += [] if together else run.one_by_one(texts[1:], exact=True)
+        alone += [] if together else run.one_by_one(texts[1:])
     except _DiffersError as error:
         raise UnsupportedModelError(
             f"The attention of {{name}} ({network.config.model_type}) recomputed from its queries"
             f" and keys differs from the model's own: {error}.",
         ) from error
+    fast = run.way == "exact" and run.is_fast_the_same(
+        texts, together or alone, batched=bool(together)
+    )
     return Proof(
         trace=alone[0],
         error=run.error,
-        exact=not run.is_fast_the_same(texts, together or alone, batched=bool(together)),
+        way="fast" if fast else run.way,
         batches=bool(together),
         pairs=pair in texts,
         tokens=max(len(text.ids) for text in texts),
@@ -113,9 +118,10 @@ class _Runs:
 
     network: PreTrainedModel
     tokenizer: PreTrainedTokenizerFast
+    way: Way  # of the passes that others are compared with
     error: float = 0.0
 
-    def traces(self, texts: Sequence[_Text], *, exact: bool) -> list[Trace]:
+    def traces(self, texts: Sequence[_Text], way: Way | None = None) -> list[Trace]:
         """The traces of texts run together, each call compared with what the model computed."""
         lengths = [len(text.ids) for text in texts]
 
@@ -128,25 +134,29 @@ class _Runs:
             self.tokenizer,
             [text.ids for text in texts],
             [text.segments for text in texts],
-            exact=exact,
+            way=way or self.way,
             check=check,
         )
         calls = recorder.calls
+        if not calls and self.way == "exact":  # the network never asks for a function
+            self.network.set_attn_implementation("eager")
+            self.way = "watched"
+            return self.traces(texts)
         if not calls:
             raise UnsupportedModelError(
                 f"The attention of {{name}} ({self.network.config.model_type}) cannot be captured:"
-                " the model does not use transformers' attention interface.",
+                " it is none of queries and keys, or computed by code that cannot be followed.",
             )
         return [_trace(calls, row, length) for row, length in enumerate(lengths)]
 
-    def one_by_one(self, texts: Sequence[_Text], *, exact: bool) -> list[Trace]:
+    def one_by_one(self, texts: Sequence[_Text], way: Way | None = None) -> list[Trace]:
         """The traces of texts run each by itself."""
-        return [trace for text in texts for trace in self.traces([text], exact=exact)]
+        return [trace for text in texts for trace in self.traces([text], way)]
 
     def batch(self, texts: Sequence[_Text], alone: Trace) -> list[Trace]:
         """The traces of a padded batch; none if the first is not what it is `alone`."""
         try:
-            traces = self.traces(texts, exact=True)
+            traces = self.traces(texts)
         except (_DiffersError, RuntimeError, ValueError, IndexError):
             return []  # what is wrong without padding too is refused there
         return traces if _are_same(traces[0], alone) else []
@@ -157,7 +167,7 @@ class _Runs:
         """Whether PyTorch's attention gives what the model's own function gives."""
         run = self.traces if batched else self.one_by_one
         try:
-            traces = run(texts, exact=False)
+            traces = run(texts, "fast")
         except (_DiffersError, RuntimeError, ValueError, TypeError):
             return False
         return all(

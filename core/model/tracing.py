@@ -198,7 +198,7 @@ def _run(
             model.tokenizer,
             [item.ids for item in batch],
             [item.segments for item in batch],
-            exact=model.exact,
+            way=model.way,
         )
     except (MemoryError, RuntimeError) as error:
         if not memory.is_out_of_memory(error):

@@ -1,0 +1,229 @@
+"""Attention of networks that compute it themselves: read from their products and softmaxes.
+
+Networks that do not ask transformers for an attention function (BLOOM, DeBERTa, MPNet, XLNet, ...)
+still multiply queries by keys, change the products by what is known here, take a softmax, and
+multiply its result by values. Whatever is added on the way (ALiBi, relative positions) is the
+difference between the softmax's input and the scaled products, so no code here knows any network.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import torch
+from torch.overrides import TorchFunctionMode
+
+from core.model.capture.calls import Call
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from core.model.capture.calls import Recorder
+
+_PRODUCTS = {"matmul", "__matmul__", "bmm"}
+_TIMES = {"mul", "__mul__", "__rmul__", "mul_", "__imul__"}
+_OVER = {"div", "__truediv__", "true_divide", "div_", "__itruediv__"}
+# What changes values but leaves every number in its place, seen row by row.
+_IN_PLACE = {
+    *("add", "__add__", "__radd__", "add_", "__iadd__", "sub", "__sub__"),
+    *("masked_fill", "masked_fill_", "where", "maximum", "max", "clamp", "dropout", "nan_to_num"),
+    *("to", "float", "type", "type_as", "contiguous", "clone"),
+    *("view", "reshape", "unsqueeze", "squeeze", "unflatten"),
+}
+
+
+@dataclass(frozen=True, eq=False)
+class _Product:
+    """`factor` times queries (..., query, dim) by keys (..., key, dim), and what was added."""
+
+    query: torch.Tensor
+    key: torch.Tensor
+    factor: float
+
+
+@dataclass(frozen=True, eq=False)
+class _Weights:
+    """A softmax of scores that began as a product."""
+
+    product: _Product
+    scores: torch.Tensor
+    weights: torch.Tensor
+
+
+class Watch(TorchFunctionMode):
+    """Append every attention call of this thread to the recorder.
+
+    Parameters
+    ----------
+    texts : in the batch; leading axes of a network's products are texts by heads.
+    """
+
+    def __init__(self, recorder: Recorder, texts: int) -> None:
+        super().__init__()
+        self._recorder, self._texts = recorder, texts
+        self._seen: dict[int, tuple[torch.Tensor, _Product | _Weights]] = {}
+
+    def __torch_function__(
+        self,
+        func: Callable[..., Any],
+        types: Sequence[type],
+        args: tuple[Any, ...] = (),
+        kwargs: dict[str, Any] | None = None,
+    ) -> Any:  # noqa: ANN401 - whatever the function returns
+        """Compute as usual, and remember what became of products."""
+        given = kwargs or {}
+        result = func(*args, **given)
+        name = getattr(func, "__name__", "")
+        if name in _PRODUCTS or name in {"baddbmm", "einsum"}:
+            self._multiplied(name, args, given, result)
+        elif name == "softmax":
+            self._normalized(args, given, result)
+        elif isinstance(result, torch.Tensor) and (origin := self._origin(args)) is not None:
+            self._changed(name, args, origin, result)
+        return result
+
+    def _origin(self, args: Sequence[Any]) -> _Product | _Weights | None:
+        for each in args:
+            if isinstance(each, torch.Tensor) and (seen := self._seen.get(id(each))) is not None:
+                return seen[1]
+        return None
+
+    def _remember(self, tensor: torch.Tensor, origin: _Product | _Weights) -> None:
+        self._seen[id(tensor)] = tensor, origin  # held, so that no other tensor gets its id
+
+    def _multiplied(
+        self, name: str, args: tuple[Any, ...], given: dict[str, Any], result: torch.Tensor
+    ) -> None:
+        factor = 1.0
+        if name == "baddbmm":
+            left, right = args[1:3] if len(args) > 2 else (given["batch1"], given["batch2"])
+            factor = float(given.get("alpha", 1))
+        elif name == "einsum":
+            operands = _as_matrices(args)
+            if operands is None:
+                return
+            left, right = operands
+        else:
+            left, right = (*args, *given.values())[:2]
+        origin = self._origin([args[1] if name == "einsum" else left])
+        if isinstance(origin, _Weights):
+            self._finish(origin, right, result, name)
+        elif left.ndim > 2 and right.ndim > 2:
+            self._remember(result, _Product(left, right.transpose(-1, -2), factor))
+
+    def _changed(
+        self,
+        name: str,
+        args: tuple[Any, ...],
+        origin: _Product | _Weights,
+        result: torch.Tensor,
+    ) -> None:
+        if name in _TIMES | _OVER and isinstance(origin, _Product):
+            other = next((each for each in args if self._origin([each]) is None), None)
+            number = _number(other)
+            if number is None:
+                self._seen.pop(id(result), None)  # changed in place
+                return
+            factor = origin.factor * (number if name in _TIMES else 1 / number)
+            self._remember(result, _Product(origin.query, origin.key, factor))
+        elif name in _IN_PLACE | _TIMES and result.shape[-1] == self._width(origin):
+            self._remember(result, origin)
+
+    @staticmethod
+    def _width(origin: _Product | _Weights) -> int:
+        product = origin if isinstance(origin, _Product) else origin.product
+        return product.key.shape[-2]
+
+    def _normalized(
+        self, args: tuple[Any, ...], given: dict[str, Any], result: torch.Tensor
+    ) -> None:
+        scores = args[0] if args else given["input"]
+        dim = given.get("dim", args[1] if len(args) > 1 else None)
+        product = self._origin([scores])
+        if isinstance(product, _Product) and dim in {-1, scores.ndim - 1}:
+            self._seen.clear()
+            self._remember(result, _Weights(product, scores, result))
+
+    def _finish(
+        self,
+        origin: _Weights,
+        values: torch.Tensor,
+        result: torch.Tensor,
+        name: str,
+    ) -> None:
+        """Values have met their weights: the call is complete."""
+        self._seen.clear()
+        product = origin.product
+        scores = self._by_text(origin.scores)  # (text, head, query, key)
+        query, key, value = (
+            self._by_text(_spread(each, scores)) for each in (product.query, product.key, values)
+        )
+        call = Call(
+            query,
+            key,
+            value,
+            mask=_added(scores, product.factor * (query @ key.transpose(-1, -2))),
+            bias=None,
+            causal=False,
+            scaling=product.factor,
+            softcap=None,
+        )
+        self._recorder.calls.append(call)
+        if self._recorder.check is not None:
+            weights = self._by_text(origin.weights)
+            output = weights @ value if name == "einsum" else self._by_text(result)
+            self._recorder.check(call, output.transpose(1, 2), weights)
+
+    def _by_text(self, tensor: torch.Tensor) -> torch.Tensor:
+        """(text, head, rows, columns) from whatever axes lead."""
+        return tensor.reshape(self._texts, -1, *tensor.shape[-2:])
+
+
+def _spread(tensor: torch.Tensor, scores: torch.Tensor) -> torch.Tensor:
+    """With the leading axes of the scores where heads share keys and values."""
+    heads, own = scores.shape[:2].numel(), tensor.shape[:-2].numel()
+    if own == heads:
+        return tensor
+    lead = math.prod(tensor.shape[:1])
+    return tensor.reshape(lead, -1, *tensor.shape[-2:]).expand(
+        lead, heads // lead, *tensor.shape[-2:]
+    )
+
+
+def _added(scores: torch.Tensor, products: torch.Tensor) -> torch.Tensor | None:
+    """What a network added to scaled products: additive, -inf where it permits nothing."""
+    scores = scores.float()
+    forbidden = scores <= torch.finfo(scores.dtype).min / 2
+    added = (scores - products.float()).masked_fill(forbidden, 0)
+    rounding = 1e-5 * (1 + products.abs().max())
+    if added.abs().max() <= rounding:
+        added = torch.zeros((), device=scores.device)
+        if not forbidden.any():
+            return None
+    mask = added.masked_fill(forbidden, -torch.inf)
+    return mask[:, :1] if (mask == mask[:, :1]).all() else mask
+
+
+def _number(value: object) -> float | None:
+    if isinstance(value, torch.Tensor):
+        return float(value) if value.numel() == 1 else None
+    return float(value) if isinstance(value, int | float) else None
+
+
+def _as_matrices(args: tuple[Any, ...]) -> tuple[torch.Tensor, torch.Tensor] | None:
+    """The operands of an einsum as those of a matmul with the same numbers in the same order."""
+    equation, left, right = args[0], *args[1:3]
+    inputs, _, output = equation.replace(" ", "").partition("->")
+    first, _, second = inputs.partition(",")
+    shared = [letter for letter in first if letter in second and letter not in output]
+    rows = [letter for letter in first if letter not in second]
+    columns = [letter for letter in second if letter not in first]
+    if [len(shared), len(rows), len(columns)] != [1, 1, 1]:
+        return None
+    lead = [letter for letter in output if letter not in (*rows, *columns)]
+    return (
+        left.permute([first.index(letter) for letter in (*lead, *rows, *shared)]),
+        right.permute([second.index(letter) for letter in (*lead, *shared, *columns)]),
+    )
