@@ -105,7 +105,7 @@ def test_a_cancel_keeps_what_was_done_and_the_rest_may_follow(goto: Callable[...
     give(page, "lines.txt", lines.encode())
     page.get_by_role("button", name="Build the atlas").click()
     expect(
-        page.get_by_text(re.compile(r"of [\d,]+ tokens · [\d,]+ tokens a second · about"))
+        page.get_by_text(re.compile(r"of [\d,]+ tokens · [\d,]+ tokens per second · about"))
     ).to_be_visible()
     page.get_by_role("button", name="Cancel").click()
     expect(page.get_by_text("Stopped after")).to_be_visible()
@@ -277,7 +277,7 @@ def test_a_saved_atlas_opens_as_the_same_picture(goto: Callable[..., Page], tmp_
     page = goto(f"/atlas?corpus=saved&{state}")
     page.locator('input[type="file"]').set_input_files(path)
     expect(
-        page.get_by_text("opened from a file, which keeps components and no full vectors")
+        page.get_by_text("opened from a file, which has components and no full vectors")
     ).to_be_visible()
     assert picture_of(page, matrix(page), "points") == before
     page.get_by_role("radio", name="One head").click()
@@ -303,7 +303,7 @@ def test_the_default_atlas_is_saved_and_opens_again(
     expect(page.get_by_text(re.compile(r"\d{3}MB per file"))).to_be_visible()
     page.locator('input[type="file"]').set_input_files(path)
     expect(
-        page.get_by_text("opened from a file, which keeps components and no full vectors")
+        page.get_by_text("opened from a file, which has components and no full vectors")
     ).to_be_visible()
     expect(message).to_contain_text(f"{tokens} tokens")
     expect(matrix(page)).to_have_attribute("data-painted", re.compile(r"\d"))
@@ -320,7 +320,7 @@ def test_hostile_lines_stay_text_and_nothing_is_wider_than_a_phone(
     goto: Callable[..., Page],
 ) -> None:
     page = goto("/atlas?corpus=lines&find=<&kind=substring", width=390, height=844, scheme="dark")
-    lines = page.get_by_role("textbox", name="One sentence a line")
+    lines = page.get_by_role("textbox", name="One sentence per line")
     lines.fill("\n".join([*HOSTILE, "a very long word " + "x" * 300]))
     lines.press("Control+Enter")
     page.get_by_role("button", name="Build the atlas").click()

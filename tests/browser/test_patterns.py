@@ -78,7 +78,7 @@ def test_cancel_leaves_the_sample_corpus_and_it_can_be_resumed(
     page.get_by_role("button", name="Cancel").click()
     page.wait_for_url(re.compile("source=text"))
     settle(page)
-    expect(page.get_by_text("The sample corpus was left after")).to_be_visible()
+    expect(page.get_by_text("You left the sample corpus after")).to_be_visible()
     page.get_by_role("radio", name="sample corpus").click()
     expect(page.get_by_text("On the sample corpus (")).to_be_visible(timeout=120_000)
     expect(page.get_by_role("button", name="Cancel")).to_have_count(0)
