@@ -7,12 +7,10 @@ from typing import TYPE_CHECKING
 from playwright.sync_api import expect
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from playwright.sync_api import Page
+    from tests.browser.conftest import Open
 
 
-def test_a_table_offers_no_file_in_which_tokens_are_formulas(goto: Callable[..., Page]) -> None:
+def test_a_table_offers_no_file_in_which_tokens_are_formulas(goto: Open) -> None:
     """Streamlit writes cells as they are; the page's own button marks those that would run."""
     page = goto("/anomalies?text=%3D1%2B1")
     measures = page.get_by_text("Every measure of every head")
