@@ -80,3 +80,18 @@ def test_the_table_has_a_row_per_head_and_the_report_opens_from_disk_without_a_n
     expect(report.locator("p.text")).to_contain_text("<img src=x onerror=alert(1)> $x$ :red[x]")
     assert report.locator("img, script").count() == 0
     assert report.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
+
+
+def test_a_table_offers_no_file_in_which_tokens_are_formulas(goto: Open) -> None:
+    """Streamlit writes cells as they are; the page's own button marks those that would run."""
+    page = goto("/anomalies?text=%3D1%2B1")
+    measures = page.get_by_text("Every measure of every head")
+    expect(measures).to_be_visible(timeout=180_000)
+    measures.click()
+    table = page.get_by_test_id("stDataFrame").first
+    table.scroll_into_view_if_needed()
+    table.hover()
+    toolbar = page.get_by_test_id("stElementToolbar").filter(has=page.get_by_label("Search"))
+    expect(toolbar.first).to_be_visible()
+    expect(page.get_by_label("Download as CSV")).to_have_count(0)
+    expect(page.get_by_role("button", name="Table (CSV)")).to_be_visible()

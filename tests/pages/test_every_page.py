@@ -11,7 +11,7 @@ from core.ui import presets
 from core.ui.navigation import PAGES
 from tests.links_table import SCREENS
 from tests.opening import open_app
-from tests.pages.conftest import BOOK, alerts, said
+from tests.pages.conftest import BOOK, alerts, said, sidebar
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -122,3 +122,14 @@ def test_every_example_sets_what_the_page_then_shows(
         app.button(key=f"{name}_preset_{index}").click().run()
         assert alerts(app) == ""
         assert {key: app.session_state[key] for key in state} == state
+
+
+@pytest.mark.parametrize("name", [page.name for page in PAGES])
+def test_every_page_shows_the_causal_model_and_a_pair(name: str) -> None:
+    app = open_app(name, model="bundled/gpt2-novels", pair="Nobody came.")
+    assert alerts(app) == ""
+    assert "4 layers × 4 heads × 32 dims · 1.3 M parameters" in sidebar(app)
+    assert "For seeing attention, not writing." in sidebar(app)
+    if name == "heatmap":
+        app.text_area(key="text").set_value("and " * 200).run()
+        assert "128 tokens are shown" in alerts(app)
