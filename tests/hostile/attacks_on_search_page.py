@@ -38,3 +38,6 @@ def _open(**link: str) -> AppTest:
 
 def _said(elements: Iterable[object]) -> str:
     return "\n".join(str(getattr(element, "value", "")) for element in elements)
+
+
+ATTACKS = (link,)
