@@ -25,30 +25,17 @@ Values = Literal["attention", "scores"]
 
 @dataclass(frozen=True, eq=False)
 class AttentionTable:
-    """A table as it is shown.
+    """A table as it is shown."""
 
-    Attributes
-    ----------
-    values : float32 (row, column); ``-inf`` where a score is masked.
-    labels : one a row and column, all different: repeated words are numbered.
-    displays : the same without the number.
-    special : whether a row (and column) is a special token.
-    segments : 0 for the first sentence, 1 for the second.
-    where : which layer and head, e.g. ``"L4 H2"`` or ``"layer 6, mean of 12 heads"``.
-    kind : "attention" (probabilities) or "scores" (before softmax).
-    rows_sum_to_one : whether every row adds up to one, within 1e-3.
-    hidden : how many special tokens are not shown.
-    """
-
-    values: Array
-    labels: tuple[str, ...]
-    displays: tuple[str, ...]
-    special: tuple[bool, ...]
-    segments: tuple[int, ...]
-    where: str
-    kind: Values
-    rows_sum_to_one: bool
-    hidden: int
+    values: Array  # float32 (row, column); ``-inf`` where a score is masked
+    labels: tuple[str, ...]  # one a row and column, all different: repeated words are numbered
+    displays: tuple[str, ...]  # the same without the number
+    special: tuple[bool, ...]  # whether a row (and column) is a special token
+    segments: tuple[int, ...]  # 0 for the first sentence, 1 for the second
+    where: str  # which layer and head, e.g. ``"L4 H2"`` or ``"layer 6, mean of 12 heads"``.
+    kind: Values  # "attention" (probabilities) or "scores" (before softmax)
+    rows_sum_to_one: bool  # whether every row adds up to one, within 1e-3
+    hidden: int  # how many special tokens are not shown
 
     @property
     def row_sums(self) -> Array:
@@ -88,10 +75,8 @@ def attention_table(
     hide_special : leave out the tokens that the tokenizer added.
     renormalise : after hiding, divide each row by its sum. Probabilities only.
 
-    Raises
-    ------
-    ValueError
-        When scores are to be merged or renormalised, which means nothing before softmax.
+    Raises `ValueError` when scores are to be merged or renormalised, which means nothing before
+    softmax.
     """
     if values == "scores" and (words or renormalise):
         raise ValueError("scores can be neither merged into words nor renormalised")

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
+from core.analysis.arrays import one_thread
 from core.analysis.attention_table import renormalise_rows
 from core.analysis.pairs import permitted_pairs
 
@@ -30,25 +31,16 @@ STRONGEST = 3  # pairs a head whose weights are kept exactly
 
 @dataclass(frozen=True, eq=False)
 class ModelMap:
-    """The tiles of all heads, and their strongest pairs.
+    """The tiles of all heads, and their strongest pairs."""
 
-    Attributes
-    ----------
-    tiles : uint8 (layer, head, row, column), from :func:`to_bytes`. A cell is one weight, or the
-        largest of a block of `block` weights.
-    block : tokens a cell stands for, down and across.
-    rows, columns : positions of the query tokens and of the key tokens shown.
-    strongest : float32 (layer, head, 3), the largest weights shown, largest first; nan where a head
-        has fewer. Query tokens that see only one key have no choice and are left out.
-    pairs : (layer, head, 3, 2), their row and column; -1 where there is none.
-    """
-
-    tiles: Bytes
-    block: tuple[int, int]
-    rows: tuple[int, ...]
-    columns: tuple[int, ...]
+    tiles: Bytes  # (layer, head, row, column), from :func:`to_bytes`: the largest weight of a block
+    block: tuple[int, int]  # tokens a cell stands for, down and across
+    rows: tuple[int, ...]  # positions of the query tokens shown
+    columns: tuple[int, ...]  # and of the key tokens
+    # The largest weights shown, float32 (layer, head, 3), largest first; nan where a head has
+    # fewer. Query tokens that see only one key have no choice and are left out.
     strongest: Array
-    pairs: NDArray[np.int64]
+    pairs: NDArray[np.int64]  # (layer, head, 3, 2), their row and column; -1 where there is none
 
 
 def model_map(
@@ -60,18 +52,11 @@ def model_map(
 ) -> ModelMap | None:
     """Every head's attention as bytes, reduced where it is larger than a tile can show.
 
-    Parameters
-    ----------
-    pairs : "ab" is the first sentence's tokens attending to the second's, and so on.
-    hide_special : leave out the tokens that the tokenizer added.
-    renormalise : divide each row by its sum over the tokens shown.
-
-    Returns
-    -------
-    None when no token is left. One layer's attention is in memory at a time.
+    The `pairs` "ab" are the first sentence's tokens attending to the second's, and so on;
+    `hide_special` leaves out the tokens that the tokenizer added; `renormalise` divides each row by
+    its sum over the tokens shown. None when no token is left. One layer's attention is in memory at
+    a time.
     """
-    from threadpoolctl import threadpool_limits
-
     rows, columns = shown_positions(trace.tokens, pairs, hide_special)
     if not rows or not columns:
         return None
@@ -79,8 +64,7 @@ def model_map(
     cells = max_cells(layers * heads)
     block = (-(-len(rows) // cells), -(-len(columns) // cells))
     tiles, strongest, places = [], [], []
-    # Matrices this small gain nothing from threads, which wait for each other on a busy server.
-    with threadpool_limits(1, user_api="blas"):
+    with one_thread():
         for layer in range(layers):
             weights = trace.attention(layer)
             if len(rows) < len(trace.tokens) or len(columns) < len(trace.tokens):
@@ -145,16 +129,10 @@ def largest_of_blocks(weights: Array, block: tuple[int, int]) -> Array:
 
 
 def strongest_pairs(weights: Array) -> tuple[Array, NDArray[np.int64]]:
-    """The three largest weights of each head, and where they are.
+    """The three largest weights of each head (head, row, column), and where they are.
 
-    Parameters
-    ----------
-    weights : (head, row, column), none negative; zeros are left out.
-
-    Returns
-    -------
-    float32 (head, 3), largest first, and their row and column (head, 3, 2). Equal weights are taken
-    in the order of the text; where there are fewer, nan and -1.
+    Float32 (head, 3), largest first, and their row and column (head, 3, 2). Equal weights are taken
+    in the order of the text; zeros are left out: where there are fewer, nan and -1.
     """
     heads, _, columns = weights.shape
     # A weight among the three largest stands in one of the three rows with the largest maximum.

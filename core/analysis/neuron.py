@@ -14,8 +14,7 @@ from core.analysis.pairs import permitted_pairs
 from core.model.trace import Layer, softmax
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from core.analysis.arrays import Bools, Floats
     from core.model.trace import Array, Trace
 
 TOLERANCE = 0.1  # of a dot product: how near the sum of some products must come to it
@@ -24,50 +23,37 @@ ROUNDING = 1e-6  # of the summed sizes of the products: a sum below it is float3
 
 @dataclass(frozen=True, eq=False)
 class NeuronHead:
-    """What one head computes its attention from.
+    """What one head computes its attention from."""
 
-    Attributes
-    ----------
-    layer, head : from 0.
-    queries, keys : float32 (token, dim), as the attention gets them: positions already applied
-        where the model rotates them.
-    scaling : factor of the dot product.
-    softcap : scores are bounded as ``softcap * tanh(score / softcap)``; None where they are not.
-    causal : the mask forbids exactly the later tokens.
-    mask : additive, float32 (token, token); None where it does nothing or is causal.
-    key_head : the key head this head reads, from 0.
-    sharers : the query heads, from 0, that read the same keys; this head is one of them.
-    """
-
-    layer: int
+    layer: int  # from 0, as all numbers here
     head: int
-    queries: Array
-    keys: Array
-    scaling: float
-    softcap: float | None
-    causal: bool
-    mask: Array | None
-    key_head: int
-    sharers: range
+    queries: Array  # float32 (token, dim), rotated by position where the model does so
+    keys: Array  # likewise
+    scaling: float  # factor of the dot product
+    softcap: float | None  # bounds scores as ``softcap * tanh(score / softcap)``
+    causal: bool  # the mask forbids exactly the later tokens
+    mask: Array | None  # additive, float32 (token, token); None where it does nothing or is causal
+    key_head: int  # the one this head reads
+    sharers: range  # the query heads that read the same keys, this one among them
 
-    def products(self, query: int) -> NDArray[np.float64]:
+    def products(self, query: int) -> Floats:
         """Element by element, float64 (token, dim): how much each dimension adds to q.k."""
         return self.queries[query].astype(np.float64) * self.keys
 
-    def permitted(self, query: int) -> NDArray[np.bool_]:
+    def permitted(self, query: int) -> Bools:
         """Which tokens this query may attend to, (token,)."""
         if self.mask is not None:
             return np.isfinite(self.mask[query])
         tokens = len(self.keys)
         return np.arange(tokens) <= (query if self.causal else tokens)
 
-    def scores(self, query: int) -> NDArray[np.float64]:
+    def scores(self, query: int) -> Floats:
         """Scaled, soft-capped and masked, float64 (token,); ``-inf`` where not permitted."""
         rule = Layer(self.scaling, None if self.mask is None else self.mask[query], self.softcap)
         scores = rule.logits(self.products(query).sum(axis=1))
         return np.where(self.permitted(query), scores, -np.inf)
 
-    def weights(self, query: int) -> NDArray[np.float64]:
+    def weights(self, query: int) -> Floats:
         """Attention of this query to every token, float64 (token,), adding up to one."""
         return softmax(self.scores(query))
 
@@ -97,7 +83,7 @@ def read_head(trace: Trace, layer: int, head: int) -> NeuronHead:
     )
 
 
-def dimensions_needed(products: NDArray[np.float64]) -> int | None:
+def dimensions_needed(products: Floats) -> int | None:
     """The smallest m for which the m largest of these products, (dim,), make their sum.
 
     Products have both signs: the sum of the m largest, and of every longer run of them, must be
@@ -118,9 +104,8 @@ def strongest_position(trace: Trace) -> tuple[int, int, int, float]:
     """
     best = (0, 0, 0, 0.0)
     for layer in range(trace.shape[0]):
-        free = (
-            permitted_pairs(trace, layer).sum(axis=-1, keepdims=True) > 1
-        )  # (1 or head, query, 1)
+        permitted = permitted_pairs(trace, layer).sum(axis=-1, keepdims=True)
+        free = permitted > 1  # (1 or head, query, 1)
         sums = (trace.attention(layer) * free).sum(axis=1)  # (head, key)
         means = sums / np.maximum(free.sum(axis=1), 1)
         head, position = np.unravel_index(int(means.argmax()), means.shape)

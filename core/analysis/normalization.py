@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
 
-    Floats = NDArray[np.float64]
+    from core.analysis.arrays import Bools, Floats
+
 
 NOTEBOOK_A = (-0.5, 0.5, 10)  # first, last, steps: the notebook's grid
 NOTEBOOK_C = (-2.0, 2.0, 10)
@@ -33,23 +34,14 @@ class Improvement(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class GridSearch:
-    """The result of the notebook's search on one layer.
+    """The result of the notebook's search on one layer."""
 
-    Attributes
-    ----------
-    a, c : the constants with the largest |correlation|; NaN when none is defined.
-    correlation : Pearson's r there, with its sign, between dot product and cosine distance.
-    surface : r for every pair, (a, c); NaN where c is 0 or products or distances do not vary.
-    history : the improvements in the order of the search, a in the outer loop.
-    a_values, c_values : the grid.
-    """
-
-    a: float
-    c: float
-    correlation: float
-    surface: Floats
-    history: tuple[Improvement, ...]
-    a_values: Floats
+    a: float  # with the largest |correlation|; NaN when none is defined
+    c: float  # likewise
+    correlation: float  # Pearson's r there, with its sign, between dot product and cosine distance
+    surface: Floats  # r for every (a, c); NaN where c is 0 or products or distances do not vary
+    history: tuple[Improvement, ...]  # in the order of the search, a in the outer loop
+    a_values: Floats  # the grid
     c_values: Floats
 
     @property
@@ -72,8 +64,7 @@ class GridSearch:
 def key_translation(queries: ArrayLike, keys: ArrayLike) -> Floats:
     """The vector from the keys' centroid to the queries': added to every key, centroids meet.
 
-    `queries` and `keys` are (..., token, dim); the result is (..., dim), one vector a head
-    (AttentionViz, section 5.1.1).
+    From (..., token, dim) to (..., dim), one vector a head (AttentionViz, section 5.1.1).
     """
     queries, keys = _vectors(queries, keys)
     return np.asarray(queries.mean(axis=-2) - keys.mean(axis=-2))
@@ -84,16 +75,10 @@ def normalize(
 ) -> tuple[Floats, Floats]:
     """Queries c q and keys (k + a) / c, which leave the attention of a head as it was.
 
-    Parameters
-    ----------
-    queries, keys : (..., token, dim), as are the float64 arrays returned.
-    a : one number for every dimension of every key, or vectors (..., dim), one a head.
-    c : one number, or one a head, (...). Negative values mirror both clouds.
-
-    Raises
-    ------
-    ValueError
-        When a `c` is 0, or queries and keys differ in shape.
+    `queries`, `keys` and the float64 arrays returned are (..., token, dim); `a` is one number for
+    every dimension of every key, or vectors (..., dim), one a head; `c` one number, or one a head,
+    (...). Negative ones mirror both clouds. Raises `ValueError` when a `c` is 0, or queries and
+    keys differ in shape.
     """
     queries, keys = _vectors(queries, keys)
     a, c = np.asarray(a, dtype=np.float64), np.asarray(c, dtype=np.float64)
@@ -111,25 +96,25 @@ def grid_search(
 
     For every a and c, queries become c q and keys (k + a) / c; r is Pearson's correlation between
     dot product and cosine distance over the pairs of a query and its own token's key, all heads
-    pooled. The largest |r| wins.
+    pooled. The largest |r| wins; gains below ``MIN_GAIN`` do not count. `queries` and `keys` are
+    (head, token, dim), `a_values` and `c_values` in the order of the search. Raises `ValueError`
+    for arrays of another shape, or an empty range.
 
     Moments are computed once for each a; c enters them as a factor and cancels from every cosine.
-    Gains below ``MIN_GAIN`` do not count, so the first c stays. `queries` and `keys` are (head,
-    token, dim), `a_values` and `c_values` in the order of the search.
-
-    Raises
-    ------
-    ValueError
-        When the arrays are not (head, token, dim) of one shape, or a range is empty.
     """
     queries, keys = _vectors(queries, keys)
     if queries.ndim != 3:
         raise ValueError(f"queries and keys must be (head, token, dim), not {queries.shape}")
     a, c = _range(a_values, "a_values"), _range(c_values, "c_values")
     surface = _surface(*_pair_moments(queries, keys, a), c)
-    history = _improvements(surface, a, c)
-    best = history[-1] if history else Improvement(np.nan, np.nan, np.nan)
-    return GridSearch(*best, surface, history, a, c)
+    history: list[Improvement] = []
+    best = Improvement(np.nan, np.nan, 0.0)
+    for (i, j), r in np.ndenumerate(surface):
+        if abs(r) > abs(best.correlation) + MIN_GAIN:  # False for NaN
+            best = Improvement(float(a[i]), float(c[j]), float(r))
+            history.append(best)
+    found = best if history else Improvement(np.nan, np.nan, np.nan)
+    return GridSearch(*found, surface, tuple(history), a, c)
 
 
 def same_token_pairs(
@@ -165,17 +150,14 @@ def pearson(x: Floats, y: Floats) -> float:
     return float(np.clip((x @ y) / np.sqrt((x @ x) * (y @ y)), -1, 1))
 
 
-def is_constant(values: Floats) -> NDArray[np.bool_]:
+def is_constant(values: Floats) -> Bools:
     """Whether the values along the last axis vary by rounding alone."""
     low, high = values.min(axis=-1), values.max(axis=-1)
     return np.asarray(high - low <= ROUNDING * np.maximum(np.abs(low), np.abs(high)))
 
 
 def _pair_moments(queries: Floats, keys: Floats, a: Floats) -> tuple[Floats, Floats, Floats]:
-    """Over same-token pairs, for each a: the sums of squares of x, of y and of x y, each (a,).
-
-    x is the dot product of query and translated key, y its cosine; one pass over pairs for each a.
-    """
+    """Sums of x x, y y and x y over same-token pairs, (a,) each; x are dot products, y cosines."""
     dots = np.einsum("htd,htd->ht", queries, keys).ravel()
     x = dots + np.outer(a, queries.sum(axis=-1))
     squared = np.outer(2 * a, keys.sum(axis=-1)) + (keys**2).sum(axis=-1).ravel()
@@ -197,17 +179,6 @@ def _surface(var_x: Floats, var_y: Floats, cov: Floats, c: Floats) -> Floats:
         numerator = -cov[:, None] * (product * cosine)
         variances = (var_x[:, None] * product**2) * (var_y[:, None] * cosine**2)
         return np.asarray(numerator / np.sqrt(variances))
-
-
-def _improvements(surface: Floats, a: Floats, c: Floats) -> tuple[Improvement, ...]:
-    """The log of the search, a in the outer loop."""
-    history: list[Improvement] = []
-    best = 0.0
-    for (i, j), r in np.ndenumerate(surface):
-        if abs(r) > best + MIN_GAIN:  # False for NaN
-            best = abs(r)
-            history.append(Improvement(float(a[i]), float(c[j]), float(r)))
-    return tuple(history)
 
 
 def _divide(x: Floats, y: Floats) -> Floats:

@@ -12,11 +12,9 @@ import numpy as np
 from core.analysis.vectors import ROUNDING, layer_rows, principal_components, vector_projection
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from core.analysis.arrays import Floats
     from core.model.trace import Trace
 
-    Floats = NDArray[np.float64]
 
 SAME_WAY = 0.7071  # cosine of 45 degrees: from here on two vectors "point the same way"
 _MARKED = re.compile(r"\[([^\[\]]+)\]")
@@ -24,21 +22,14 @@ _MARKED = re.compile(r"\[([^\[\]]+)\]")
 
 @dataclass(frozen=True, eq=False)
 class PairProjection:
-    """Two tokens, A projected on B, in every layer.
+    """Two tokens, A projected on B, in every layer."""
 
-    Attributes
-    ----------
-    vectors : float64 (layer, 3, 2): B, A, and A along B, in the plane; B and A have length 1, or 0
-        where the token has no direction in the plane.
-    in_plane : signed length of A along B in the plane, (layer,); NaN where B or A has no direction.
-    in_full : the same for the attention rows themselves, before PCA, (layer,).
-    a_to_b, b_to_a : attention, (layer, head).
-    """
-
+    # B, A, and A along B, in the plane, (layer, 3, 2); B and A have length 1, or 0 where the token
+    # has no direction in the plane
     vectors: Floats
-    in_plane: Floats
-    in_full: Floats
-    a_to_b: Floats
+    in_plane: Floats  # signed length of A along B, (layer,); NaN where B or A has no direction
+    in_full: Floats  # the same for the attention rows themselves, before PCA, (layer,)
+    a_to_b: Floats  # attention, (layer, head)
     b_to_a: Floats
 
     @property
@@ -58,12 +49,7 @@ def project_pair(trace: Trace, a: int, b: int) -> PairProjection:
 
     As in the workshop chapter: mean attention over heads, special tokens dropped, rows reduced to a
     plane by PCA without normalisation, both vectors scaled to length 1, A projected on B. `a` and
-    `b` are positions of tokens that are not special.
-
-    Raises
-    ------
-    ValueError
-        When `a` or `b` is special or not in the text.
+    `b` are positions; `ValueError` when one is special or not in the text.
     """
     ordinary = [token.position for token in trace.tokens if not token.special]
     if a not in ordinary or b not in ordinary:

@@ -9,14 +9,11 @@ import numpy as np
 from core.model.trace import softmax
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from core.analysis.arrays import Bools, Floats
     from core.model.trace import Trace
 
-    Floats = NDArray[np.float64]
 
-
-def permitted_pairs(trace: Trace, layer: int) -> NDArray[np.bool_]:
+def permitted_pairs(trace: Trace, layer: int) -> Bools:
     """Which keys each query may see, (1 or head, token, token): one for all heads, or one each."""
     mask, size = trace.layers[layer].mask, trace.shape[2]
     if mask is None:
@@ -24,7 +21,7 @@ def permitted_pairs(trace: Trace, layer: int) -> NDArray[np.bool_]:
     return np.isfinite(mask).reshape(-1, size, size)
 
 
-def permitted(trace: Trace, layer: int, head: int) -> NDArray[np.bool_]:
+def permitted(trace: Trace, layer: int, head: int) -> Bools:
     """Which keys (columns) each query (row) of one head may see, (token, token)."""
     allowed = permitted_pairs(trace, layer)
     return allowed[head if len(allowed) > 1 else 0]

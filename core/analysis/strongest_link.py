@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 
     from core.model.trace import Array, Trace
 
+
 _MIN_DISTANCE = 2  # words: in almost every model neighbours attend to each other, which is not news
 
 
@@ -55,22 +56,16 @@ def strongest_link(
 
 @dataclass(frozen=True, eq=False)
 class Arcs:
-    """A head's strongest links among the ordinary tokens of (a stretch of) a text.
+    """A head's strongest links among the ordinary tokens of (a stretch of) a text."""
 
-    Attributes
-    ----------
-    values : float32 (row, column), attention between the tokens shown, whose displays are `words`.
-    targets : for each row, the other column it attends to most; None where it attends to none.
-    strongest : the row of the link the picture is about.
-    left_out : how many ordinary tokens are not shown.
-    gap : the row after which tokens are left out, None where they are one stretch.
-    """
-
+    # float32 (row, column), attention between the tokens shown, whose displays are `words`
     values: Array
     words: tuple[str, ...]
+    # For each row, the other column it attends to most; None where it attends to none
     targets: tuple[int | None, ...]
-    strongest: int
-    left_out: int
+    strongest: int  # the row of the link the picture is about
+    left_out: int  # how many ordinary tokens are not shown
+    # The row after which tokens are left out, None where they are one stretch
     gap: int | None = None
 
 

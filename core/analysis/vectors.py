@@ -13,14 +13,16 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 import pandas as pd
 
+from core.analysis.arrays import cosines, one_thread
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import ArrayLike, NDArray
 
+    from core.analysis.arrays import Floats
     from core.model.trace import Trace
 
-    Floats = NDArray[np.float64]
 
 Summary = Literal["mean", "median", "max"] | int
 Source = Literal["attention", "queries", "keys", "values", "hidden states"]
@@ -32,41 +34,24 @@ ROUNDING = 1e-6  # of the length of all rows together: what float32 cannot tell 
 
 @dataclass(frozen=True, eq=False)
 class Planes:
-    """One plane (or space) a layer.
+    """One plane (or space) a layer."""
 
-    Attributes
-    ----------
-    coordinates : float64 (layer, token, component).
-    explained : share of the variance each component keeps, float64 (layer, component).
-    positions : position in the text of each token shown.
-    close_pairs, similar_pairs : pairs of arrows within `CLOSE_ANGLE` of each other, and how many of
-        them have a cosine of `MIN_COSINE` or more in full space too, int (layer,) each.
-    """
-
-    coordinates: Floats
-    explained: Floats
-    positions: tuple[int, ...]
-    close_pairs: NDArray[np.int64]
-    similar_pairs: NDArray[np.int64]
+    coordinates: Floats  # (layer, token, component)
+    explained: Floats  # share of the variance each component keeps, (layer, component)
+    positions: tuple[int, ...]  # position in the text of each token shown
+    close_pairs: NDArray[np.int64]  # of arrows within `CLOSE_ANGLE` of each other, (layer,)
+    similar_pairs: NDArray[np.int64]  # those with a cosine from `MIN_COSINE` in full space too
 
 
 def to_xy_coords(scores: ArrayLike, summary: Summary = "mean", normalize: bool = True) -> Floats:
     """The rows of a layer's attention as points in a plane.
 
-    Parameters
-    ----------
-    scores : (head, token, token), the attention of one layer.
-    summary : "mean", "median" or "max" over heads, or the number of one head, from 0.
-    normalize : divide the coordinates by the Frobenius norm of their matrix.
+    `scores` (head, token, token), the attention of one layer, are summarised over heads by "mean",
+    "median" or "max", or are those of one head, from 0. `normalize` divides the coordinates by the
+    Frobenius norm of their matrix.
 
-    Returns
-    -------
-    Float64 (token, 2): PCA of the rows. The sign of each component is arbitrary.
-
-    Raises
-    ------
-    ValueError
-        When `scores` is not (head, token, token).
+    Returns float64 (token, 2): PCA of the rows. The sign of each component is arbitrary. Raises
+    `ValueError` for scores of another shape.
     """
     stack = np.asarray(scores, dtype=np.float64)
     if stack.ndim != 3 or stack.shape[1] != stack.shape[2]:
@@ -89,15 +74,13 @@ def principal_components(rows: Floats, components: int = 2) -> tuple[Floats, Flo
     Zeros stand for components that the rows do not have, and for all that is within their rounding.
     """
     from sklearn.decomposition import PCA
-    from threadpoolctl import threadpool_limits
 
     count = min(components, *rows.shape)
     coordinates, explained = np.zeros((rows.shape[0], components)), np.zeros(components)
     floor = ROUNDING * np.linalg.norm(rows)
     if np.linalg.norm(rows - rows.mean(axis=0)) > floor:
         pca = PCA(n_components=count, svd_solver="full")
-        # Matrices this small gain nothing from threads, which wait for each other on a busy server.
-        with threadpool_limits(1, user_api="blas"):
+        with one_thread():
             coordinates[:, :count] = pca.fit_transform(rows)
         real = pca.singular_values_ > floor
         explained[:count] = np.where(real, pca.explained_variance_ratio_, 0)
@@ -158,20 +141,13 @@ def count_close_pairs(coordinates: Floats, rows: Floats) -> tuple[int, int]:
     """How many pairs of arrows nearly coincide in direction, and how many of them truly do.
 
     The arrows are (token, component), the `rows` they were reduced from (token, length). Close is
-    within `CLOSE_ANGLE`; truly close are rows with a cosine of `MIN_COSINE` or more after centring,
-    as PCA does it. A token without a direction is in no pair.
+    within `CLOSE_ANGLE`, truly close a cosine of the centred rows of `MIN_COSINE` or more. A token
+    without a direction is in no pair.
     """
     upper = np.triu_indices(len(rows), k=1)
-    close = _cosines(coordinates)[upper] >= np.cos(CLOSE_ANGLE)
-    similar = _cosines(rows - rows.mean(axis=0))[upper] >= MIN_COSINE
+    close = cosines(coordinates)[upper] >= np.cos(CLOSE_ANGLE)
+    similar = cosines(rows - rows.mean(axis=0))[upper] >= MIN_COSINE
     return int(close.sum()), int((close & similar).sum())
-
-
-def _cosines(vectors: Floats) -> Floats:
-    """Of every vector with every other, (vector, vector); 0 for a zero vector."""
-    lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
-    units = np.divide(vectors, lengths, out=np.zeros_like(vectors), where=lengths > 0)
-    return np.asarray(units @ units.T)
 
 
 def planes_frame(planes: Planes, labels: Sequence[str]) -> pd.DataFrame:
@@ -223,7 +199,7 @@ def layer_rows(
 
 
 def align_planes(coordinates: Floats) -> Floats:
-    """Turn and mirror each layer's points (layer, token, component) onto those of the layer before.
+    """Points (layer, token, component), each layer's turned and mirrored onto those of the last.
 
     The orthogonal Procrustes problem (Schonemann 1966): no distance and no angle changes.
     """

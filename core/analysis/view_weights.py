@@ -36,42 +36,30 @@ class ExactWeights:
 
 @dataclass(frozen=True, eq=False)
 class ExactScores:
-    """What a weight is computed from: ``exp(scaling * <q_i, k_j> - log_sum_i)``, soft-capped.
+    """What a weight is computed from: ``exp(scaling * <q_i, k_j> - log_sum_i)``, soft-capped."""
 
-    Attributes
-    ----------
-    queries : float32 (head, token, dim).
-    keys : float32 (key-value head, token, dim); each serves as many query heads as its share.
-    log_sums : float32 (2, head, token): the logarithm of the sum of each row's exponentials, and
-        what rounding took from it, so that their sum has the precision of float64.
-    scaling, softcap : of :class:`core.model.trace.Layer`.
-    """
-
-    queries: Array
+    queries: Array  # float32 (head, token, dim)
+    # float32 (key-value head, token, dim); each serves as many query heads as its share
     keys: Array
+    # float32 (2, head, token): the logarithm of the sum of each row's exponentials, and what
+    # rounding took from it, so that their sum has the precision of float64
     log_sums: Array
-    scaling: float
-    softcap: float | None
+    scaling: float  # of :class:`core.model.trace.Layer`
+    softcap: float | None  # of :class:`core.model.trace.Layer`
 
 
 @dataclass(frozen=True, eq=False)
 class LayerWeights:
-    """One layer as the head view gets it.
+    """One layer as the head view gets it."""
 
-    Attributes
-    ----------
-    steps : uint8 (head, token, token), ``round(255 * weight / top)``.
-    top : the weight that 255 stands for: 1 for attention, the layer's largest for weighted ones.
-    exact : where the exact attention comes from.
-    permitted : one bit a pair, (token, token) packed row by row, 1 where attention is permitted;
-        None where every pair is.
-    factor : float32 (head, token), what the attention to each key is multiplied by; None for 1.
-    """
-
-    steps: Bytes
+    steps: Bytes  # uint8 (head, token, token), ``round(255 * weight / top)``
+    # The weight that 255 stands for: 1 for attention, the layer's largest for weighted ones
     top: float
-    exact: ExactWeights | ExactScores
+    exact: ExactWeights | ExactScores  # where the exact attention comes from
+    # One bit a pair, (token, token) packed row by row, 1 where attention is permitted; None where
+    # every pair is
     permitted: Bytes | None
+    # float32 (head, token), what the attention to each key is multiplied by; None for 1
     factor: Array | None
 
 
@@ -80,16 +68,11 @@ def weighted_layer(
 ) -> LayerWeights:
     """A layer by the name of its weighting in links.
 
-    Parameters
-    ----------
-    weighting : attention alone, times the length of the values, or times that of the transformed
-        values (Kobayashi et al. 2020).
-    norms : float32 (layer, head, token), the lengths of the transformed values.
+    `weighting`: attention alone, times the length of the values, or times that of the transformed
+    values (Kobayashi et al. 2020). `norms`: float32 (layer, head, token), the lengths of the
+    transformed values.
 
-    Raises
-    ------
-    ValueError
-        When the transformed values are asked for and `norms` are not known.
+    Raises `ValueError` when the transformed values are asked for and `norms` are not known.
     """
     if weighting == "attention":
         return layer_weights(trace, layer)

@@ -15,12 +15,10 @@ from core.figures.palette import scale
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from numpy.typing import NDArray
-
+    from core.analysis.arrays import Bools, Floats, Indices
     from core.figures.palette import Palette
     from core.model.trace import Array
 
-    Floats = NDArray[np.float64]
 
 _HEIGHT = 330  # pixels
 _MARGIN = {"l": 8, "r": 8, "t": 8, "b": 8}
@@ -30,7 +28,7 @@ _PER_LAYER = 26  # pixels of a row of hidden states
 _LEGEND = {"orientation": "h", "yanchor": "bottom", "y": 1.0, "x": 0, "title": {"text": ""}}
 
 
-def norm_plane(query: Floats, key: Floats, odd: NDArray[np.bool_], colours: Palette) -> go.Figure:
+def norm_plane(query: Floats, key: Floats, odd: Bools, colours: Palette) -> go.Figure:
     """Mean |q| against mean |k|, a dot per head, both axes on one scale, with their diagonal.
 
     `query`, `key` and `odd` (which have a ring) are (layer, head). A clicked point's customdata are
@@ -156,7 +154,7 @@ def first_by_layer(
     return figure
 
 
-def _layer_and_head(values: Floats) -> NDArray[np.intp]:
+def _layer_and_head(values: Floats) -> Indices:
     """Layer and head of every value, from 1, (head of all layers, 2); as lists for clicks."""
     return np.indices(values.shape).reshape(2, -1).T + 1
 
@@ -181,11 +179,8 @@ def states_figure(
 ) -> go.Figure:
     """Sizes of hidden states, layers down and tokens across, coloured by their logarithm.
 
-    Parameters
-    ----------
-    values : (layer + 1, token), what is shown.
-    largest : largest magnitude in each state, for the hover.
-    title : of the colour bar.
+    `values`: (layer + 1, token), what is shown. `largest`: largest magnitude in each state, for the
+    hover. `title`: of the colour bar.
     """
     rows = ["input", *(f"after {number}" for number in range(1, len(values)))]
     shade = np.log10(values, where=values > 0, out=np.full(values.shape, np.nan))

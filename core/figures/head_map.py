@@ -11,13 +11,12 @@ from core.figures.labels import literal
 from core.figures.palette import scale
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from core.analysis.arrays import Floats
     from core.figures.palette import Palette
 
 
 def head_map(
-    values: NDArray[np.float64],
+    values: Floats,
     name: str,
     colours: Palette,
     *,

@@ -13,29 +13,18 @@ _CONFIG = Path(__file__).parents[2] / ".streamlit" / "config.toml"
 
 @dataclass(frozen=True)
 class Palette:
-    """Colours of one theme, as ``#rrggbb``.
+    """Colours of one theme, as ``#rrggbb``."""
 
-    Attributes
-    ----------
-    query, key : green and pink, in every view.
-    accent : emphasis that is neither query nor key.
-    alert : the subject of a picture where green and pink are taken.
-    ink, paper, line : text, background, borders.
-    categories : five more colours, for what has no order.
-    sequential : attention strength, weak to strong.
-    diverging : signed scores, negative to positive.
-    """
-
-    query: str
-    key: str
-    accent: str
-    alert: str
-    ink: str
-    paper: str
-    line: str
-    categories: tuple[str, ...]
-    sequential: tuple[str, ...]
-    diverging: tuple[str, ...]
+    query: str  # green and pink, in every view
+    key: str  # green and pink, in every view
+    accent: str  # emphasis that is neither query nor key
+    alert: str  # the subject of a picture where green and pink are taken
+    ink: str  # text, background, borders
+    paper: str  # text, background, borders
+    line: str  # text, background, borders
+    categories: tuple[str, ...]  # five more colours, for what has no order
+    sequential: tuple[str, ...]  # attention strength, weak to strong
+    diverging: tuple[str, ...]  # signed scores, negative to positive
 
 
 @cache

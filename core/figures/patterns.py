@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from core.analysis.arrays import Floats
     from core.analysis.head_patterns.registry import Naming
 
-    Floats = NDArray[np.float64]
 
 _GAP = 10  # pixels between the rows of squares
 _UNDER_MAP = 58  # pixels from the map to its legend, past the axis
@@ -53,11 +53,8 @@ def pattern_map(
 ) -> go.Figure:
     """Layers down, heads across, a square each by its pattern; a clicked point is (head, layer).
 
-    Parameters
-    ----------
-    patterns, confidence : (layer, head).
-    names : of the patterns as people read them; the legend keeps their order.
-    shades : from :func:`pattern_colours`.
+    `patterns`, `confidence`: (layer, head). `names`: of the patterns as people read them; the
+    legend keeps their order. `shades`: from :func:`pattern_colours`.
     """
     layers, heads = patterns.shape
     size = square_size(heads)

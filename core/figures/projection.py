@@ -12,8 +12,7 @@ from core.figures.labels import literal
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from numpy.typing import NDArray
-
+    from core.analysis.arrays import Floats
     from core.analysis.pair_projection import PairProjection
     from core.figures.palette import Palette
 
@@ -43,7 +42,7 @@ def layers_figure(
 
 
 def sentences_figure(
-    lengths: NDArray[np.float64],
+    lengths: Floats,
     names: Sequence[str],
     line_colours: Sequence[str],
     colours: Palette,
@@ -58,9 +57,7 @@ def sentences_figure(
     return _over_layers(figure, len(mean), colours)
 
 
-def _add_line(
-    figure: go.Figure, name: str, values: NDArray[np.float64], **look: dict[str, Any]
-) -> None:
+def _add_line(figure: go.Figure, name: str, values: Floats, **look: dict[str, Any]) -> None:
     figure.add_scatter(
         x=np.arange(1, len(values) + 1),
         y=values,

@@ -16,11 +16,9 @@ from core.figures.patterns import LETTERS
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from numpy.typing import NDArray
-
+    from core.analysis.arrays import Floats
     from core.figures.palette import Palette
 
-    Floats = NDArray[np.float64]
 
 # Pixels, on a picture whose points span at least _SIDE: that of a phone.
 _NAME = 40.0, 13.0  # room for a name
@@ -79,11 +77,7 @@ def similar_by_pattern(
 def similar_by_layer(points: Floats, heads: int, chosen: int, colours: Palette) -> go.Figure:
     """Heads coloured by layer, named where there is room; a clicked customdata is (number, name).
 
-    Parameters
-    ----------
-    points : (head of all layers, 2).
-    heads : per layer.
-    chosen : the head that is ringed.
+    `points`: (head of all layers, 2). `heads`: per layer. `chosen`: the head that is ringed.
     """
     layers, numbers = np.divmod(np.arange(len(points)), heads)
     names = [f"L{layer + 1} H{head + 1}" for layer, head in zip(layers, numbers, strict=True)]

@@ -21,19 +21,12 @@ _LAYER_PAD = 14  # pixels between the boxes of the layer and its frame
 
 @dataclass(frozen=True)
 class Box:
-    """A part of the model.
+    """A part of the model."""
 
-    Attributes
-    ----------
-    lines : what is written in it, the first one bold.
-    left, right : where it begins and ends, shares of the width.
-    colour : of its border, "#rrggbb"; None for the usual one.
-    """
-
-    lines: tuple[str, ...]
-    left: float = 0.0
-    right: float = 1.0
-    colour: str | None = None
+    lines: tuple[str, ...]  # what is written in it, the first one bold
+    left: float = 0.0  # where it begins and ends, shares of the width
+    right: float = 1.0  # where it begins and ends, shares of the width
+    colour: str | None = None  # of its border, "#rrggbb"; None for the usual one
 
 
 def structure_figure(
@@ -41,11 +34,8 @@ def structure_figure(
 ) -> go.Figure:
     """Boxes in rows, an arrow from each row to the next, a frame around the rows of a layer.
 
-    Parameters
-    ----------
-    rows : boxes beside each other, from top to bottom.
-    layer : first and last row of the layer, both inside the frame.
-    note : written at the frame's lower right, such as "6 of these layers".
+    `rows`: boxes beside each other, from top to bottom. `layer`: first and last row of the layer,
+    both inside the frame. `note`: written at the frame's lower right, such as "6 of these layers".
     """
     height = _ROW * len(rows) + 2 * _LAYER_PAD
     figure = go.Figure()

@@ -13,8 +13,7 @@ from core.figures.labels import literal
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from numpy.typing import NDArray
-
+    from core.analysis.arrays import Floats
     from core.figures.palette import Palette
 
 _FADED = 0.13
@@ -39,9 +38,7 @@ class Arrows:
         return _FADED if self.picked and index not in self.picked else 1.0
 
 
-def plane_figure(
-    points: NDArray[np.float64], explained: NDArray[np.float64], arrows: Arrows
-) -> go.Figure:
+def plane_figure(points: Floats, explained: Floats, arrows: Arrows) -> go.Figure:
     """Arrows from the origin to `points` (token, 2), in a plane with equal axes.
 
     `explained` are the shares of the variance, (2,), named on the axes.
@@ -52,9 +49,7 @@ def plane_figure(
     return figure.update_yaxes(title_text=f"second component ({explained[1]:.0%})")
 
 
-def space_figure(
-    points: NDArray[np.float64], explained: NDArray[np.float64], arrows: Arrows
-) -> go.Figure:
+def space_figure(points: Floats, explained: Floats, arrows: Arrows) -> go.Figure:
     """The same with three components, to be turned by hand; cones are the arrows' heads."""
     figure = go.Figure()
     reach = float(np.abs(points).max()) or 1.0
@@ -104,7 +99,7 @@ def space_figure(
     )
 
 
-def moving_figure(coordinates: NDArray[np.float64], arrows: Arrows) -> go.Figure:
+def moving_figure(coordinates: Floats, arrows: Arrows) -> go.Figure:
     """One large plane that plays through the layers, with a slider and a play button.
 
     `coordinates` are (layer, token, 2), aligned so that a token can be followed.
@@ -154,7 +149,7 @@ def moving_figure(coordinates: NDArray[np.float64], arrows: Arrows) -> go.Figure
     return figure.update_layout(sliders=[slider], updatemenus=[buttons])
 
 
-def _draw(points: NDArray[np.float64], arrows: Arrows) -> list[go.Scatter]:
+def _draw(points: Floats, arrows: Arrows) -> list[go.Scatter]:
     """One trace a token: a line from the origin with a head, and its label where it fits."""
     reach = float(np.abs(points).max()) or 1.0
     labelled = set(_labels_that_fit(points / reach, arrows.labels))
@@ -182,7 +177,7 @@ def _draw(points: NDArray[np.float64], arrows: Arrows) -> list[go.Scatter]:
     ]
 
 
-def _labels_that_fit(points: NDArray[np.float64], labels: Sequence[str]) -> list[int]:
+def _labels_that_fit(points: Floats, labels: Sequence[str]) -> list[int]:
     """Which labels can stand beside their tips without overlap, longest arrows first.
 
     `points` is (token, 2), scaled to [-1, 1]; a letter is taken to be 0.027 wide and 0.066 high,
@@ -206,7 +201,7 @@ def _labels_that_fit(points: NDArray[np.float64], labels: Sequence[str]) -> list
     return fitting
 
 
-def _frame(figure: go.Figure, points: NDArray[np.float64], colours: Palette) -> None:
+def _frame(figure: go.Figure, points: Floats, colours: Palette) -> None:
     """Equal axes through the origin, wide enough for the longest arrow and its label."""
     reach = 1.25 * (float(np.abs(points).max()) or 1.0)
     axis = {

@@ -13,16 +13,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from core.analysis.arrays import one_thread
 from core.analysis.attention_table import renormalise_rows
 from core.analysis.head_patterns.measure import mean_relative_entropy
 from core.analysis.pairs import permitted_pairs
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from core.analysis.arrays import Bools, Floats
     from core.model.trace import Array, Trace
 
-    Floats = NDArray[np.float64]
 
 NEXT_TO_NOTHING = 0.1  # of the head's median length: shorter values move next to nothing
 _MAX_STEPS = 200  # of the power iteration
@@ -31,45 +30,30 @@ _TOLERANCE = 1e-5  # relative change of the largest singular value at which it s
 
 @dataclass(frozen=True, eq=False)
 class Columns:
-    """What each token takes of a head's attention, and what it gives.
+    """What each token takes of a head's attention, and what it gives."""
 
-    Attributes
-    ----------
-    attention : mean attention to each token, (layer, head, token); sums to 1 over tokens.
-    uniform : the same under uniform attention to all permitted keys.
-    contribution : each token's share of what the head moves, the sum over i of a_ij |f(v_j)|;
-        sums to 1 over tokens, or is 0 where nothing moves.
-    norms : |f(v_j)| or |v_j|, (layer, head, token).
-    entropy : H(row) / ln(permitted keys), mean over rows with a choice, (layer, head).
-    offset : the largest mean attention at offset -1, 0 or 1, (layer, head).
-    rank : stable rank of the attention matrix, (layer, head).
-    """
-
-    attention: Floats
-    uniform: Floats
+    attention: Floats  # mean attention to each token, (layer, head, token); sums to 1 over tokens
+    uniform: Floats  # the same under uniform attention to all permitted keys
+    # Each token's share of what the head moves, the sum over i of a_ij |f(v_j)|; sums to 1 over
+    # tokens, or is 0 where nothing moves
     contribution: Floats
-    norms: Floats
-    entropy: Floats
-    offset: Floats
-    rank: Floats
+    norms: Floats  # |f(v_j)| or |v_j|, (layer, head, token)
+    entropy: Floats  # H(row) / ln(permitted keys), mean over rows with a choice, (layer, head)
+    offset: Floats  # the largest mean attention at offset -1, 0 or 1, (layer, head)
+    rank: Floats  # stable rank of the attention matrix, (layer, head)
 
 
 def columns(trace: Trace, transformed: Array | None = None) -> Columns:
     """Attention to each token and what it contributes, for all heads.
 
-    Parameters
-    ----------
-    transformed : |f(v)|, (layer, head, token), from
-        ``core.model.weights.output_projection.transformed_norms``; None takes |v|.
+    `transformed`: |f(v)|, (layer, head, token), from
+    ``core.model.weights.output_projection.transformed_norms``; None takes |v|.
 
     One layer's attention, 4 bytes x heads x tokens squared, is in memory at a time.
     """
-    from threadpoolctl import threadpool_limits
-
     norms = value_norms(trace, transformed)
     layers = []
-    # Matrices this small gain nothing from threads, which wait for each other on a busy server.
-    with threadpool_limits(1, user_api="blas"):
+    with one_thread():
         for layer in range(trace.shape[0]):
             weights = trace.attention(layer)
             allowed = permitted_pairs(trace, layer)
@@ -117,14 +101,10 @@ def lengths_and_sum(weights: Array, vectors: Array) -> tuple[Floats, Floats]:
     The head gives token i the sum over j of a_ij f(v_j). Unless all parts point the same way, they
     partly cancel and the second is smaller.
 
-    Parameters
-    ----------
-    weights : attention, (token, token).
-    vectors : f(v_j), or v_j where W_O is not known, (token, width).
+    `weights`: attention, (token, token). `vectors`: f(v_j), or v_j where W_O is not known, (token,
+    width).
 
-    Returns
-    -------
-    Two float64 (token,).
+    Returns two float64 (token,).
     """
     exact, parts = weights.astype(np.float64), vectors.astype(np.float64)
     return exact @ np.linalg.norm(parts, axis=-1), np.linalg.norm(exact @ parts, axis=-1)
@@ -159,7 +139,7 @@ def over_median(norms: Floats) -> Floats:
     return np.divide(norms, median, out=np.full(norms.shape, np.nan), where=median > 0)
 
 
-def offset_attention(weights: Array, allowed: NDArray[np.bool_]) -> Floats:
+def offset_attention(weights: Array, allowed: Bools) -> Floats:
     """Mean attention to the previous token, itself or the next, whichever is largest, (head,).
 
     The mean is over the tokens that may see the one at that offset; 0 where none may. `weights` is

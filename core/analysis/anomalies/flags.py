@@ -64,36 +64,27 @@ class Limits(NamedTuple):
 
 @dataclass(frozen=True)
 class Flag:
-    """When a measure is odd, and what to say about it. One record is all that a flag takes.
+    """When a measure is odd, and what to say about it. One record is all that a flag takes."""
 
-    Attributes
-    ----------
-    name : also in links and in the table's column ``flags``.
-    measure, title : the measure of :func:`core.analysis.anomalies.measure_heads`, and its name in
-        words.
-    kind : what the measure depends on.
-    source : who described it.
-    definition : of the measure (Markdown), for people.
-    reason : why a head has the flag, in words: of its measures, or with a place for the one value.
-    cause : flags with one cause count once in the severity, by the strongest; else the name.
-    applies : where else the flag cannot be raised, from all measures; `condition` says it in words.
-    bounds : values of the map's first and last colour; None takes ± the largest.
-    unit : over the map's colours.
-    """
-
-    name: str
+    name: str  # also in links and in the table's column ``flags``
+    # measure, title: the measure of :func:`core.analysis.anomalies.measure_heads`, and its name in
+    # words
     measure: str
     title: str
     limits: Limits
-    kind: Kind
-    source: str
-    definition: str
+    kind: Kind  # what the measure depends on
+    source: str  # who described it
+    definition: str  # of the measure (Markdown), for people
+    # Why a head has the flag, in words: of its measures, or with a place for the one value
     reason: str | Callable[[Row], str]
+    # Flags with one cause count once in the severity, by the strongest; else the name
     cause: str = ""
+    # Where else the flag cannot be raised, from all measures; `condition` says it in words
     applies: Callable[[Measures], NDArray[np.bool_]] | None = None
     condition: str = ""
+    # Values of the map's first and last colour; None takes ± the largest
     bounds: tuple[float, float] | None = (0.0, 1.0)
-    unit: str = ""
+    unit: str = ""  # over the map's colours
 
     def explain(self, row: Row) -> str:
         """Why a head with these measures has the flag, in words."""

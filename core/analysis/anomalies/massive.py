@@ -10,11 +10,9 @@ import numpy as np
 from core.analysis.anomalies.contribution import over_median
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from core.analysis.arrays import Bools, Floats
     from core.model.trace import Trace
 
-    Floats = NDArray[np.float64]
 
 # Sun et al. 2024 ("Massive Activations in Large Language Models", section 2): a number of a hidden
 # state is massive beyond 100 and about 1,000 times the median magnitude of its layer.
@@ -24,30 +22,23 @@ LONG_STATE = 5.0  # ours: times the length of the layer's median token
 
 @dataclass(frozen=True, eq=False)
 class HiddenStates:
-    """How large the hidden states are; row 0 is what the first layer receives.
+    """How large the hidden states are; row 0 is what the first layer receives."""
 
-    Attributes
-    ----------
-    norms : length of each token's hidden state, (layer + 1, token), in the model's own units.
-    relative : the same over the median of its row; nan where that is 0.
-    largest : largest magnitude of any number of the state, (layer + 1, token).
-    typical : median magnitude of all numbers of the layer, (layer + 1,).
-    """
-
+    # Length of each token's hidden state, (layer + 1, token), in the model's own units
     norms: Floats
-    relative: Floats
-    largest: Floats
-    typical: Floats
+    relative: Floats  # the same over the median of its row; nan where that is 0
+    largest: Floats  # largest magnitude of any number of the state, (layer + 1, token)
+    typical: Floats  # median magnitude of all numbers of the layer, (layer + 1,)
 
     @property
-    def massive(self) -> NDArray[np.bool_]:
+    def massive(self) -> Bools:
         """Which states hold a massive activation as Sun et al. define it, (layer + 1, token)."""
         return (self.largest > MIN_ACTIVATION) & (
             self.largest >= MIN_TIMES_MEDIAN * self.typical[:, None]
         )
 
     @property
-    def long(self) -> NDArray[np.bool_]:
+    def long(self) -> Bools:
         """Which states are at least `LONG_STATE` times as long as the layer's median token."""
         return np.asarray(np.nan_to_num(self.relative) >= LONG_STATE)
 

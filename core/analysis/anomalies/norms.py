@@ -9,11 +9,9 @@ import numpy as np
 from core.analysis.normalization import key_translation
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from core.analysis.arrays import Floats
     from core.model.trace import Trace
 
-    Floats = NDArray[np.float64]
 
 MAX_POINTS = 192  # tokens, evenly spaced: distances of all pairs grow with the square
 MIN_POINTS = 3  # tokens; with fewer there is nothing left to compare with

@@ -21,9 +21,9 @@ if TYPE_CHECKING:
 
     from core.analysis.anomalies.contribution import Columns
     from core.analysis.anomalies.flags import Measures
+    from core.analysis.arrays import Bools, Floats
     from core.model.trace import Token
 
-    Floats = NDArray[np.float64]
 
 # The first token has measures of its own in every text (`first_attention` and the others).
 FIRST = "first"
@@ -36,7 +36,7 @@ PARTS = ("attention", "uniform", "contribution", "value")
 _MIN_SHARE = 0.5  # of the corpus, by tokens, in texts that have a role before it is named
 
 
-def role_positions(tokens: Sequence[Token]) -> dict[str, NDArray[np.bool_]]:
+def role_positions(tokens: Sequence[Token]) -> dict[str, Bools]:
     """Which tokens have each role of `ROLES`, (token,).
 
     Separators are the special tokens after the first (`[SEP]`, `</s>`); the last token of the text
@@ -75,10 +75,8 @@ def corpus_sink(
 ) -> tuple[dict[str, Floats], NDArray[np.str_]]:
     """The role with the most attention in a corpus: its measures, and its name, (layer, head).
 
-    Parameters
-    ----------
-    merged : the corpus's mean of each measure.
-    texts : the measures of each text; a role must occur in texts that hold half of the tokens.
+    `merged`: the corpus's mean of each measure. `texts`: the measures of each text; a role must
+    occur in texts that hold half of the tokens.
     """
     tokens = np.array([text["tokens"].flat[0] for text in texts])
     roles = [FIRST]

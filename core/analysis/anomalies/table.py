@@ -16,13 +16,10 @@ from core.analysis.head_patterns.minimum_evidence import too_short
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from numpy.typing import NDArray
-
     from core.analysis.anomalies.contribution import Columns
     from core.analysis.anomalies.flags import Measures, Row
+    from core.analysis.arrays import Floats, Indices
     from core.model.trace import Array, Trace
-
-    Floats = NDArray[np.float64]
 
 
 def anomaly_table(
@@ -30,24 +27,20 @@ def anomaly_table(
 ) -> pd.DataFrame:
     """What is odd about each head on this text, a row per head, in the order of layers and heads.
 
-    Parameters
-    ----------
-    transformed : |f(v)|, (layer, head, token), from
-        ``core.model.weights.output_projection.transformed_norms``. Without it values count by their
-        own length |v|; ``table.attrs["values"]`` says which.
-    similarity : of W_Q and W_K, (layer, head), from
-        ``core.model.weights.query_key.weight_similarity``. Without it the column is nan.
+    `transformed`: |f(v)|, (layer, head, token), from
+    ``core.model.weights.output_projection.transformed_norms``. Without it values count by their own
+    length |v|; ``table.attrs["values"]`` says which. `similarity`: of W_Q and W_K, (layer, head),
+    from ``core.model.weights.query_key.weight_similarity``. Without it the column is nan.
 
-    Returns
-    -------
-    Columns ``layer`` and ``head`` (from 1), the measures of :func:`measure_heads`, ``sink_token``,
-    a robust z-score over all heads of each measure with a flag (``z_`` and its name), ``severity``,
-    the same for each kind of flag (``severity_`` and one of `core.analysis.anomalies.flags.KINDS`),
-    ``flags`` (names, joined by ", "; empty when nothing is odd) and ``reasons`` (in words, joined
-    by "; "). Severity is how far a head's flagged measures lie from ordinary, in units of the
-    threshold's distance: a head at one threshold has 1. It is summed over causes; of flags with one
-    cause the strongest counts. ``table.attrs["tokens"]`` is how many tokens the text has (of a
-    corpus, the mean), and ``"too_short"`` whether that is too few for the flags that depend on it.
+    Returns columns ``layer`` and ``head`` (from 1), the measures of :func:`measure_heads`,
+    ``sink_token``, a robust z-score over all heads of each measure with a flag (``z_`` and its
+    name), ``severity``, the same for each kind of flag (``severity_`` and one of
+    `core.analysis.anomalies.flags.KINDS`), ``flags`` (names, joined by ", "; empty when nothing is
+    odd) and ``reasons`` (in words, joined by "; "). Severity is how far a head's flagged measures
+    lie from ordinary, in units of the threshold's distance: a head at one threshold has 1. It is
+    summed over causes; of flags with one cause the strongest counts. ``table.attrs["tokens"]`` is
+    how many tokens the text has (of a corpus, the mean), and ``"too_short"`` whether that is too
+    few for the flags that depend on it.
     """
     measures = measure_heads(trace, transformed, similarity)
     names = [token.display for token in trace.tokens]
@@ -65,15 +58,10 @@ def corpus_table(
     (:mod:`core.analysis.anomalies.sinks`); ``sink_token`` names it, and there is no column
     ``sink``.
 
-    Parameters
-    ----------
-    exact : values count by |f(v)|.
-    separators : the separators of these texts as people read them; named where there is only one.
+    `exact`: values count by |f(v)|. `separators`: the separators of these texts as people read
+    them; named where there is only one.
 
-    Raises
-    ------
-    ValueError
-        When there is no text.
+    Raises `ValueError` when there is no text.
     """
     if not texts:
         raise ValueError("there is no text")
@@ -176,7 +164,7 @@ def measure_heads(
     }
 
 
-def _column(name: str, totals: Columns, position: NDArray[np.intp]) -> dict[str, Floats]:
+def _column(name: str, totals: Columns, position: Indices) -> dict[str, Floats]:
     """Attention, uniform baseline, contribution and value of one position per head."""
     values = (totals.attention, totals.uniform, totals.contribution, over_median(totals.norms))
     return {

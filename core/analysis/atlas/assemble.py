@@ -10,8 +10,8 @@ from itertools import product
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from threadpoolctl import threadpool_limits
 
+from core.analysis.arrays import one_thread
 from core.analysis.atlas.blocks import CorpusPairs, sampled_blocks
 from core.analysis.atlas.build import join_heads, picture_head, read_parts
 from core.analysis.atlas.data import Atlas, CorpusTokens, Positions
@@ -26,12 +26,11 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from core.analysis.arrays import Floats, Indices
     from core.analysis.atlas.build import HeadPicture
     from core.analysis.atlas.data import Masks
     from core.analysis.atlas.shards import Shard
 
-    Floats = NDArray[np.float64]
-    Indices = NDArray[np.intp]
 
 _MAX_THREADS = 4
 
@@ -156,18 +155,11 @@ def assemble(
 ) -> None:
     """Write the atlas of all shards to a path, head by head.
 
-    Parameters
-    ----------
-    sentences, labels : indexed by the places of the sentences in the shards.
-    settings : facts to store with it.
-    on_progress : called with how many heads are done, and how many there are.
+    `sentences`, `labels`: indexed by the places of the sentences in the shards. `settings`: facts
+    to store with it. `on_progress`: called with how many heads are done, and how many there are.
 
-    Raises
-    ------
-    ValueError
-        When no shard has a token; an AtlasFileError when points are not finite.
-    OSError
-        When the file cannot be written.
+    Raises `ValueError` when no shard has a token; an AtlasFileError when points are not finite;
+    `OSError` when the file cannot be written.
     """
     joined = _JoinedShards(shards)
     layers, heads = joined.shape
@@ -216,7 +208,7 @@ def _in_order(
     threads = min(_MAX_THREADS, os.cpu_count() or 1)
     waiting: deque[Any] = deque()
     pool = ThreadPoolExecutor(threads)
-    with threadpool_limits(1, user_api="blas"):
+    with one_thread():
         try:
             for head in [*product(range(layers), range(heads)), *[None] * threads]:
                 if head is not None:

@@ -20,14 +20,12 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from core.analysis.arrays import Bools, Floats, Indices
     from core.analysis.atlas.data import CorpusTokens, Masks
     from core.analysis.projections.joint_embedding import Metric
     from core.analysis.query_key.target import Target
     from core.model.trace import Layer, Trace
 
-    Bools = NDArray[np.bool_]
-    Floats = NDArray[np.float64]
-    Indices = NDArray[np.intp]
 
 MAX_PAIRS = 300_000  # measured in a head; longer corpora are measured on a sample of sentences
 SEED = 0
@@ -35,16 +33,10 @@ SEED = 0
 
 @dataclass(frozen=True, eq=False)
 class Block:
-    """Some sentences of the same length.
+    """Some sentences of the same length."""
 
-    Attributes
-    ----------
-    tokens : their tokens, as indices into the corpus, (sentence, token).
-    masks : what each sentence's layers permit; None for the usual mask.
-    """
-
-    tokens: Indices
-    masks: tuple[Masks | None, ...]
+    tokens: Indices  # their tokens, as indices into the corpus, (sentence, token)
+    masks: tuple[Masks | None, ...]  # what each sentence's layers permit; None for the usual mask
     causal: bool
 
     def counted(self, layer: int, head: int) -> Bools:
@@ -140,10 +132,8 @@ class CorpusPairs:
     def target(self, queries: Floats, keys: Floats, head: tuple[int, int], rule: Layer) -> Target:
         """What pictures of one head are compared with.
 
-        Parameters
-        ----------
-        queries, keys : the head's own vectors, (token of the corpus, dim).
-        rule : how the layer scales and caps its scores, without a mask.
+        `queries`, `keys`: the head's own vectors, (token of the corpus, dim). `rule`: how the layer
+        scales and caps its scores, without a mask.
         """
         return target_of(rule.logits(self.products(queries, keys, head)), self.rows(head))
 

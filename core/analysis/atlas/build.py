@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from core.analysis.arrays import Floats
     from core.analysis.atlas.data import CorpusTokens, CorpusVectors
     from core.analysis.projections.joint_embedding import Metric
     from core.analysis.query_key.clouds import Stage
@@ -41,7 +42,6 @@ if TYPE_CHECKING:
     from core.analysis.query_key.scaling import HeadScaling
     from core.model.trace import Array, Layer, Trace
 
-    Floats = NDArray[np.float64]
     ByStage = dict[Stage, Faithfulness]
 
 SCALING_PAIRS = 16_384  # of a head, to choose its c: r within 0.015
@@ -74,16 +74,11 @@ def build_atlas(
 ) -> Atlas:
     """Every head's queries and keys over a corpus, projected, with what the projections keep.
 
-    Parameters
-    ----------
-    traces : from ``trace_corpus``, or from ``trace_by_length`` with the place of each sentence.
-    sentences : the texts that were traced; by default they are put together from their tokens.
-    labels : the reader's own, one per sentence.
+    `traces`: from ``trace_corpus``, or from ``trace_by_length`` with the place of each sentence.
+    `sentences`: the texts that were traced; by default they are put together from their tokens.
+    `labels`: the reader's own, one per sentence.
 
-    Raises
-    ------
-    ValueError
-        When there is no trace.
+    Raises `ValueError` when there is no trace.
     """
     gathered = Gathered()
     for index, item in enumerate(traces):
@@ -104,10 +99,7 @@ def atlas_of(
     `before_head` is called in the working threads, before each head, with how many have begun and
     how many there are; it may let other work go first.
 
-    Raises
-    ------
-    ValueError
-        When nothing was gathered.
+    Raises `ValueError` when nothing was gathered.
     """
     if not gathered.tokens:
         raise ValueError("an atlas needs at least one sentence")

@@ -14,9 +14,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from core.analysis.arrays import Floats
     from core.analysis.atlas.data import Atlas
 
-    Floats = NDArray[np.float64]
     ToTones = Callable[[Atlas], "Tones"]
 
 Scale = Literal["type", "sequential", "category"]
@@ -26,19 +26,13 @@ _PERIOD = 5  # AttentionViz's choice for showing repeating patterns of positions
 
 @dataclass(frozen=True, eq=False)
 class Tones:
-    """A colour for every point.
+    """A colour for every point."""
 
-    Attributes
-    ----------
-    scale : by query or key alone, along a ramp, or by category.
-    numbers : 0 to 1 along a ramp, or category numbers; (2 token,), queries first, or where heads
-        differ (layer, head, 2 token).
-    legend : the two ends of the ramp, or the categories.
-    """
-
-    scale: Scale
+    scale: Scale  # by query or key alone, along a ramp, or by category
+    # 0 to 1 along a ramp, or category numbers; (2 token,), queries first, or where heads differ
+    # (layer, head, 2 token)
     numbers: Floats
-    legend: tuple[str, ...] = ()
+    legend: tuple[str, ...] = ()  # the two ends of the ramp, or the categories
 
 
 @dataclass(frozen=True)
@@ -66,10 +60,7 @@ def colouring(name: str, title: str, *, needs_labels: bool = False) -> Callable[
 def point_tones(atlas: Atlas, name: str) -> Tones:
     """Colours by one of ``COLOURINGS``.
 
-    Raises
-    ------
-    KeyError
-        For any other name.
+    Raises `KeyError` for any other name.
     """
     return COLOURINGS[name].tones(atlas)
 

@@ -12,16 +12,16 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from core.analysis.arrays import Bools, Floats, Indices
     from core.analysis.head_patterns.similarity import Distances
     from core.analysis.projections.joint_embedding import Metric
     from core.analysis.query_key.clouds import Stage
     from core.analysis.query_key.scaling import ModelScaling
     from core.model.trace import Array, Layer, Token
 
-    Floats = NDArray[np.float64]
     Ints = NDArray[np.int32]
 
-    Masks = tuple[NDArray[np.bool_], ...]  # a layer: (1 or head, token, token)
+    Masks = tuple[Bools, ...]  # a layer: (1 or head, token, token)
 
 
 METRICS: tuple[Metric, ...] = ("euclidean", "cosine")
@@ -30,25 +30,15 @@ DIMENSIONS = 3  # components stored; a plane uses the first two
 
 @dataclass(frozen=True, eq=False)
 class CorpusTokens:
-    """The tokens of an atlas in columns, sentence after sentence, one entry per token.
+    """The tokens of an atlas in columns, sentence after sentence, one entry per token."""
 
-    Attributes
-    ----------
-    texts : as the tokenizer gives them, e.g. ``"##y"``.
-    displays : what people read.
-    sentence : index into the atlas's sentences, ascending.
-    position, word : as in :class:`core.model.trace.Token`.
-    special : added by the tokenizer's template.
-    spans : first character in the sentence, and last + 1, (token, 2).
-    """
-
-    texts: tuple[str, ...]
-    displays: tuple[str, ...]
-    sentence: Ints
-    position: Ints
-    word: Ints
-    special: NDArray[np.bool_]
-    spans: Ints
+    texts: tuple[str, ...]  # as the tokenizer gives them, e.g. ``"##y"``.
+    displays: tuple[str, ...]  # what people read
+    sentence: Ints  # index into the atlas's sentences, ascending
+    position: Ints  # as in :class:`core.model.trace.Token`
+    word: Ints  # as in :class:`core.model.trace.Token`
+    special: Bools  # added by the tokenizer's template
+    spans: Ints  # first character in the sentence, and last + 1, (token, 2)
 
     def __len__(self) -> int:
         return len(self.texts)
@@ -58,7 +48,7 @@ class CorpusTokens:
         """The number of tokens in each token's sentence, (token,)."""
         return np.bincount(self.sentence)[self.sentence].astype(np.int32)
 
-    def of_sentence(self, sentence: int) -> NDArray[np.intp]:
+    def of_sentence(self, sentence: int) -> Indices:
         """Indices of a sentence's tokens, in order."""
         first, last = np.searchsorted(self.sentence, [sentence, sentence + 1])
         return np.arange(first, last)
@@ -86,40 +76,29 @@ class ModelFaithfulness:
 
     As in :class:`core.analysis.query_key.faithfulness.Faithfulness`; NaN where it is not defined,
     or was not measured by the version that wrote the file.
-
-    Attributes
-    ----------
-    correlation : within rows, of distance with scores, over the permitted pairs of all sentences.
-    top1, top3 : the share of each query's first one or three keys that are also its nearest, among
-        the keys of its sentence.
-    low, high : the ends of the correlation's 95 % interval.
-    per_sentence : mean of the correlations within each sentence alone.
     """
 
+    # Within rows, of distance with scores, over the permitted pairs of all sentences
     correlation: Floats
+    # top1, top3: the share of each query's first one or three keys that are also its nearest, among
+    # the keys of its sentence
     top1: Floats
     top3: Floats
-    low: Floats
-    high: Floats
-    per_sentence: Floats
+    low: Floats  # the ends of the correlation's 95 % interval
+    high: Floats  # the ends of the correlation's 95 % interval
+    per_sentence: Floats  # mean of the correlations within each sentence alone
 
 
 @dataclass(frozen=True, eq=False)
 class Measured:
-    """What faithfulness was measured on, the same for full space and plane.
+    """What faithfulness was measured on, the same for full space and plane."""
 
-    Attributes
-    ----------
-    tokens, sentences : how many of the corpus.
-    pairs : permitted pairs of queries with more than one permitted key, int64 (layer, head).
-    top1, top3 : the uniform baseline, float64 (layer, head): what random points keep.
-    """
-
-    tokens: int
-    sentences: int
+    tokens: int  # how many of the corpus
+    sentences: int  # how many of the corpus
+    # Permitted pairs of queries with more than one permitted key, int64 (layer, head)
     pairs: NDArray[np.int64]
-    top1: Floats
-    top3: Floats
+    top1: Floats  # the uniform baseline, float64 (layer, head): what random points keep
+    top3: Floats  # the uniform baseline, float64 (layer, head): what random points keep
 
 
 @dataclass(frozen=True, eq=False)
@@ -141,47 +120,34 @@ class Positions:
 
 @dataclass(frozen=True, eq=False)
 class Atlas:
-    """Every head's queries and keys over a corpus.
+    """Every head's queries and keys over a corpus."""
 
-    Attributes
-    ----------
-    model : the name it was loaded by.
-    causal : whether no token attends to a later one.
-    sentences : the texts, up to where the model read them.
-    labels : the reader's own, one per sentence, or none at all.
-    points : for each stage, float32 (layer, head, 2 token, 3): principal components of queries and
-        keys together, queries first.
-    shares : for each stage, each component's share of the variance, (layer, head, 3).
-    norms : lengths of the vectors before projection, float32 (layer, head, 2 token).
-    scaling : the constant c of every head, and what full space keeps before and after.
-    faithfulness : for each stage, what Euclidean distance in the plane keeps.
-    full : for each distance and stage, what it keeps in full space.
-    measured : what both were measured on, and what random points would keep.
-    distances : how differently heads attend.
-    positions : attention by position.
-    masks : what layers permit, for the sentences where that is not the usual.
-    rules : how each layer scales and caps its scores; empty for an atlas opened from a file.
-    vectors : the full vectors; None for an atlas opened from a file.
-    settings : facts about how it was built, to show: "tokens_left_out" and the like.
-    """
-
-    model: str
-    causal: bool
-    sentences: tuple[str, ...]
-    labels: tuple[str, ...]
+    model: str  # the name it was loaded by
+    causal: bool  # whether no token attends to a later one
+    sentences: tuple[str, ...]  # the texts, up to where the model read them
+    labels: tuple[str, ...]  # the reader's own, one per sentence, or none at all
     tokens: CorpusTokens
+    # For each stage, float32 (layer, head, 2 token, 3): principal components of queries and keys
+    # together, queries first
     points: Mapping[Stage, Array]
+    # For each stage, each component's share of the variance, (layer, head, 3)
     shares: Mapping[Stage, Floats]
-    norms: Array
+    norms: Array  # lengths of the vectors before projection, float32 (layer, head, 2 token)
+    # The constant c of every head, and what full space keeps before and after
     scaling: ModelScaling
+    # For each stage, what Euclidean distance in the plane keeps
     faithfulness: Mapping[Stage, ModelFaithfulness]
+    # For each distance and stage, what it keeps in full space
     full: Mapping[Metric, Mapping[Stage, ModelFaithfulness]]
-    measured: Measured
-    distances: Distances
-    positions: Positions
+    measured: Measured  # what both were measured on, and what random points would keep
+    distances: Distances  # how differently heads attend
+    positions: Positions  # attention by position
+    # What layers permit, for the sentences where that is not the usual
     masks: Mapping[int, Masks] = field(default_factory=dict)
+    # How each layer scales and caps its scores; empty for an atlas opened from a file
     rules: tuple[Layer, ...] = ()
-    vectors: CorpusVectors | None = None
+    vectors: CorpusVectors | None = None  # the full vectors; None for an atlas opened from a file
+    # Facts about how it was built, to show: "tokens_left_out" and the like
     settings: Mapping[str, str | int] = field(default_factory=dict)
 
     @property

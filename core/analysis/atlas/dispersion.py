@@ -11,11 +11,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from core.analysis.arrays import Bools, Floats
     from core.model.trace import Array
 
-    Floats = NDArray[np.float64]
 
 CLUSTERS = 3
 MIN_FOR_CLUSTERS = 2 * CLUSTERS  # matches; fewer count as one cluster
@@ -25,19 +23,15 @@ _ROUNDS = 12  # of moving the centres, which hardly move after six
 _SEED = 0
 
 
-def dispersion(points: Array, matches: NDArray[np.bool_]) -> Floats:
+def dispersion(points: Array, matches: Bools) -> Floats:
     """Mean distance of matches to their nearest cluster centre, relative to random tokens.
 
-    Parameters
-    ----------
-    points : (layer, head, 2 token, dimension), queries first, as an atlas has them.
-    matches : which tokens match, (token,).
+    `points`: (layer, head, 2 token, dimension), queries first, as an atlas has them. `matches`:
+    which tokens match, (token,).
 
-    Returns
-    -------
-    Float64 (layer, head), the mean of the ratios for queries and for keys: near 0 for matches in up
-    to three tight clusters, near 1 for matches spread like any tokens. NaN for fewer than two
-    matches, or where all points coincide.
+    Returns float64 (layer, head), the mean of the ratios for queries and for keys: near 0 for
+    matches in up to three tight clusters, near 1 for matches spread like any tokens. NaN for fewer
+    than two matches, or where all points coincide.
     """
     layers, heads, point_count, dimensions = points.shape
     size = point_count // 2

@@ -51,11 +51,8 @@ def expression(query: str) -> Callable[[str], Spans]:
 
     Case is ignored. All texts together may take ``TIME_LIMIT``.
 
-    Raises
-    ------
-    SearchError
-        When the query is not an expression, needs what RE2 does not support, or is too large; the
-        returned function raises it when it takes too long.
+    Raises `SearchError` when the query is not an expression, needs what RE2 does not support, or is
+    too large; the returned function raises it when it takes too long.
     """
     pattern = _compile(query)
     seconds_left = TIME_LIMIT

@@ -27,33 +27,27 @@ _COMPARED_TOGETHER = 64  # rows of attention
 
 @dataclass(eq=False)
 class Gathered:
-    """What has been collected so far, by each sentence's place in the corpus.
-
-    Attributes
-    ----------
-    queries, kv_keys : float32 (layer, head, token, dim) of each sentence.
-    masks : what layers permit, for the sentences where that is not the usual.
-    rules : how each layer scales and caps its scores, without a mask.
-    rows : attention of all heads from tokens not yet compared, (head, row, key) each.
-    before : tokens of the corpus gathered elsewhere before these, which decides on which of these
-        heads are compared.
-    count : tokens gathered so far.
-    """
+    """What has been collected so far, by each sentence's place in the corpus."""
 
     model: str = ""
     causal: bool = False
     tokens: dict[int, tuple[Token, ...]] = field(default_factory=dict)
+    # queries, kv_keys: float32 (layer, head, token, dim) of each sentence
     queries: dict[int, Array] = field(default_factory=dict)
     kv_keys: dict[int, Array] = field(default_factory=dict)
+    # What layers permit, for the sentences where that is not the usual
     masks: dict[int, Masks] = field(default_factory=dict)
-    rules: tuple[Layer, ...] = ()
+    rules: tuple[Layer, ...] = ()  # how each layer scales and caps its scores, without a mask
     positions: Positions | None = None
     distances: Distances | None = None
     dropped: int = 0
     cut_characters: int = 0
+    # Attention of all heads from tokens not yet compared, (head, row, key) each
     rows: list[Array] = field(default_factory=list)
+    # Tokens of the corpus gathered elsewhere before these, which decides on which of these heads
+    # are compared
     before: int = 0
-    count: int = 0
+    count: int = 0  # tokens gathered so far
 
     def copy(self) -> Gathered:
         """An independent copy; vectors, which never change, are shared."""

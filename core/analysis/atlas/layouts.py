@@ -12,8 +12,7 @@ from core.analysis.normalization import key_translation, normalize
 from core.analysis.projections.joint_embedding import embed
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from core.analysis.arrays import Indices
     from core.analysis.atlas.data import Atlas
     from core.analysis.projections.joint_embedding import Projection
     from core.analysis.query_key.clouds import Stage
@@ -26,18 +25,11 @@ EVERY_HEAD_TOKENS = 500  # of each head, in the background: about two seconds ea
 
 @dataclass(frozen=True, eq=False)
 class Layout:
-    """Some tokens of one head, laid out.
+    """Some tokens of one head, laid out."""
 
-    Attributes
-    ----------
-    tokens : which tokens of the corpus, ascending, (m,).
-    points : float32 (2 m, 2 or 3), queries first.
-    faithfulness : what it keeps of the attention within the sentences that it shows.
-    """
-
-    tokens: NDArray[np.intp]
-    points: Array
-    faithfulness: Faithfulness
+    tokens: Indices  # which tokens of the corpus, ascending, (m,)
+    points: Array  # float32 (2 m, 2 or 3), queries first
+    faithfulness: Faithfulness  # what it keeps of the attention within the sentences that it shows
 
 
 def lay_out_head(
@@ -53,12 +45,8 @@ def lay_out_head(
 
     Random sentences (fixed seed) with up to `max_tokens` tokens are laid out, but at least one.
 
-    Raises
-    ------
-    ProjectionError
-        When UMAP or t-SNE fails.
-    ValueError
-        When the atlas has no vectors: one opened from a file has only components.
+    Raises `ProjectionError` when UMAP or t-SNE fails; `ValueError` when the atlas has no vectors:
+    one opened from a file has only components.
     """
     if atlas.vectors is None:
         raise ValueError("this atlas has no vectors")

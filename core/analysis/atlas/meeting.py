@@ -13,30 +13,23 @@ from core.model.trace import softmax
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from numpy.typing import NDArray
-
+    from core.analysis.arrays import Floats, Indices
     from core.model.trace import Trace
 
-    Floats = NDArray[np.float64]
-    Positions = Mapping[int, NDArray[np.intp]]
+    Positions = Mapping[int, Indices]
 
 MAX_SENTENCES = 48  # run again for a pair of words; more are sampled
 
 
 @dataclass(frozen=True, eq=False)
 class Meeting:
-    """Attention from a first word to a second one.
+    """Attention from a first word to a second one."""
 
-    Attributes
-    ----------
-    sentences : which sentences of the corpus were measured.
-    weights : from the first word's tokens (mean) to the second's (sum) in each of them,
-        (sentence, layer, head); NaN where the head permits none of these pairs.
-    baselines : the same if every permitted key got equal attention, (sentence, layer, head).
-    """
-
-    sentences: tuple[int, ...]
+    sentences: tuple[int, ...]  # which sentences of the corpus were measured
+    # From the first word's tokens (mean) to the second's (sum) in each of them, (sentence, layer,
+    # head); NaN where the head permits none of these pairs
     weights: Floats
+    # The same if every permitted key got equal attention, (sentence, layer, head)
     baselines: Floats
 
     @property
@@ -66,10 +59,8 @@ def common_sentences(first: Positions, second: Positions) -> list[int]:
 def meet_words(traces: Iterable[tuple[int, Trace]], first: Positions, second: Positions) -> Meeting:
     """Attention from the first word to the second, head by head.
 
-    Parameters
-    ----------
-    traces : of sentences that have both, each with its number.
-    first, second : positions of the words' tokens, by sentence.
+    `traces`: of sentences that have both, each with its number. `first`, `second`: positions of the
+    words' tokens, by sentence.
     """
     measured = sorted(
         (
@@ -82,9 +73,7 @@ def meet_words(traces: Iterable[tuple[int, Trace]], first: Positions, second: Po
     return Meeting(sentences, np.stack(weights), np.stack(baselines))
 
 
-def _between(
-    trace: Trace, queries: NDArray[np.intp], keys: NDArray[np.intp]
-) -> tuple[Floats, Floats]:
+def _between(trace: Trace, queries: Indices, keys: Indices) -> tuple[Floats, Floats]:
     """What the keys get together, and their uniform baseline, mean over queries; (layer, head)."""
     layers, heads = trace.shape[:2]
     weights, baselines = np.full((2, layers, heads), np.nan)

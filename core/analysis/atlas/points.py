@@ -14,12 +14,10 @@ from core.analysis.atlas.data import DIMENSIONS
 from core.analysis.query_key.clouds import STAGES
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from core.analysis.arrays import Floats
     from core.analysis.query_key.clouds import Stage
     from core.model.trace import Array
 
-    Floats = NDArray[np.float64]
 
 _ROUNDING = 1e-10  # of the largest variance: anything smaller is rounding of float32 vectors
 _STILL = 1e-12  # of the vectors' mean square: they are all equal but for rounding

@@ -15,10 +15,10 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from core.analysis.arrays import Bools, Indices
     from core.analysis.atlas.data import Atlas
     from core.analysis.atlas.expression import Spans
 
-    Bools = NDArray[np.bool_]
     Ints = NDArray[np.integer]
 
 Kind = Literal["token", "substring", "phrase", "regex"]
@@ -28,35 +28,25 @@ MAX_QUERY = 200  # characters
 
 @dataclass(frozen=True, eq=False)
 class Matches:
-    """The result of a search.
+    """The result of a search."""
 
-    Attributes
-    ----------
-    tokens : which tokens match, or are part of a match, (token,).
-    count : number of matches: tokens, or for a phrase or a regular expression places in the text,
-        except those between tokens, such as spaces.
-    sentences : number of sentences with a match.
-    """
-
-    tokens: Bools
+    tokens: Bools  # which tokens match, or are part of a match, (token,)
+    # Number of matches: tokens, or for a phrase or a regular expression places in the text, except
+    # those between tokens, such as spaces
     count: int
-    sentences: int
+    sentences: int  # number of sentences with a match
 
 
 def search_tokens(atlas: Atlas, query: str, kind: Kind = "token") -> Matches:
     """Tokens of the corpus that match, ignoring case.
 
-    Parameters
-    ----------
-    kind : "token", a whole token as it is shown or as the tokenizer writes it; "substring", a part
-        of a token; "phrase", whole words in this order, of any number of tokens; "regex", a regular
-        expression (RE2) over the text of each sentence. Special tokens are in no text, so only the
-        first two kinds find them.
+    `kind`: "token", a whole token as it is shown or as the tokenizer writes it; "substring", a part
+    of a token; "phrase", whole words in this order, of any number of tokens; "regex", a regular
+    expression (RE2) over the text of each sentence. Special tokens are in no text, so only the
+    first two kinds find them.
 
-    Raises
-    ------
-    SearchError
-        When the query is empty or too long, is not a regular expression, or takes too long.
+    Raises `SearchError` when the query is empty or too long, is not a regular expression, or takes
+    too long.
     """
     query = query.strip()
     if not query:
@@ -69,13 +59,10 @@ def search_tokens(atlas: Atlas, query: str, kind: Kind = "token") -> Matches:
     return _by_text(atlas, _phrase(query) if kind == "phrase" else expression(query))
 
 
-def phrase_positions(atlas: Atlas, phrase: str) -> dict[int, NDArray[np.intp]]:
+def phrase_positions(atlas: Atlas, phrase: str) -> dict[int, Indices]:
     """Positions of the tokens that are part of the phrase, by sentence.
 
-    Raises
-    ------
-    SearchError
-        As :func:`search_tokens` does.
+    Raises `SearchError` as :func:`search_tokens` does.
     """
     tokens = np.flatnonzero(search_tokens(atlas, phrase, "phrase").tokens)
     sentences = atlas.tokens.sentence[tokens]

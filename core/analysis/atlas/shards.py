@@ -79,10 +79,7 @@ class Shard:
 def open_folder(folder: Path, run: Run) -> None:
     """Create the folder of a run, or check that the shards in it belong to this one.
 
-    Raises
-    ------
-    ShardsError
-        When they do not.
+    Raises `ShardsError` when they do not.
     """
     folder.mkdir(exist_ok=True)
     wanted = {"format": FORMAT, **run}
@@ -110,10 +107,7 @@ def open_folder(folder: Path, run: Run) -> None:
 def remove_folder(folder: Path) -> None:
     """Remove the shards of any run.
 
-    Raises
-    ------
-    ShardsError
-        When the folder does not look like a folder of shards.
+    Raises `ShardsError` when the folder does not look like a folder of shards.
     """
     if not folder.exists():
         return
@@ -134,10 +128,7 @@ def finished_shard(folder: Path, index: int) -> Shard | None:
 def write_shard(folder: Path, index: int, gathered: Gathered) -> Shard:
     """Write a shard, whole or not at all. Its vectors are moved out of `gathered`.
 
-    Raises
-    ------
-    OSError
-        When it cannot be written, for instance because the disk is full.
+    Raises `OSError` when it cannot be written, for instance because the disk is full.
     """
     path = folder / _NAME.format(index)
     unfinished = folder / (path.name + ".unfinished")
@@ -196,11 +187,8 @@ def _write_arrays(folder: Path, gathered: Gathered) -> dict[str, Any]:
 def save_array(path: Path, array: NDArray[Any]) -> None:
     """Write an array to disk.
 
-    Raises
-    ------
-    OSError
-        With the system's error number: NumPy's own writing to a file of the system raises one that
-        says only how many values were written.
+    Raises `OSError` with the system's error number: NumPy's own writing to a file of the system
+    raises one that says only how many values were written.
     """
     with path.open("wb") as file:
         np.save(SimpleNamespace(write=file.write), array, allow_pickle=False)

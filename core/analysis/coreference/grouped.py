@@ -12,9 +12,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    from core.analysis.arrays import Floats, Indices
 
-    Floats = NDArray[np.float64]
 
 RESAMPLES = 2000
 LEVEL = 0.95
@@ -23,16 +22,10 @@ SEED = 20_190_611  # so that the same values give the same intervals
 
 @dataclass(frozen=True, eq=False)
 class Draws:
-    """How often each group was drawn.
+    """How often each group was drawn."""
 
-    Attributes
-    ----------
-    groups : (value,), the group of each value, from 0.
-    times : float64 (resample, group).
-    """
-
-    groups: NDArray[np.intp]
-    times: Floats
+    groups: Indices  # (value,), the group of each value, from 0
+    times: Floats  # float64 (resample, group)
 
     def means(self, values: Floats) -> Floats:
         """The mean of each column of `values` (value, column), (resample, column)."""
@@ -43,7 +36,7 @@ class Draws:
         return np.asarray((self.times @ sums) / (self.times @ sizes)[:, None], dtype=np.float64)
 
 
-def draw_groups(groups: NDArray[np.intp]) -> Draws:
+def draw_groups(groups: Indices) -> Draws:
     """Draw as many groups as there are, with replacement, `RESAMPLES` times."""
     count = int(groups.max()) + 1
     generator = np.random.default_rng(SEED)

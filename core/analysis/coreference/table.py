@@ -20,38 +20,29 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from core.analysis.arrays import Bools, Floats, Indices
     from core.analysis.corpus.sample import Mention, Sentence, Span
     from core.model.trace import Token, Trace
 
-    Booleans = NDArray[np.bool_]
-    Floats = NDArray[np.float64]
 
 RULES = ("nearest", "first")  # by position, regardless of the words
 
 
 @dataclass(frozen=True, eq=False)
 class Resolved:
-    """What every head did with the pronouns of one text.
+    """What every head did with the pronouns of one text."""
 
-    Attributes
-    ----------
-    mentions : those that count: with two or more visible candidates.
-    picks : int (mention, layer, head), the candidate that got most; -1 for a tie.
-    nearest, first : boolean (mention,), whether the nearest candidate before the pronoun, or the
-        first, is the antecedent.
-    uniform : (mention,), what guessing gets: one over the number of candidates.
-    pair : the minimal pair that the text is one half of; None for any other.
-    """
-
-    mentions: tuple[Mention, ...]
-    picks: NDArray[np.int8]
-    nearest: Booleans
-    first: Booleans
-    uniform: Floats
-    pair: int | None = None
+    mentions: tuple[Mention, ...]  # those that count: with two or more visible candidates
+    picks: NDArray[np.int8]  # int (mention, layer, head), the candidate that got most; -1 for a tie
+    # nearest, first: boolean (mention,), whether the nearest candidate before the pronoun, or the
+    # first, is the antecedent
+    nearest: Bools
+    first: Bools
+    uniform: Floats  # (mention,), what guessing gets: one over the number of candidates
+    pair: int | None = None  # the minimal pair that the text is one half of; None for any other
 
     @property
-    def hits(self) -> Booleans:
+    def hits(self) -> Bools:
         """Whether the antecedent got more than any other candidate, (mention, layer, head)."""
         right = np.array([mention.antecedent for mention in self.mentions], np.int8)
         return np.asarray(self.picks == right[:, None, None], dtype=np.bool_)
@@ -119,22 +110,13 @@ def _tokens_of(tokens: Sequence[Token], span: Span) -> list[int]:
 
 @dataclass(frozen=True, eq=False)
 class _Pooled:
-    """The pronouns of many texts; those of one text, or of one minimal pair, are a group.
+    """The pronouns of many texts; those of one text, or of one minimal pair, are a group."""
 
-    Attributes
-    ----------
-    hits : float64 (pronoun, head of all layers), 1 for right.
-    rules : float64 (pronoun,) by rule, 1 for right.
-    uniform : (pronoun,), what guessing gets.
-    groups : int (pronoun,), the number of its group from 0.
-    shape : (layers, heads).
-    """
-
-    hits: Floats
-    rules: dict[str, Floats]
-    uniform: Floats
-    groups: NDArray[np.intp]
-    shape: tuple[int, int]
+    hits: Floats  # float64 (pronoun, head of all layers), 1 for right
+    rules: dict[str, Floats]  # float64 (pronoun,) by rule, 1 for right
+    uniform: Floats  # (pronoun,), what guessing gets
+    groups: Indices  # int (pronoun,), the number of its group from 0
+    shape: tuple[int, int]  # (layers, heads)
 
 
 def _pool(resolved: Sequence[Resolved]) -> _Pooled:
@@ -215,7 +197,7 @@ def _whole_pairs(
     resolved: Sequence[Resolved], heads: int
 ) -> tuple[NDArray[np.int_], NDArray[np.int_]]:
     """In how many whole pairs both halves, and neither, are resolved; (head,) each."""
-    halves: dict[int, list[Booleans]] = {}
+    halves: dict[int, list[Bools]] = {}
     for each in resolved:
         if each.pair is not None and each.mentions:
             halves.setdefault(each.pair, []).append(each.hits[0].ravel())
@@ -234,18 +216,12 @@ class Estimate(NamedTuple):
 
 @dataclass(frozen=True)
 class BestHead:
-    """How well the best head does on pronouns that did not choose it.
+    """How well the best head does on pronouns that did not choose it."""
 
-    Attributes
-    ----------
-    heads : (layer, head) from 0, chosen on one half of the groups, and on the other.
-    share : of the pronouns, each half resolved by the head that the other half chose.
-    over : the difference from each rule of `RULES`.
-    """
-
+    # (layer, head) from 0, chosen on one half of the groups, and on the other
     heads: tuple[tuple[int, int], tuple[int, int]]
-    share: Estimate
-    over: dict[str, Estimate]
+    share: Estimate  # of the pronouns, each half resolved by the head that the other half chose
+    over: dict[str, Estimate]  # the difference from each rule of `RULES`
 
 
 def best_head(resolved: Sequence[Resolved]) -> BestHead | None:
@@ -254,10 +230,7 @@ def best_head(resolved: Sequence[Resolved]) -> BestHead | None:
     The best of many heads on the very pronouns that chose it would also be the luckiest. None where
     there is only one group.
 
-    Raises
-    ------
-    ValueError
-        When no pronoun counts.
+    Raises `ValueError` when no pronoun counts.
     """
     pooled = _pool(resolved)
     if not pooled.groups.any():

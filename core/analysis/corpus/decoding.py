@@ -41,10 +41,8 @@ def decode(data: bytes, name: str) -> Decoded:
 
     Line ends stay as they are. The text has no surrogates: it can be written as UTF-8.
 
-    Raises
-    ------
-    CorpusFileError
-        When the file is empty, larger than `MAX_BYTES`, or not text in a known encoding.
+    Raises `CorpusFileError` when the file is empty, larger than `MAX_BYTES`, or not text in a known
+    encoding.
     """
     if not data:
         raise CorpusFileError(

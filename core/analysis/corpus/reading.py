@@ -33,24 +33,16 @@ _SPACE = " \t\r\n\f\v"
 
 @dataclass(frozen=True)
 class CorpusTable:
-    """A file as a table of strings.
+    """A file as a table of strings."""
 
-    Attributes
-    ----------
-    name : the file's name, for messages.
-    columns : names of the columns, all different, none empty; for lines of text, "text" alone.
-    cells : one tuple per column, all of the same length of at least 1: (column, row).
-    encoding : what it was read as, such as "UTF-8", "UTF-16" or "Windows-1252".
-    notes : sentences for the page, on what was left out, replaced or guessed.
-    text_column : the column that most likely holds the text.
-    """
-
-    name: str
+    name: str  # the file's name, for messages
+    # Names of the columns, all different, none empty; for lines of text, "text" alone
     columns: tuple[str, ...]
+    # One tuple per column, all of the same length of at least 1: (column, row)
     cells: tuple[tuple[str, ...], ...]
-    encoding: str
-    notes: tuple[str, ...]
-    text_column: str
+    encoding: str  # what it was read as, such as "UTF-8", "UTF-16" or "Windows-1252"
+    notes: tuple[str, ...]  # sentences for the page, on what was left out, replaced or guessed
+    text_column: str  # the column that most likely holds the text
 
     def __len__(self) -> int:
         return len(self.cells[0])
@@ -58,10 +50,7 @@ class CorpusTable:
     def column(self, name: str) -> tuple[str, ...]:
         """The cells of one column, from the first row to the last.
 
-        Raises
-        ------
-        CorpusFileError
-            When no column has this name.
+        Raises `CorpusFileError` when no column has this name.
         """
         if name not in self.columns:
             names = ", ".join(self.columns[:5]) + (", …" if len(self.columns) > 5 else "")
@@ -87,11 +76,8 @@ class Texts:
 def read_table(data: bytes, name: str) -> CorpusTable:
     """The table in a file called `name`, whose ending, one of `ENDINGS`, says how to read it.
 
-    Raises
-    ------
-    CorpusFileError
-        When the file is empty, larger than `MAX_BYTES`, not text, of another kind, has more columns
-        than `MAX_COLUMNS`, or no row.
+    Raises `CorpusFileError` when the file is empty, larger than `MAX_BYTES`, not text, of another
+    kind, has more columns than `MAX_COLUMNS`, or no row.
     """
     ending, name = name.rpartition(".")[2].casefold(), shortened(name)
     if ending not in ENDINGS:
@@ -118,10 +104,7 @@ def choose(table: CorpusTable, text_column: str, label_column: str | None = None
     White space around texts and labels is trimmed. Labels stay as written ("1.50"); a missing one
     is `NO_LABEL`.
 
-    Raises
-    ------
-    CorpusFileError
-        When there is no such column, or no text in it.
+    Raises `CorpusFileError` when there is no such column, or no text in it.
     """
     cells = table.column(text_column)
     rows = [row for row, text in enumerate(cells) if text.strip()]
@@ -148,10 +131,7 @@ def choose(table: CorpusTable, text_column: str, label_column: str | None = None
 def read_lines(text: str) -> Texts:
     """The lines that a person pasted, trimmed, without empty ones.
 
-    Raises
-    ------
-    CorpusFileError
-        When there is no line, or more than `MAX_BYTES`.
+    Raises `CorpusFileError` when there is no line, or more than `MAX_BYTES`.
     """
     text, replaced = without_surrogates(text)
     check_size(len(text.encode()), "The pasted text")

@@ -59,19 +59,12 @@ Span = tuple[int, int]
 
 @dataclass(frozen=True)
 class Mention:
-    """A pronoun and the nouns it might refer to.
+    """A pronoun and the nouns it might refer to."""
 
-    Attributes
-    ----------
-    pronoun : its first character, and last + 1.
-    candidates : the same of two or more nouns, in the order of the text.
-    antecedent : which of the candidates it refers to.
-    kinds : what each candidate is, from `AGREES_WITH`; empty where the nouns are not marked so.
-    """
-
-    pronoun: Span
-    candidates: tuple[Span, ...]
-    antecedent: int
+    pronoun: Span  # its first character, and last + 1
+    candidates: tuple[Span, ...]  # the same of two or more nouns, in the order of the text
+    antecedent: int  # which of the candidates it refers to
+    # What each candidate is, from `AGREES_WITH`; empty where the nouns are not marked so
     kinds: tuple[str, ...] = ()
 
     @property
@@ -88,19 +81,13 @@ class Mention:
 
 @dataclass(frozen=True)
 class Sentence:
-    """One sentence of a corpus: its text without marks, its topic, its marked pronouns.
-
-    Attributes
-    ----------
-    pair : the number of its minimal pair, from 0; None if it has none.
-    decided_by : the word that differs between the halves.
-    """
+    """One sentence of a corpus: its text without marks, its topic, its marked pronouns."""
 
     text: str
     topic: str
     mentions: tuple[Mention, ...] = ()
-    pair: int | None = None
-    decided_by: Span | None = None
+    pair: int | None = None  # the number of its minimal pair, from 0; None if it has none
+    decided_by: Span | None = None  # the word that differs between the halves
 
 
 class CorpusError(ValueError):
@@ -111,10 +98,7 @@ class CorpusError(ValueError):
 def sample_corpus() -> tuple[Sentence, ...]:
     """All sentences of the sample corpus, in the order of the file.
 
-    Raises
-    ------
-    CorpusError
-        When the file was edited and a line of it cannot be read.
+    Raises `CorpusError` when the file was edited and a line of it cannot be read.
     """
     return read_corpus(SAMPLE.read_text("utf-8"), SAMPLE.name)
 
@@ -129,10 +113,7 @@ def sample_sentences() -> tuple[str, ...]:
 def pronoun_pairs() -> tuple[Sentence, ...]:
     """The minimal pairs, one half after the other: two nouns agree, and meaning decides.
 
-    Raises
-    ------
-    CorpusError
-        When the file was edited and a line of it cannot be read.
+    Raises `CorpusError` when the file was edited and a line of it cannot be read.
     """
     return read_corpus(PAIRS.read_text("utf-8"), PAIRS.name, PAIR_TOPICS)
 
@@ -149,11 +130,8 @@ def read_corpus(
 ) -> tuple[Sentence, ...]:
     """The sentences of a corpus file; `name` is what errors call it.
 
-    Raises
-    ------
-    CorpusError
-        For a topic that is not one of `topics`, a sentence before the first topic or a repeated
-        one, and a mark that cannot be read; it names the line.
+    Raises `CorpusError` for a topic that is not one of `topics`, a sentence before the first topic
+    or a repeated one, and a mark that cannot be read; it names the line.
     """
     sentences: dict[str, Sentence] = {}
     topic, pairs = "", 0

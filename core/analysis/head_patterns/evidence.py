@@ -11,31 +11,22 @@ from core.analysis.head_patterns.measure import relative_entropy, uniform_attent
 from core.analysis.head_patterns.naming import NAMING
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from core.analysis.arrays import Floats, Indices
     from core.model.trace import Array, Token
-
-    Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
 class Evidence:
-    """One attention matrix beside a pattern.
+    """One attention matrix beside a pattern."""
 
-    Attributes
-    ----------
-    ideal : float32 (token, token), what a head that does nothing else would do: rows are uniform
-        over the pattern's pairs, and nan for tokens that have none.
-    share : (token,), how much of each row follows the pattern; for "broad", the row's relative
-        entropy. nan for tokens without such a pair.
-    uniform : (token,), the same for uniform attention.
-    strongest : (token,), the position that each token attends to most.
-    """
-
+    # float32 (token, token), what a head that does nothing else would do: rows are uniform over the
+    # pattern's pairs, and nan for tokens that have none
     ideal: Array
+    # (token,), how much of each row follows the pattern; for "broad", the row's relative entropy.
+    # nan for tokens without such a pair.
     share: Floats
-    uniform: Floats
-    strongest: NDArray[np.intp]
+    uniform: Floats  # (token,), the same for uniform attention
+    strongest: Indices  # (token,), the position that each token attends to most
 
     @property
     def tokens(self) -> int:
@@ -48,10 +39,8 @@ def evidence(weights: Array, uniform: Array, tokens: tuple[Token, ...], pattern:
 
     "induction" is here from a token to those right after its earlier copies.
 
-    Parameters
-    ----------
-    weights : attention, (token, token), rows summing to one.
-    uniform : uniform attention to everything permitted; 0 is not permitted.
+    `weights`: attention, (token, token), rows summing to one. `uniform`: uniform attention to
+    everything permitted; 0 is not permitted.
     """
     record = NAMING[pattern]
     allowed = uniform > 0

@@ -13,12 +13,9 @@ from core.analysis.head_patterns.naming import NAMING
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from numpy.typing import NDArray
-
+    from core.analysis.arrays import Floats, Indices
     from core.analysis.head_patterns.registry import Pattern
     from core.model.trace import Trace
-
-    Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,18 +29,13 @@ class Induction:
 def induction_scores(repeated: Iterable[Trace]) -> Induction:
     """Mean attention from each token of the second copy to the one after its earlier copy.
 
-    Parameters
-    ----------
-    repeated : traces of sequences repeated twice, as :func:`core.model.trace_repeated` makes them,
-        possibly between special tokens. The mean is over all of them.
+    `repeated`: traces of sequences repeated twice, as :func:`core.model.trace_repeated` makes them,
+    possibly between special tokens. The mean is over all of them.
 
     After Olsson et al. 2022 ("prefix matching"): in a random sequence nothing but the earlier copy
     says what comes next.
 
-    Raises
-    ------
-    ValueError
-        When there is no trace, or one that is not a sequence repeated twice.
+    Raises `ValueError` when there is no trace, or one that is not a sequence repeated twice.
     """
     measured = [measure_text(trace, [_after_copy(trace)]) for trace in repeated]
     if not measured:
@@ -59,7 +51,7 @@ def _after_copy(trace: Trace) -> Pattern:
     return replace(NAMING["induction"], measured="pairs", pairs=lambda _tokens: pairs)
 
 
-def _second_copy(trace: Trace) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+def _second_copy(trace: Trace) -> tuple[Indices, Indices]:
     """Positions of the second copy, and of the tokens that follow their earlier copies."""
     positions = np.array([token.position for token in trace.tokens if not token.special], np.intp)
     period = len(positions) // 2

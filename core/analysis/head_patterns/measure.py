@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from core.analysis.arrays import one_thread
 from core.analysis.head_patterns.registry import PATTERNS
 from core.analysis.pairs import permitted_pairs
 
@@ -20,12 +21,11 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from core.analysis.arrays import Bools, Floats
     from core.analysis.head_patterns.registry import Pattern
     from core.model.trace import Array, Token, Trace
 
-    Floats = NDArray[np.float64]
     Counts = NDArray[np.int_]
-    Pairs = NDArray[np.bool_]
 
 # Patterns of the text itself: those that need neither repeated sequences nor embeddings.
 ON_TEXT = tuple(each for each in PATTERNS if each.measured in {"pairs", "distance", "entropy"})
@@ -36,39 +36,24 @@ MEASURED = tuple(each.score for each in TABLE)
 
 @dataclass(frozen=True, eq=False)
 class Measured:
-    """One text, each score along the first axis.
+    """One text, each score along the first axis."""
 
-    Attributes
-    ----------
-    names : of the scores.
-    sums : float64 (score, layer, head), summed over the tokens that have such a pair: the share of
-        their attention on it, or how many tokens away they attend, or their relative entropy.
-    uniform : the same for uniform attention to all permitted keys.
-    counts : int (score, layer, head), how many tokens were summed.
-    tokens : how many tokens the text has.
-    """
-
-    names: tuple[str, ...]
+    names: tuple[str, ...]  # of the scores
+    # float64 (score, layer, head), summed over the tokens that have such a pair: the share of their
+    # attention on it, or how many tokens away they attend, or their relative entropy
     sums: Floats
-    uniform: Floats
-    counts: Counts
-    tokens: int
+    uniform: Floats  # the same for uniform attention to all permitted keys
+    counts: Counts  # int (score, layer, head), how many tokens were summed
+    tokens: int  # how many tokens the text has
 
 
 @dataclass(frozen=True, eq=False)
 class Scores:
-    """What heads score, by name of the score; arrays of one shape, such as (layer, head).
+    """What heads score, by name of the score; arrays of one shape, such as (layer, head)."""
 
-    Attributes
-    ----------
-    means : over the query tokens that have such a pair; nan where none has.
-    uniform : the uniform baseline.
-    query_tokens : how many query tokens that is.
-    """
-
-    means: dict[str, Floats]
-    uniform: dict[str, Floats]
-    query_tokens: dict[str, Floats]
+    means: dict[str, Floats]  # over the query tokens that have such a pair; nan where none has
+    uniform: dict[str, Floats]  # the uniform baseline
+    query_tokens: dict[str, Floats]  # how many query tokens that is
 
 
 def measure_text(trace: Trace, patterns: Sequence[Pattern] = TABLE) -> Measured:
@@ -76,13 +61,10 @@ def measure_text(trace: Trace, patterns: Sequence[Pattern] = TABLE) -> Measured:
 
     One layer's attention, 4 bytes x heads x tokens squared, is in memory at a time.
     """
-    from threadpoolctl import threadpool_limits
-
     ruler = _Ruler(trace.tokens, patterns)
     baselines: dict[int, tuple[Floats, Counts]] = {}  # layers that share a mask share these
     layers = []
-    # Matrices this small gain nothing from threads, which wait for each other on a busy server.
-    with threadpool_limits(1, user_api="blas"):
+    with one_thread():
         for layer in range(trace.shape[0]):
             allowed = permitted_pairs(trace, layer)
             mask = id(trace.layers[layer].mask)
@@ -139,7 +121,7 @@ def head_scores(trace: Trace, patterns: Sequence[Pattern] = ON_TEXT) -> dict[str
     return mean_scores([measure_text(trace, patterns)]).means
 
 
-def uniform_attention(allowed: Pairs) -> Array:
+def uniform_attention(allowed: Bools) -> Array:
     """Each row uniform over its permitted keys; float32, of the shape of `allowed`."""
     weights = allowed.astype(np.float32)
     weights /= np.maximum(weights.sum(axis=-1, keepdims=True), 1)
@@ -172,7 +154,7 @@ class _Ruler:
         ]
         self.flat = np.array(factors, np.float32).reshape(len(factors), len(tokens) ** 2)
 
-    def sums(self, weights: Array, allowed: Pairs) -> Floats:
+    def sums(self, weights: Array, allowed: Bools) -> Floats:
         """Of attention (head, token, token): float64 (score, head)."""
         shares = iter((weights.reshape(len(weights), -1) @ self.flat.T).astype(np.float64).T)
         return np.stack(
@@ -184,7 +166,7 @@ class _Ruler:
             ]
         )
 
-    def counts(self, allowed: Pairs) -> Counts:
+    def counts(self, allowed: Bools) -> Counts:
         """How many tokens have a permitted pair, or a choice, int (score, 1 or head)."""
         tokens = {
             "distance": np.full(len(allowed), allowed.shape[-1]),
@@ -198,7 +180,7 @@ class _Ruler:
         )
 
 
-def mean_relative_entropy(weights: Array, allowed: Pairs) -> Floats:
+def mean_relative_entropy(weights: Array, allowed: Bools) -> Floats:
     """H / ln(permitted keys), mean over the rows that may see more than one key, (head,).
 
     1 for uniform attention, 0 where each row looks at one key; nan when no row has a choice.
@@ -210,7 +192,7 @@ def mean_relative_entropy(weights: Array, allowed: Pairs) -> Floats:
     return np.divide(sums, rows, out=np.full(sums.shape, np.nan), where=rows > 0)
 
 
-def relative_entropy(weights: Array, allowed: Pairs) -> tuple[Floats, Pairs]:
+def relative_entropy(weights: Array, allowed: Bools) -> tuple[Floats, Bools]:
     """H / ln(permitted keys) of each row, 0 for a row without a choice; and whether it has one.
 
     (head, token, token) in, float64 and boolean (head, token) out.

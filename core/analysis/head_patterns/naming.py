@@ -14,9 +14,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from core.analysis.arrays import Floats
     from core.analysis.head_patterns.registry import Pattern
 
-    Floats = NDArray[np.float64]
 
 # By name, from the most specific to the least: the first that a head clearly follows names it.
 NAMING: Mapping[str, Pattern] = {
@@ -31,16 +31,10 @@ THRESHOLDS: Mapping[str, float] = {name: pattern.threshold for name, pattern in 
 
 @dataclass(frozen=True, eq=False)
 class Assignment:
-    """The pattern of each head; both arrays have the shape of the scores.
+    """The pattern of each head; both arrays have the shape of the scores."""
 
-    Attributes
-    ----------
-    number : of the pattern in `NAMING`, -1 for none.
-    confidence : (score - limit) / (1 - limit), 0 at the limit and 1 for all attention; nan for
-        none.
-    """
-
-    number: NDArray[np.int_]
+    number: NDArray[np.int_]  # of the pattern in `NAMING`, -1 for none
+    # (score - limit) / (1 - limit), 0 at the limit and 1 for all attention; nan for none
     confidence: Floats
 
     @property
@@ -54,15 +48,9 @@ def score_limits(
 ) -> dict[str, Floats]:
     """What a score must exceed, by pattern: its threshold, or the uniform baseline if that is more.
 
-    Parameters
-    ----------
-    uniform : the uniform baseline, by score.
-    thresholds : instead of some of `THRESHOLDS`.
+    `uniform`: the uniform baseline, by score. `thresholds`: instead of some of `THRESHOLDS`.
 
-    Raises
-    ------
-    ValueError
-        For a threshold of an unknown pattern.
+    Raises `ValueError` for a threshold of an unknown pattern.
     """
     if unknown := set(thresholds or {}) - set(NAMING):
         raise ValueError(f"no pattern is called {min(unknown)!r}: there are {', '.join(NAMING)}")
@@ -83,10 +71,8 @@ def assign_patterns(
 ) -> Assignment:
     """The first pattern of `NAMING` that has enough query tokens and exceeds its limit.
 
-    Parameters
-    ----------
-    scores, uniform, query_tokens : by score, all of one shape: the score, which never passes where
-        it is nan, its uniform baseline, and how many query tokens it is over.
+    `scores`, `uniform`, `query_tokens`: by score, all of one shape: the score, which never passes
+    where it is nan, its uniform baseline, and how many query tokens it is over.
     """
     limits = score_limits(uniform, thresholds)
     shape = scores["previous"].shape

@@ -14,9 +14,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from core.analysis.arrays import Bools
     from core.model.trace import Token
 
-    Pairs = NDArray[np.bool_]
 
 # Clark et al. 2019, as their code counts them: the delimiters are [CLS], [SEP] and these two.
 SENTENCE_PUNCTUATION = frozenset({".", ","})
@@ -25,12 +25,12 @@ SENTENCE_PUNCTUATION = frozenset({".", ","})
 SAME_START, OTHER_END = 4, 3
 
 
-def at_offset(offset: int) -> Callable[[tuple[Token, ...]], Pairs]:
+def at_offset(offset: int) -> Callable[[tuple[Token, ...]], Bools]:
     """From each token to the one `offset` positions after it (before, if negative)."""
     return lambda tokens: np.eye(len(tokens), k=offset, dtype=np.bool_)
 
 
-def on_keys(condition: Callable[[Token], bool]) -> Callable[[tuple[Token, ...]], Pairs]:
+def on_keys(condition: Callable[[Token], bool]) -> Callable[[tuple[Token, ...]], Bools]:
     """From each token to those that meet the condition."""
     return lambda tokens: np.tile([condition(token) for token in tokens], (len(tokens), 1))
 
@@ -40,13 +40,13 @@ def is_mark(token: Token) -> bool:
     return token.display in SENTENCE_PUNCTUATION
 
 
-def other_sentence_pairs(tokens: tuple[Token, ...]) -> Pairs:
+def other_sentence_pairs(tokens: tuple[Token, ...]) -> Bools:
     """Pairs of ordinary tokens of different sentences, boolean (token, token)."""
     segments = np.array([token.segment for token in tokens])
     return _ordinary_pairs(tokens) & (segments[:, None] != segments)
 
 
-def same_token_pairs(tokens: tuple[Token, ...]) -> Pairs:
+def same_token_pairs(tokens: tuple[Token, ...]) -> Bools:
     """Pairs of two positions that hold the same token, boolean (token, token).
 
     Upper and lower case are the same; special tokens do not count.
@@ -56,18 +56,18 @@ def same_token_pairs(tokens: tuple[Token, ...]) -> Pairs:
     return same & _ordinary_pairs(tokens) & ~np.eye(len(tokens), dtype=np.bool_)
 
 
-def _ordinary_pairs(tokens: tuple[Token, ...]) -> Pairs:
+def _ordinary_pairs(tokens: tuple[Token, ...]) -> Bools:
     ordinary = np.array([not token.special for token in tokens])
     return ordinary[:, None] & ordinary
 
 
-def induction_pairs(tokens: tuple[Token, ...]) -> Pairs:
+def induction_pairs(tokens: tuple[Token, ...]) -> Bools:
     """From each token to those right after an earlier copy of it, boolean (token, token)."""
     earlier = np.tril(same_token_pairs(tokens), k=-1)
     return np.pad(earlier[:, :-1], ((0, 0), (1, 0)))
 
 
-def related_word_pairs(tokens: tuple[Token, ...]) -> Pairs:
+def related_word_pairs(tokens: tuple[Token, ...]) -> Bools:
     """Pairs of tokens in two occurrences or forms of one word, boolean (token, token).
 
     The pieces of one occurrence are not a pair.
@@ -85,7 +85,7 @@ def related_word_pairs(tokens: tuple[Token, ...]) -> Pairs:
     return related[np.ix_(pieces, pieces)]
 
 
-def _forms(words: NDArray[np.object_]) -> Pairs:
+def _forms(words: NDArray[np.object_]) -> Bools:
     """Which of these different words are forms of each other; each is one of itself."""
     forms = np.eye(len(words), dtype=np.bool_)
     starts: dict[str, list[int]] = {}

@@ -24,12 +24,9 @@ from core.analysis.related_words.heads import LEVEL
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    import numpy as np
-    from numpy.typing import NDArray
-
+    from core.analysis.arrays import Bools
     from core.model.trace import Token
 
-    Pairs = NDArray[np.bool_]
 
 Measure = Literal["pairs", "distance", "entropy", "repeated", "related"]
 Baseline = Literal["uniform", "permutation", "none"]
@@ -40,19 +37,13 @@ OURS = "this project"
 
 @dataclass(frozen=True)
 class Naming:
-    """How a pattern names heads.
+    """How a pattern names heads."""
 
-    Attributes
-    ----------
-    rank : from the most specific pattern: the first that a head clearly follows names it.
-    letter : of these heads on maps.
-    category : their colour there, one of the palette's categories; None for a hue.
-    hue : their colour in degrees (CIE LCh), with the lightness `light` or `dark` in each theme.
-    """
-
-    rank: int
-    letter: str
+    rank: int  # from the most specific pattern: the first that a head clearly follows names it
+    letter: str  # of these heads on maps
+    # Their colour there, one of the palette's categories; None for a hue
     category: int | None = None
+    # Their colour in degrees (CIE LCh), with the lightness `light` or `dark` in each theme
     hue: float = 0.0
     light: float = 52.0
     dark: float = 70.0
@@ -60,42 +51,31 @@ class Naming:
 
 @dataclass(frozen=True)
 class Pattern:
-    """One head pattern.
+    """One head pattern."""
 
-    Attributes
-    ----------
-    name : in links and in the table's column ``class``.
-    measures : what its score is; a share of attention unless it says otherwise.
-    pairs : the (query, key) pairs of a text, boolean (token, token); None for all pairs.
-    naming : how it names heads; None if it names none.
-    measured : by attention on the `pairs`; by how many tokens away heads attend; by entropy; by
-        attention on the pairs of sequences repeated twice (:mod:`.induction`); or by words that are
-        related in the model's own embeddings (:mod:`core.analysis.related_words`).
-    score : its column of the table, where that is not the `name`.
-    threshold : the score must exceed it; for "permutation", the share of random arrangements.
-    source : of the threshold.
-    baseline : what the score must exceed besides: the uniform baseline, or that of words in random
-        places. "none" for entropy, of which uniform attention has the most.
-    min_query_tokens : how many query tokens must have such a pair before the score says anything.
-    highlight : its place among those that the model view looks for; None if it is not one.
-    link : its name in the model view's links, where that is not the `name`.
-    in_table, in_head_view : whether it has a column of the table, a number in the head view.
-    """
-
-    name: str
-    measures: str
-    pairs: Callable[[tuple[Token, ...]], Pairs] | None = None
-    naming: Naming | None = None
+    name: str  # in links and in the table's column ``class``
+    measures: str  # what its score is; a share of attention unless it says otherwise
+    # The (query, key) pairs of a text, boolean (token, token); None for all pairs
+    pairs: Callable[[tuple[Token, ...]], Bools] | None = None
+    naming: Naming | None = None  # how it names heads; None if it names none
+    # By attention on the `pairs`; by how many tokens away heads attend; by entropy; by attention on
+    # the pairs of sequences repeated twice (:mod:`.induction`); or by words that are related in the
+    # model's own embeddings (:mod:`core.analysis.related_words`)
     measured: Measure = "pairs"
-    score: str = ""
+    score: str = ""  # its column of the table, where that is not the `name`
+    # The score must exceed it; for "permutation", the share of random arrangements
     threshold: float = 0.5
-    source: str = OURS
+    source: str = OURS  # of the threshold
+    # What the score must exceed besides: the uniform baseline, or that of words in random places.
+    # "none" for entropy, of which uniform attention has the most.
     baseline: Baseline = "uniform"
+    # How many query tokens must have such a pair before the score says anything
     min_query_tokens: int = MIN_QUERY_TOKENS
+    # Its place among those that the model view looks for; None if it is not one
     highlight: int | None = None
-    link: str = ""
-    in_table: bool = True
-    in_head_view: bool = False
+    link: str = ""  # its name in the model view's links, where that is not the `name`
+    in_table: bool = True  # whether it has a column of the table, a number in the head view
+    in_head_view: bool = False  # whether it has a column of the table, a number in the head view
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "score", self.score or self.name)

@@ -13,8 +13,7 @@ from core.analysis.head_patterns.registry import PATTERNS
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from numpy.typing import NDArray
-
+    from core.analysis.arrays import Bools, Floats
     from core.analysis.head_patterns.registry import Pattern
     from core.model.trace import Trace
 
@@ -28,21 +27,15 @@ HIGHLIGHTED: Mapping[str, Pattern] = {
 
 @dataclass(frozen=True, eq=False)
 class Search:
-    """The result of a search.
+    """The result of a search."""
 
-    Attributes
-    ----------
-    pattern : what was looked for.
-    scores : float64 (layer, head); nan where the text or the model has no such pair.
-    uniform : the uniform baseline, mean over layers.
-    holds : boolean (layer, head): above the threshold, and above the uniform baseline of the layer
-        (except for entropy, of which uniform attention has the most).
-    """
-
-    pattern: Pattern
-    scores: NDArray[np.float64]
-    uniform: float
-    holds: NDArray[np.bool_]
+    pattern: Pattern  # what was looked for
+    # float64 (layer, head); nan where the text or the model has no such pair
+    scores: Floats
+    uniform: float  # the uniform baseline, mean over layers
+    # boolean (layer, head): above the threshold, and above the uniform baseline of the layer
+    # (except for entropy, of which uniform attention has the most)
+    holds: Bools
 
     @property
     def measurable(self) -> bool:

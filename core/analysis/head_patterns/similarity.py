@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
+from core.analysis.arrays import one_thread
 from core.analysis.head_patterns.measure import head_scores
 from core.analysis.head_patterns.naming import NAMING
 
@@ -15,9 +16,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from core.analysis.arrays import Floats
     from core.model.trace import Array, Trace
 
-    Floats = NDArray[np.float64]
 
 Order = Literal["number", "entropy", "similarity"]
 ORDERS: tuple[Order, ...] = ("number", "entropy", "similarity")
@@ -26,18 +27,13 @@ MAX_LOGARITHMS = 60_000_000  # per comparison of all heads: about a second on a 
 
 @dataclass(frozen=True, eq=False)
 class Distances:
-    """How differently heads attend.
+    """How differently heads attend."""
 
-    Attributes
-    ----------
-    sums : float64 (head, head), all heads of all layers in order: the Jensen-Shannon distance of
-        their rows, summed over the compared tokens.
-    compared, tokens : how many tokens were compared, out of how many.
-    """
-
+    # float64 (head, head), all heads of all layers in order: the Jensen-Shannon distance of their
+    # rows, summed over the compared tokens
     sums: Floats
-    compared: int
-    tokens: int
+    compared: int  # how many tokens were compared, out of how many
+    tokens: int  # how many tokens were compared, out of how many
 
     @property
     def mean(self) -> Floats:
@@ -59,9 +55,7 @@ def head_distances(rows: Array) -> Floats:
     The Jensen-Shannon distance of two heads' rows for a token is the square root of their
     divergence in bits (Endres and Schindelin 2003); this is its mean over tokens.
 
-    Parameters
-    ----------
-    rows : attention of the tokens to compare, (head, compared token, token).
+    `rows`: attention of the tokens to compare, (head, compared token, token).
     """
     entropies = _entropy(rows)  # (head, token)
     distances = np.zeros((len(rows), len(rows)))
@@ -85,12 +79,10 @@ def compare_heads(trace: Trace, max_logarithms: int = MAX_LOGARITHMS) -> Distanc
 
     All heads' attention from the compared tokens is in memory at once.
     """
-    from threadpoolctl import threadpool_limits
-
     layers, heads, tokens, _ = trace.shape
     pairs = layers * heads * (layers * heads - 1) // 2
     step = min(tokens, max(1, -(-pairs * tokens**2 // max_logarithms)))
-    with threadpool_limits(1, user_api="blas"):
+    with one_thread():
         rows = np.concatenate([trace.attention(layer)[:, ::step] for layer in range(layers)])
     compared = rows.shape[1]
     return Distances(head_distances(rows) * compared, compared, tokens)
@@ -159,10 +151,8 @@ def order_heads(trace: Trace, by: Order) -> NDArray[np.int64]:
         return np.argsort(head_scores(trace, [NAMING["broad"]])["entropy"], axis=1, kind="stable")
     if by == "number" or heads < 3:
         return np.tile(np.arange(heads), (layers, 1))
-    from threadpoolctl import threadpool_limits
-
     step = token_step(trace)
-    with threadpool_limits(1, user_api="blas"):
+    with one_thread():
         return np.stack([_leaves(trace.attention(layer)[:, ::step]) for layer in range(layers)])
 
 

@@ -25,7 +25,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    Floats = NDArray[np.float64]
+    from core.analysis.arrays import Floats
+
 
 SCORES = tuple(each.score for each in PATTERNS if each.in_table)
 RESAMPLES = 1000

@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
+from core.analysis.arrays import one_thread, unit_rows
 from core.analysis.projections.error import ProjectionError
+from core.analysis.projections.umap_process import fit_umap
 from core.analysis.vectors import principal_components
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    from core.analysis.arrays import Floats
 
-    Floats = NDArray[np.float64]
 
 Projection = Literal["PCA", "biplot", "UMAP", "t-SNE"]
 Metric = Literal["euclidean", "cosine"]
@@ -27,17 +28,11 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, eq=False)
 class Embedding:
-    """Where the queries and keys of one head lie.
+    """Where the queries and keys of one head lie."""
 
-    Attributes
-    ----------
-    queries, keys : float64 (token, dimension).
-    share : what it keeps of the variance (PCA) or of the squared centred scores (biplot), 0 to 1;
-        None where a projection has no such number.
-    """
-
-    queries: Floats
-    keys: Floats
+    queries: Floats  # (token, dimension)
+    keys: Floats  # (token, dimension)
+    # What it keeps of the variance (PCA) or of the squared centred scores (biplot), 0 to 1
     share: float | None = None
 
 
@@ -51,33 +46,22 @@ def embed(
 ) -> Embedding:
     """Project queries and keys together.
 
-    Parameters
-    ----------
-    queries, keys : (token, dim).
-    dimensions : 2 or 3.
-    metric : "cosine" compares vectors by angle, whatever their lengths. A biplot has no metric: it
-        keeps inner products.
-
-    Returns
-    -------
-    The same numbers for the same input: random parts start from ``SEED``.
-
-    Raises
-    ------
-    ProjectionError
-        When UMAP or t-SNE fails; the message is a sentence for a page.
+    `queries` and `keys` are (token, dim), `dimensions` 2 or 3. The metric "cosine" compares vectors
+    by angle, whatever their lengths; a biplot has none: it keeps inner products. The same input
+    gives the same numbers: random parts start from ``SEED``. Raises `ProjectionError` when UMAP or
+    t-SNE fails; the message is a sentence for a page.
     """
     if projection == "biplot":
         return biplot(queries, keys, dimensions)
     rows = np.vstack([queries, keys])
     if metric == "cosine":
-        rows = _unit(rows)
+        rows = unit_rows(rows)
     share = None
     if projection == "PCA" or len(np.unique(rows, axis=0)) <= dimensions + 1:
         points, shares = principal_components(rows, dimensions)
         share = float(shares.sum())
     elif projection == "UMAP":
-        points = _umap(rows, dimensions, metric)
+        points = fit_umap(rows, dimensions, min(NEIGHBOURS, len(rows) - 1), SEED, metric)
     else:
         points = _tsne(rows, dimensions, metric)
     return Embedding(points[: len(queries)], points[len(queries) :], share)
@@ -95,9 +79,7 @@ def biplot(queries: Floats, keys: Floats, dimensions: int = 2) -> Embedding:
     farthest out on each axis is on its positive side: the decomposition leaves signs open, and
     rounding would mirror the picture.
     """
-    from threadpoolctl import threadpool_limits
-
-    with threadpool_limits(1, user_api="blas"):
+    with one_thread():
         q_basis, q_factor = np.linalg.qr(queries)
         k_basis, k_factor = np.linalg.qr(keys - keys.mean(axis=0))
         left, values, right = np.linalg.svd(q_factor @ k_factor.T)
@@ -111,17 +93,6 @@ def biplot(queries: Floats, keys: Floats, dimensions: int = 2) -> Embedding:
     total = float((values**2).sum())
     share = float((values[:rank] ** 2).sum() / total) if total > 0 else 1.0
     return Embedding(q_points, k_points, share)
-
-
-def _unit(rows: Floats) -> Floats:
-    lengths = np.linalg.norm(rows, axis=1, keepdims=True)
-    return np.divide(rows, lengths, out=np.zeros_like(rows), where=lengths > 0)
-
-
-def _umap(rows: Floats, dimensions: int, metric: Metric) -> Floats:
-    from core.analysis.projections.umap_process import fit_umap
-
-    return fit_umap(rows, dimensions, min(NEIGHBOURS, len(rows) - 1), SEED, metric)
 
 
 def _tsne(rows: Floats, dimensions: int, metric: Metric) -> Floats:
@@ -142,10 +113,9 @@ def _tsne(rows: Floats, dimensions: int, metric: Metric) -> Floats:
 
 def _fit_tsne(rows: Floats, dimensions: int, metric: Metric) -> Floats:
     from openTSNE import TSNE
-    from threadpoolctl import threadpool_limits
 
     exact = len(rows) < 3000 or dimensions > 2  # openTSNE's own rule; its grid is flat
-    with threadpool_limits(1, user_api="blas"):
+    with one_thread():
         fitted = TSNE(
             n_components=dimensions,
             perplexity=min(PERPLEXITY, (len(rows) - 1) / 3),

@@ -38,7 +38,8 @@ from core.analysis.projections.error import ProjectionError
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    Floats = NDArray[np.float64]
+    from core.analysis.arrays import Floats
+
     Arrays = dict[str, NDArray[np.generic]]
 
 IDLE_SECONDS = 300
@@ -74,11 +75,8 @@ def fit_umap(
 
     `metric` is one of UMAP's own names, e.g. "euclidean" or "cosine".
 
-    Raises
-    ------
-    UmapError
-        When the process cannot be started, is killed every time, or UMAP refuses the points. The
-        next call starts it again.
+    Raises `UmapError` when the process cannot be started, is killed every time, or UMAP refuses the
+    points. The next call starts it again.
     """
     settings = np.array([dimensions, neighbours, seed])
     request = _pack(rows=rows, settings=settings, metric=np.array(metric))
@@ -262,7 +260,7 @@ def _fit(umap: type, request: Arrays) -> NDArray[np.generic]:
 
 def nearest_rows(
     rows: NDArray[np.float32], neighbours: int, metric: str
-) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+) -> tuple[NDArray[np.int64], Floats]:
     """Each row's nearest rows, itself first, and their distances, (row, neighbour) each."""
     from sklearn.neighbors import NearestNeighbors
 

@@ -19,8 +19,7 @@ from core.analysis.vectors import align_planes
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from numpy.typing import NDArray
-
+    from core.analysis.arrays import Bools, Floats, Indices
     from core.analysis.normalization import GridSearch
     from core.analysis.projections.joint_embedding import Metric, Projection
     from core.analysis.query_key.faithfulness import Reading
@@ -28,7 +27,6 @@ if TYPE_CHECKING:
     from core.analysis.query_key.target import TargetKind
     from core.model.trace import Trace
 
-    Floats = NDArray[np.float64]
 
 Stage = Literal["raw", "translated", "normalized"]
 STAGES: tuple[Stage, ...] = ("raw", "translated", "normalized")
@@ -47,23 +45,17 @@ class Vectors(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Cloud:
-    """One head at one stage, projected, and how faithful the projection is.
-
-    Attributes
-    ----------
-    picture : where queries and keys lie.
-    norms : lengths of the vectors before projection, (2 token,), queries first.
-    apart_in_picture, apart_in_full : mean distance of each query to the key it attends to most; in
-        the picture Euclidean, as the notebook titles its pictures.
-    in_picture, in_full : faithfulness of the picture (of a biplot, by inner product) and of full
-        space.
-    """
+    """One head at one stage, projected, and how faithful the projection is."""
 
     stage: HeadStage
-    picture: Embedding
-    norms: Floats
+    picture: Embedding  # where queries and keys lie
+    norms: Floats  # lengths of the vectors before projection, (2 token,), queries first
+    # apart_in_picture, apart_in_full: mean distance of each query to the key it attends to most; in
+    # the picture Euclidean, as the notebook titles its pictures
     apart_in_picture: float
     apart_in_full: float
+    # in_picture, in_full: faithfulness of the picture (of a biplot, by inner product) and of full
+    # space
     in_picture: Faithfulness
     in_full: Faithfulness
 
@@ -76,8 +68,8 @@ class Lines:
     weaker lines that were dropped.
     """
 
-    queries: NDArray[np.intp]
-    keys: NDArray[np.intp]
+    queries: Indices
+    keys: Indices
     weights: Floats
     left_out: int = 0
 
@@ -87,12 +79,12 @@ class Lines:
         return np.column_stack([self.queries, self.keys, self.weights])
 
     @property
-    def strongest(self) -> NDArray[np.bool_]:
+    def strongest(self) -> Bools:
         """Which line is its query's strongest, (line,)."""
         _, from_the_end = np.unique(self.queries[::-1], return_index=True)
         return np.isin(np.arange(self.queries.size), self.queries.size - 1 - from_the_end)
 
-    def between(self, sources: Sequence[int], targets: Sequence[int]) -> NDArray[np.bool_]:
+    def between(self, sources: Sequence[int], targets: Sequence[int]) -> Bools:
         """Which lines lead from one of these queries to one of these keys, (line,)."""
         return np.asarray(np.isin(self.queries, sources) & np.isin(self.keys, targets))
 
@@ -227,7 +219,7 @@ def default_chosen(trace: Trace) -> tuple[list[int], list[int]]:
     return source, target
 
 
-def _sorted_lines(queries: NDArray[np.intp], keys: NDArray[np.intp], attention: Floats) -> Lines:
+def _sorted_lines(queries: Indices, keys: Indices, attention: Floats) -> Lines:
     weights = attention[queries, keys]
     order = np.argsort(weights, kind="stable")
     drawn = order[-MAX_LINES:]

@@ -23,9 +23,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from core.analysis.arrays import Floats, Indices
     from core.analysis.query_key.target import Rows, Target
 
-    Floats = NDArray[np.float64]
 
 Distance = Literal["euclidean", "cosine", "squared euclidean"]
 Measure = Literal["pearson", "spearman", "weighted"]
@@ -55,20 +55,20 @@ class Correlations(NamedTuple):
     weighted_pairs: NDArray[np.int64]
 
 
-def choose_pairs(rows: Rows, measure: Measure) -> NDArray[np.intp]:
+def choose_pairs(rows: Rows, measure: Measure) -> Indices:
     """Indices of the pairs used: all counted pairs, or a sample of as many as the measure takes."""
     max_count = MAX_RANKED_PAIRS if measure == "spearman" else MAX_PAIRS
     return sample_indices(rows.keys.size, max_count)
 
 
-def sample_indices(count: int, max_count: int) -> NDArray[np.intp]:
+def sample_indices(count: int, max_count: int) -> Indices:
     """All of `count` indices, or a random sample of `max_count` (fixed seed), ascending."""
     if count <= max_count:
         return np.arange(count)
     return np.sort(np.random.default_rng(_SEED).choice(count, max_count, replace=False))
 
 
-def pair_table(queries: Floats, keys: Floats, target: Target, pairs: NDArray[np.intp]) -> PairTable:
+def pair_table(queries: Floats, keys: Floats, target: Target, pairs: Indices) -> PairTable:
     """The table of these pairs of a target; `queries` and `keys` are (token, dim)."""
     i, j = target.rows.spread(target.rows.queries)[pairs], target.rows.keys[pairs]
     few = pairs.size < len(queries) * len(keys) // 8  # of all products

@@ -7,11 +7,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from core.analysis.arrays import Floats
     from core.analysis.projections.joint_embedding import Metric
 
-    Floats = NDArray[np.float64]
 
 COSINE_DIGITS = 12  # decimals; beyond them a cosine of float64 vectors is rounding
 _MAX_PICTURE_DIMENSIONS = 3  # up to here differences are taken axis by axis: exact, and cheap

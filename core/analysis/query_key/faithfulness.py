@@ -21,12 +21,10 @@ from core.analysis.query_key.distance import distances_between
 from core.analysis.query_key.target import TOP_KEYS, less_mean
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from core.analysis.arrays import Floats, Indices
     from core.analysis.projections.joint_embedding import Embedding
     from core.analysis.query_key.target import Rows, Target
 
-    Floats = NDArray[np.float64]
 
 Reading = Literal["distance", "inner product"]
 
@@ -150,7 +148,7 @@ def _shares(target: Target, nearness: Floats) -> tuple[float, float]:
     return float((ranks[0] == 0).mean()), float(top3.mean())
 
 
-def _ranks(nearness: Floats, pairs: NDArray[np.intp], rows: Rows) -> NDArray[np.intp]:
+def _ranks(nearness: Floats, pairs: Indices, rows: Rows) -> Indices:
     """How many keys of its row are nearer than the key of one pair a row; of equals the earlier."""
     own = rows.spread(nearness[pairs])
     nearer = nearness > own

@@ -16,11 +16,8 @@ from core.analysis.normalization import (
 )
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from core.analysis.arrays import Floats
     from core.model.trace import Trace
-
-    Floats = NDArray[np.float64]
 
 
 class SearchRange(NamedTuple):

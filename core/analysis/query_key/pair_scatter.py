@@ -19,15 +19,12 @@ from core.analysis.query_key.layer_search import FittedLine, fit_line
 from core.analysis.query_key.target import head_target, less_mean
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from core.analysis.arrays import Bools, Floats, Indices
     from core.analysis.projections.joint_embedding import Metric
     from core.analysis.query_key.clouds import Vectors
     from core.analysis.query_key.target import TargetKind
     from core.model.trace import Trace
 
-    Floats = NDArray[np.float64]
-    Indices = NDArray[np.intp]
 
 MAX_POINTS = 4_000  # pairs, about 63 tokens; more would hide each other: their density is drawn
 _BINS = 60  # of the density, each way
@@ -35,32 +32,20 @@ _BINS = 60  # of the density, each way
 
 @dataclass(frozen=True, eq=False)
 class PairScatter:
-    """The counted pairs of one head at one stage: permitted, of queries with two keys or more.
+    """The counted pairs of one head at one stage: permitted, of queries with two keys or more."""
 
-    Attributes
-    ----------
-    queries, keys : positions, (pair,), query by query.
-    scores : before softmax, the same at every stage, (pair,).
-    distances : of the query to the key in full space, (pair,).
-    attention : (pair,).
-    x, y : scores and distances as drawn: less the mean of their row, or unchanged.
-    strongest : whether the key is the one that its query attends to most, bool (pair,).
-    line : y by x; None where scores do not vary.
-    correlation : of y with x; NaN where either does not vary.
-    left_out : how many queries see one key only.
-    """
-
-    queries: Indices
-    keys: Indices
-    scores: Floats
-    distances: Floats
-    attention: Floats
-    x: Floats
-    y: Floats
-    strongest: NDArray[np.bool_]
-    line: FittedLine | None
-    correlation: float
-    left_out: int
+    queries: Indices  # positions, (pair,), query by query
+    keys: Indices  # positions, (pair,), query by query
+    scores: Floats  # before softmax, the same at every stage, (pair,)
+    distances: Floats  # of the query to the key in full space, (pair,)
+    attention: Floats  # (pair,)
+    x: Floats  # scores and distances as drawn: less the mean of their row, or unchanged
+    y: Floats  # scores and distances as drawn: less the mean of their row, or unchanged
+    # Whether the key is the one that its query attends to most, bool (pair,)
+    strongest: Bools
+    line: FittedLine | None  # y by x; None where scores do not vary
+    correlation: float  # of y with x; NaN where either does not vary
+    left_out: int  # how many queries see one key only
 
     def find(self, query: int, key: int) -> int | None:
         """The index of this pair; None when it does not count."""

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, TypeVar
 
 import numpy as np
 
+from core.analysis.arrays import one_thread
 from core.analysis.normalization import key_translation, normalize
 from core.analysis.query_key.correlation import (
     choose_pairs,
@@ -28,21 +29,19 @@ from core.analysis.query_key.target import head_target
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from numpy.typing import NDArray
-
+    from core.analysis.arrays import Bools, Floats, Indices
     from core.analysis.projections.joint_embedding import Metric
     from core.analysis.query_key.correlation import Measure
     from core.analysis.query_key.target import Target, TargetKind
     from core.model.trace import Trace
 
-    Floats = NDArray[np.float64]
 
 Result = TypeVar("Result")
 Criterion = Literal["pearson", "spearman", "weighted", "balanced"]
 
 PUBLISHED_GRID = (0.2, 0.4, 0.8, 1.0, 1.25, 2.5, 5.0)
 FINE_GRID = np.geomspace(0.05, 20, 53)  # a factor of 1.12 from one to the next
-C_VALUES: NDArray[np.float64] = np.unique(np.concatenate([FINE_GRID, PUBLISHED_GRID]))
+C_VALUES: Floats = np.unique(np.concatenate([FINE_GRID, PUBLISHED_GRID]))
 MIN_RELIABLE = 30  # pairs with weight; with fewer a weighted correlation is mostly noise
 _MAX_THREADS = 4
 
@@ -57,26 +56,15 @@ class Stages(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class HeadScaling:
-    """The constants of one head, how c was chosen, and what they do.
+    """The constants of one head, how c was chosen, and what they do."""
 
-    Attributes
-    ----------
-    a : translation of the keys, (dim,).
-    c : the constant; 1 where no correlation is defined.
-    curve : the criterion at each of ``C_VALUES``; NaN where undefined.
-    weighted_pairs : how many pairs carry weight at c.
-    on_edge : the best c is the lowest or the highest tried.
-    faithfulness : in full space at each stage, over all counted pairs.
-    pairs : how many pairs the curve is made of, and how many count.
-    """
-
-    a: Floats
-    c: float
-    curve: Floats
-    weighted_pairs: int
-    on_edge: bool
-    faithfulness: Stages
-    pairs: tuple[int, int]
+    a: Floats  # translation of the keys, (dim,)
+    c: float  # the constant; 1 where no correlation is defined
+    curve: Floats  # the criterion at each of ``C_VALUES``; NaN where undefined
+    weighted_pairs: int  # how many pairs carry weight at c
+    on_edge: bool  # the best c is the lowest or the highest tried
+    faithfulness: Stages  # in full space at each stage, over all counted pairs
+    pairs: tuple[int, int]  # how many pairs the curve is made of, and how many count
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,8 +80,8 @@ class ModelScaling:
     translated: Floats
     normalized: Floats
     c: Floats
-    on_edge: NDArray[np.bool_]
-    few: NDArray[np.bool_]
+    on_edge: Bools
+    few: Bools
     raw_top1: Floats
     normalized_top1: Floats
 
@@ -130,7 +118,7 @@ def scale_vectors(
     queries: Floats,
     keys: Floats,
     target: Target,
-    pairs: NDArray[np.intp],
+    pairs: Indices,
     compare: Callable[[Floats, Floats], Faithfulness],
     distance: Metric = "euclidean",
     criterion: Criterion = "pearson",
@@ -181,10 +169,8 @@ def every_head(layers: int, heads: int, function: Callable[[int, int], Result]) 
     from concurrent.futures import ThreadPoolExecutor
     from os import cpu_count
 
-    from threadpoolctl import threadpool_limits
-
     with (
-        threadpool_limits(1, user_api="blas"),
+        one_thread(),
         ThreadPoolExecutor(min(_MAX_THREADS, cpu_count() or 1)) as pool,
     ):
         return list(pool.map(lambda index: function(*index), np.ndindex(layers, heads)))

@@ -17,10 +17,9 @@ from core.analysis.pairs import exact_scores, permitted
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from core.analysis.arrays import Bools, Floats, Indices
     from core.model.trace import Trace
 
-    Floats = NDArray[np.float64]
-    Indices = NDArray[np.intp]
 
 TargetKind = Literal["centred", "raw"]
 TOP_KEYS = 3  # of each query, compared with its nearest keys
@@ -58,21 +57,15 @@ class Rows:
 
 @dataclass(frozen=True, eq=False)
 class Target:
-    """What pictures of one head are compared with.
+    """What pictures of one head are compared with."""
 
-    Attributes
-    ----------
-    rows : the pairs that count.
-    values : float64 (pair,): scores less the mean of their row ("centred") or of all ("raw").
-    strongest : each row's ``TOP_KEYS`` pairs with the highest scores, highest first and the
-        earlier of equals, (``TOP_KEYS``, row). A shorter row repeats its last pair.
-    kind : which mean was taken; distances lose the same one.
-    """
-
-    rows: Rows
+    rows: Rows  # the pairs that count
+    # float64 (pair,): scores less the mean of their row ("centred") or of all ("raw")
     values: Floats
+    # Each row's ``TOP_KEYS`` pairs with the highest scores, highest first and the earlier of
+    # equals, (``TOP_KEYS``, row). A shorter row repeats its last pair.
     strongest: Indices
-    kind: TargetKind = "centred"
+    kind: TargetKind = "centred"  # which mean was taken; distances lose the same one
 
 
 def head_target(trace: Trace, layer: int, head: int, kind: TargetKind = "centred") -> Target:
@@ -80,15 +73,13 @@ def head_target(trace: Trace, layer: int, head: int, kind: TargetKind = "centred
     return matrix_target(exact_scores(trace, layer, head), permitted(trace, layer, head), kind)
 
 
-def matrix_target(
-    scores: Floats, allowed: NDArray[np.bool_], kind: TargetKind = "centred"
-) -> Target:
+def matrix_target(scores: Floats, allowed: Bools, kind: TargetKind = "centred") -> Target:
     """The target of one text's scores before softmax; both arguments are (token, token)."""
     rows = rows_of(allowed)
     return target_of(rows.select(scores), rows, kind)
 
 
-def rows_of(allowed: NDArray[np.bool_]) -> Rows:
+def rows_of(allowed: Bools) -> Rows:
     """The pairs that count among one text's permitted pairs (token, token)."""
     counted = allowed & (allowed.sum(axis=1, keepdims=True) >= MIN_KEYS)
     counts = counted.sum(axis=1)

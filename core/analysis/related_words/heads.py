@@ -20,11 +20,10 @@ from core.analysis.pairs import permitted_pairs
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from core.analysis.arrays import Bools, Floats, Indices
     from core.analysis.related_words.words import RelatedWords
     from core.model.trace import Array, Trace
 
-    Floats = NDArray[np.float64]
-    Places = NDArray[np.intp]
 
 Scope = Literal["text", "other"]  # pairs of the whole text, or of different sentences only
 
@@ -38,26 +37,18 @@ _SEED = 0
 
 @dataclass(frozen=True, eq=False)
 class RelatedHeads:
-    """What each head gives to related words, and to their positions in random arrangements.
+    """What each head gives to related words, and to their positions in random arrangements."""
 
-    Attributes
-    ----------
-    scores : float64 (layer, head): attention to related words, mean over the tokens that have one
-        which the model permits; nan where no token has.
-    mean, upper : of the arrangements, (layer, head); fewer than `LEVEL` exceed `upper`.
-    holds : boolean (layer, head): above `upper`.
-    pairs : how many pairs of a query and a key are related in this scope.
-    arrangements : how many were drawn; 0 where the pairs are too many to test.
-    unmoved : in how many of them the related pairs are back where they were. From `LEVEL` of them
-        on, the text has too few words to rule out chance.
-    """
-
+    # float64 (layer, head): attention to related words, mean over the tokens that have one which
+    # the model permits; nan where no token has
     scores: Floats
-    mean: Floats
-    upper: Floats
-    holds: NDArray[np.bool_]
-    pairs: int
-    arrangements: int
+    mean: Floats  # of the arrangements, (layer, head); fewer than `LEVEL` exceed `upper`
+    upper: Floats  # of the arrangements, (layer, head); fewer than `LEVEL` exceed `upper`
+    holds: Bools  # boolean (layer, head): above `upper`
+    pairs: int  # how many pairs of a query and a key are related in this scope
+    arrangements: int  # how many were drawn; 0 where the pairs are too many to test
+    # In how many of them the related pairs are back where they were. From `LEVEL` of them on, the
+    # text has too few words to rule out chance.
     unmoved: int
 
     @property
@@ -111,7 +102,7 @@ def related_heads(trace: Trace, words: RelatedWords, scope: Scope = "text") -> R
     )
 
 
-def arrange(counted: NDArray[np.bool_], segments: NDArray[np.int_], count: int) -> Places:
+def arrange(counted: Bools, segments: NDArray[np.int_], count: int) -> Indices:
     """Where the word of each position goes, (1 + count, token); the first row is the real one.
 
     The counted words of a sentence swap places; all others stay.
@@ -127,10 +118,10 @@ def arrange(counted: NDArray[np.bool_], segments: NDArray[np.int_], count: int) 
 
 def pair_shares(
     attention: Array,
-    allowed: NDArray[np.bool_],
-    places: Places,
-    queries: Places,
-    keys: Places,
+    allowed: Bools,
+    places: Indices,
+    queries: Indices,
+    keys: Indices,
 ) -> Floats:
     """Attention on the pairs of each arrangement, float64 (arrangement, head).
 
@@ -159,7 +150,7 @@ def pair_shares(
     return shares
 
 
-def _unmoved(places: Places, queries: Places, keys: Places, size: int) -> int:
+def _unmoved(places: Indices, queries: Indices, keys: Indices, size: int) -> int:
     """How many arrangements leave the pairs where they are."""
     real = np.sort(queries * size + keys)
     return sum(

@@ -16,52 +16,35 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from core.analysis.arrays import cosines
 from core.analysis.related_words.function_words import FUNCTION_WORDS
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from core.analysis.arrays import Bools, Floats
     from core.model.trace import Array, Token
 
-    Pairs = NDArray[np.bool_]
 
 ONE_PAIR_IN = 1000  # random pairs of vocabulary words exceeds the threshold
 
 
 @dataclass(frozen=True, eq=False)
 class Vocabulary:
-    """What two random words of a network's vocabulary have in common.
+    """What two random words of a network's vocabulary have in common."""
 
-    Attributes
-    ----------
-    mean : of their input embeddings, float64 (dim,).
-    threshold : the cosine that one random pair in `ONE_PAIR_IN` exceeds, after subtracting it.
-    words : how many were sampled.
-    """
-
-    mean: NDArray[np.float64]
-    threshold: float
-    words: int
+    mean: Floats  # of their input embeddings, float64 (dim,)
+    threshold: float  # the cosine that one random pair in `ONE_PAIR_IN` exceeds without the mean
+    words: int  # how many were sampled
 
 
 @dataclass(frozen=True, eq=False)
 class RelatedWords:
-    """The related words of a text.
+    """The related words of a text."""
 
-    Attributes
-    ----------
-    pairs : boolean (token, token), symmetric, never on the diagonal.
-    cosines : of the pairs, in the order of ``np.argwhere(pairs)``, float64 (pair,).
-    counted : which tokens can be related at all, boolean (token,).
-    split : how many words are left out because the vocabulary has them only in pieces.
-    threshold : the cosine that related words exceed.
-    """
-
-    pairs: Pairs
-    cosines: NDArray[np.float64]
-    counted: NDArray[np.bool_]
-    split: int
-    threshold: float
+    pairs: Bools  # boolean (token, token), symmetric, never on the diagonal
+    cosines: Floats  # of the pairs, in the order of ``np.argwhere(pairs)``, (pair,)
+    counted: Bools  # which tokens can be related at all, boolean (token,)
+    split: int  # how many words are left out because the vocabulary has them only in pieces
+    threshold: float  # the cosine that related words exceed
 
 
 def measure_vocabulary(sample: Array) -> Vocabulary:
@@ -72,8 +55,7 @@ def measure_vocabulary(sample: Array) -> Vocabulary:
     """
     vectors = sample.astype(np.float64)
     mean = vectors.mean(axis=0)
-    cosines = _cosines(vectors - mean)
-    pairs = cosines[np.triu_indices(len(cosines), 1)]
+    pairs = cosines(vectors - mean)[np.triu_indices(len(vectors), 1)]
     threshold = float(np.quantile(pairs, 1 - 1 / ONE_PAIR_IN)) if pairs.size else 1.0
     return Vocabulary(mean, threshold, len(sample))
 
@@ -86,11 +68,7 @@ def related_words(
     Only words that are one token, all letters and not function words count: a piece such as "##age"
     is not a word, and the mean of a word's pieces says little about it ("cap ##y ##bara" has 0.01
     with "book", and 0.24 with "rode ##nt"). The same word elsewhere, in upper or lower case, is the
-    same word and not a related one.
-
-    Parameters
-    ----------
-    embeddings : of the tokens, (token, dim).
+    same word and not a related one. `embeddings` are those of the tokens, (token, dim).
     """
     pieces = Counter(token.word for token in tokens)
     counted = np.array(
@@ -102,9 +80,9 @@ def related_words(
     split = {token.word for token in tokens if not token.special and pieces[token.word] > 1}
     names = np.array([token.display.casefold() for token in tokens], dtype=np.object_)
     other = np.asarray(names[:, None] != names[None, :], dtype=np.bool_)
-    cosines = _cosines(embeddings - vocabulary.mean)
-    pairs = (cosines > vocabulary.threshold) & other & counted[:, None] & counted
-    return RelatedWords(pairs, cosines[pairs], counted, len(split), vocabulary.threshold)
+    similar = cosines(embeddings - vocabulary.mean)
+    pairs = (similar > vocabulary.threshold) & other & counted[:, None] & counted
+    return RelatedWords(pairs, similar[pairs], counted, len(split), vocabulary.threshold)
 
 
 def closest_pairs(
@@ -112,9 +90,7 @@ def closest_pairs(
 ) -> list[tuple[int, int, float]]:
     """Positions and cosine of every two related words, the closest first, each two words once.
 
-    Parameters
-    ----------
-    across : only words of different sentences.
+    With `across` only words of different sentences count.
     """
     where = np.argwhere(words.pairs)
     first: dict[frozenset[str], tuple[int, int, float]] = {}
@@ -130,10 +106,3 @@ def _is_content(word: str) -> bool:
     """Whether it names something: all letters, not a function word, not a single ASCII letter."""
     single = len(word) == 1 and word.isascii()
     return word.isalpha() and not single and word.casefold() not in FUNCTION_WORDS
-
-
-def _cosines(vectors: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Between all rows, 0 where one has no length."""
-    lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
-    unit = np.divide(vectors, lengths, out=np.zeros_like(vectors), where=lengths > 0)
-    return np.asarray(unit @ unit.T)

@@ -13,15 +13,15 @@ from core.figures.palette import scale
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
 
+    from core.analysis.arrays import Floats
     from core.analysis.normalization import GridSearch
     from core.analysis.query_key.clouds import Cloud, Lines
     from core.analysis.query_key.layer_search import Regression
     from core.analysis.query_key.scaling import HeadScaling, SquaredDistance
     from core.figures.palette import Palette
 
-    Floats = NDArray[np.float64]
 
 BLUE = 2  # of the palette's categories: each query's strongest pair
 _MAX_LABELS = 60  # in space, where labels cannot avoid each other

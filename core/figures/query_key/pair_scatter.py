@@ -15,8 +15,7 @@ from core.figures.query_key.clouds import BLUE, open_marker
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from numpy.typing import NDArray
-
+    from core.analysis.arrays import Indices
     from core.analysis.query_key.pair_scatter import Density, PairScatter
     from core.figures.palette import Palette
 
@@ -40,7 +39,7 @@ def pair_scatter_figure(
     """
     figure = go.Figure()
 
-    def draw(name: str, chosen: NDArray[np.intp], **look: Any) -> None:  # noqa: ANN401
+    def draw(name: str, chosen: Indices, **look: Any) -> None:  # noqa: ANN401
         words = [literal(label) for label in labels]
         places = list(zip(pairs.queries[chosen], pairs.keys[chosen], strict=True))
         figure.add_scatter(

@@ -8,11 +8,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from core.analysis.arrays import Floats
     from core.analysis.query_key.layer_search import Regression
 
-    Floats = NDArray[np.float64]
 
 _WIDTH, _HEIGHT = 620, 360  # pixels
 _LEFT, _RIGHT, _TOP, _BOTTOM = 64, 16, 34, 48  # pixels around the points

@@ -49,11 +49,8 @@ Target: TypeAlias = str | os.PathLike[str] | BinaryIO
 class AtlasWriter:
     """Writes an atlas head by head, then its header; for use in a `with` statement.
 
-    Parameters
-    ----------
-    target : a path, or an open binary file.
-    tokens : of the corpus.
-    labels : the reader's own, one per sentence, or none.
+    `target`: a path, or an open binary file. `tokens`: of the corpus. `labels`: the reader's own,
+    one per sentence, or none.
     """
 
     def __init__(self, target: Target, tokens: CorpusTokens, labels: Sequence[str] = ()) -> None:
@@ -76,15 +73,10 @@ class AtlasWriter:
     ) -> None:
         """Add the next head, layer after layer.
 
-        Parameters
-        ----------
-        head : (layer, head), counted from 0.
-        points, norms : this head's, as in an atlas: (2 token, 3) and (2 token,).
+        `head`: (layer, head), counted from 0. `points`, `norms`: this head's, as in an atlas: (2
+        token, 3) and (2 token,).
 
-        Raises
-        ------
-        AtlasFileError
-            When one of them is not finite.
+        Raises `AtlasFileError` when one of them is not finite.
         """
         import pyarrow as pa
 
@@ -120,12 +112,8 @@ def write_atlas(atlas: Atlas, target: Target) -> None:
 
     An existing file is replaced once everything is written.
 
-    Raises
-    ------
-    AtlasFileError
-        When points are not finite, or the texts are too long.
-    OSError
-        When it cannot be written.
+    Raises `AtlasFileError` when points are not finite, or the texts are too long; `OSError` when it
+    cannot be written.
     """
     if isinstance(target, str | os.PathLike):
         with whole_file(Path(target)) as path:

@@ -101,10 +101,7 @@ def encode_header(atlas: Atlas) -> bytes:
 
     Labels and long pieces of sentences are cut (see :mod:`core.analysis.atlas.saved.texts`).
 
-    Raises
-    ------
-    AtlasFileError
-        When it is longer than readers accept.
+    Raises `AtlasFileError` when it is longer than readers accept.
     """
     layers, heads = atlas.scaling.c.shape
     sentences, spans = storable_sentences(atlas.sentences, atlas.tokens)
@@ -141,11 +138,8 @@ def decode_header(raw: bytes, max_rows: int, tokens: int) -> Header:
 
     `tokens` is the number in the table, which limits what its header may hold.
 
-    Raises
-    ------
-    AtlasFileError
-        When it is damaged, of another format, contradicts itself, or describes more than `max_rows`
-        rows (heads times tokens).
+    Raises `AtlasFileError` when it is damaged, of another format, contradicts itself, or describes
+    more than `max_rows` rows (heads times tokens).
     """
     fields = _parsed(raw, tokens)
     layers, heads, tokens = _shape(fields, max_rows)

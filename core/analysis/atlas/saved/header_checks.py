@@ -36,10 +36,7 @@ def check_json(raw: bytes, tokens: int) -> None:
     A list in a list is two bytes of JSON and a hundred of memory, so brackets, commas and texts are
     counted, except inside texts.
 
-    Raises
-    ------
-    AtlasFileError
-        When it has many more.
+    Raises `AtlasFileError` when it has many more.
     """
     limit = 2 * tokens + _MAX_OTHERS
     containers = values = texts = end = 0
@@ -66,10 +63,7 @@ def _counted(raw: bytes, start: int, end: int, containers: int, values: int) -> 
 def check_arrays(arrays: Arrays, sentences: int, compared: int) -> None:
     """Check that every number is possible, except those of faithfulness, checked elsewhere.
 
-    Raises
-    ------
-    AtlasFileError
-        When one is not.
+    Raises `AtlasFileError` when one is not.
     """
     for name, values in arrays.items():
         if name.startswith("shares."):
@@ -84,10 +78,7 @@ def check_arrays(arrays: Arrays, sentences: int, compared: int) -> None:
 def check_model(name: str) -> str:
     """The name of a model.
 
-    Raises
-    ------
-    AtlasFileError
-        When it is too long, or not text.
+    Raises `AtlasFileError` when it is too long, or not text.
     """
     if len(name) > _MAX_NAME:
         raise AtlasFileError(f"The model's name has {len(name):,} characters.")
@@ -99,10 +90,7 @@ def check_model(name: str) -> str:
 def check_settings(settings: dict[str, Any]) -> dict[str, str | int]:
     """Settings that pages can show: a few texts and numbers, and counts where pages add up.
 
-    Raises
-    ------
-    AtlasFileError
-        When they are anything else.
+    Raises `AtlasFileError` when they are anything else.
     """
     if len(settings) > _MAX_SETTINGS:
         raise AtlasFileError(f"“settings” has {len(settings):,} entries.")

@@ -79,10 +79,7 @@ def read_faithfulness(arrays: Arrays, counted: tuple[int, int], version: int) ->
 
     `counted` is the number of tokens and of sentences that faithfulness was measured on.
 
-    Raises
-    ------
-    AtlasFileError
-        When a number is impossible.
+    Raises `AtlasFileError` when a number is impossible.
     """
     unknown = np.full(arrays["scaling.c"].shape, np.nan)
     if version < FORMAT:

@@ -52,10 +52,8 @@ class Footer(NamedTuple):
 def read_footer(source: BinaryIO) -> Footer:
     """A file's metadata, no more of it than an atlas has.
 
-    Raises
-    ------
-    AtlasFileError
-        When the file is not a Parquet file, is damaged, or describes more than an atlas can have.
+    Raises `AtlasFileError` when the file is not a Parquet file, is damaged, or describes more than
+    an atlas can have.
     """
     raw = _raw(source)
     cursor = Cursor(raw, _MAX_ENTRIES, _GROUP_ENTRIES)
@@ -128,10 +126,8 @@ def _read_texts(cursor: Cursor) -> Iterator[tuple[bytes, bytes]]:
 def check_pages(source: BinaryIO, metadata: FileMetaData, max_bytes: int) -> None:
     """Check that no column of a group unpacks to more than `max_bytes`, and its encodings.
 
-    Raises
-    ------
-    AtlasFileError
-        When one does, has an encoding that atlases do not use, or is not where it should be.
+    Raises `AtlasFileError` when one does, has an encoding that atlases do not use, or is not where
+    it should be.
     """
     for group in range(metadata.num_row_groups):
         described = metadata.row_group(group)

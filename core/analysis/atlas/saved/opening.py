@@ -34,12 +34,8 @@ def read_atlas(source: str | os.PathLike[str] | BinaryIO, max_rows: int = MAX_RO
 
     The file is not trusted. The tokens are read from the first head alone.
 
-    Raises
-    ------
-    AtlasFileError
-        When it is not an atlas, damaged, of another format, or has more rows than `max_rows`.
-    OSError
-        When there is no such file, or it cannot be read.
+    Raises `AtlasFileError` when it is not an atlas, damaged, of another format, or has more rows
+    than `max_rows`; `OSError` when there is no such file, or it cannot be read.
     """
     if isinstance(source, str | os.PathLike):
         with Path(source).open("rb") as file:

@@ -51,10 +51,7 @@ def storable_texts(texts: Sequence[str]) -> list[str]:
 def read_texts(texts: Sequence[str], name: str) -> list[str]:
     """Tokens or labels from a file, each distinct one once.
 
-    Raises
-    ------
-    AtlasFileError
-        When one is longer than any that was ever written, or is not text.
+    Raises `AtlasFileError` when one is longer than any that was ever written, or is not text.
     """
     longest = max(map(len, texts), default=0)
     if longest > MAX_READ:
@@ -87,10 +84,7 @@ def storable_sentences(
 def check_sentences(sentences: Sequence[str], tokens: CorpusTokens) -> None:
     """Check that sentences are no longer than their tokens allow, and contain all spans.
 
-    Raises
-    ------
-    AtlasFileError
-        When they are not.
+    Raises `AtlasFileError` when they are not.
     """
     lengths = np.array([len(text) for text in sentences])
     counts = np.bincount(tokens.sentence, minlength=len(sentences))

@@ -1,0 +1,34 @@
+"""Types of the arrays that analyses and figures take and give, and what several of them compute."""
+
+import numpy as np
+from numpy.typing import NDArray
+from threadpoolctl import threadpool_limits
+
+Bools = NDArray[np.bool_]
+Floats = NDArray[np.float64]
+Indices = NDArray[np.intp]
+
+
+def unit_rows(vectors: Floats) -> Floats:
+    """Each row (row, dim) scaled to length 1; a row of zeros stays one."""
+    lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
+    return np.divide(vectors, lengths, out=np.zeros_like(vectors), where=lengths > 0)
+
+
+def cosines(vectors: Floats) -> Floats:
+    """Of every row with every other, (row, row); 0 for a row of zeros."""
+    units = unit_rows(vectors)
+    return np.asarray(units @ units.T)
+
+
+def mean_of_finite(values: Floats, weights: Floats | int = 1) -> Floats:
+    """Mean over the first axis of what is finite, weighted; nan where nothing is."""
+    weights = np.where(np.isfinite(values), weights, 0)
+    total = weights.sum(axis=0)
+    weighted = np.where(weights > 0, values * weights, 0).sum(axis=0)
+    return np.divide(weighted, total, out=np.full(total.shape, np.nan), where=total > 0)
+
+
+def one_thread() -> threadpool_limits:
+    """BLAS without threads: small matrices gain nothing, and threads of a busy server wait."""
+    return threadpool_limits(1, user_api="blas")
