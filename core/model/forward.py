@@ -46,6 +46,22 @@ def run_batch(
     """
     import torch
 
+    inputs = inputs_of(network, tokenizer, ids, segments)
+    with (
+        torch.inference_mode(),
+        recording(exact=way != "fast", check=check) as recorder,
+        _watching(recorder, len(ids)) if way == "watched" else contextlib.nullcontext(),
+    ):
+        output = network(**inputs, output_hidden_states=True)
+    return recorder, getattr(output, "hidden_states", None)
+
+
+def inputs_of(
+    network: PreTrainedModel, tokenizer: PreTrainedTokenizerFast, ids: Ids, segments: Ids
+) -> dict[str, torch.Tensor]:
+    """What the network gets: (text, token) each, with segments only if it reads them."""
+    import torch
+
     length = max(map(len, ids))
     rows = {
         "input_ids": _padded(ids, length, tokenizer.pad_token_id or 0),
@@ -54,14 +70,7 @@ def run_batch(
     accepted = inspect.signature(network.forward).parameters
     if "token_type_ids" in accepted and "token_type_ids" in tokenizer.model_input_names:
         rows["token_type_ids"] = _padded(segments, length, 0)
-    inputs = {name: torch.tensor(each, device=network.device) for name, each in rows.items()}
-    with (
-        torch.inference_mode(),
-        recording(exact=way != "fast", check=check) as recorder,
-        _watching(recorder, len(ids)) if way == "watched" else contextlib.nullcontext(),
-    ):
-        output = network(**inputs, output_hidden_states=True)
-    return recorder, getattr(output, "hidden_states", None)
+    return {name: torch.tensor(each, device=network.device) for name, each in rows.items()}
 
 
 def _watching(recorder: Recorder, texts: int) -> contextlib.AbstractContextManager[object]:

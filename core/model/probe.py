@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
 PROBE_TEXT = "The quick brown fox jumps over the lazy dog, and nobody minds."
 PROBE_PAIR = ("Where is the dog?", "It jumps over the fox.")
+_PADDING = 8  # tokens at least, of the short text beside the long one
 LONG_TOKENS = 40  # of the long text, unless the model's windows ask for more
 MAX_LONG_TOKENS = 520  # windows are mostly 128 or 512 tokens, or longer than most texts here
 _WINDOW = re.compile(r"window|chunk|local_attention")
@@ -39,6 +40,7 @@ _ROUNDING = 8 * float(np.finfo(np.float32).eps)
 # Of vectors in a padded batch against the same text alone, by their size. From the third layer on
 # rounding adds up, while padding that leaks shows in the first two.
 _SAME, _SAME_DEEP = 1e-4, 1e-2
+_DRIFT = 1e-2  # of hidden states from pass to pass, by their size
 
 
 @dataclass(frozen=True)
@@ -84,14 +86,19 @@ def probe(network: PreTrainedModel, tokenizer: PreTrainedTokenizerFast, max_toke
     """
     asks = network.config._attn_implementation == IMPLEMENTATION  # noqa: SLF001 - it has no other name
     run = _Runs(network, tokenizer, "exact" if asks else "watched")
-    texts = [_encode(tokenizer, PROBE_TEXT), _long_text(network.config, tokenizer, max_tokens)]
-    pair = _encode(tokenizer, *PROBE_PAIR)
-    check_ids(network, texts[0].ids)
+    short = _encode(tokenizer, max_tokens // 2, PROBE_TEXT)
+    check_ids(network, short.ids)
+    length = _long_length(network.config, len(short.ids), max_tokens)
+    texts = [short, _encode(tokenizer, length, " ".join([PROBE_TEXT] * length))]
+    pair = _encode(tokenizer, max_tokens, *PROBE_PAIR)
     with contextlib.suppress(UnsupportedModelError):
         check_ids(network, pair.ids, pair.segments)
         texts.append(pair)
     try:
-        alone = run.traces(texts[:1])
+        alone = run.traces([short])
+        if run.way == "exact" and not run.is_left_alone(short):
+            run.watch()
+            alone = run.traces([short])
         together = run.batch(texts, alone[0])
         alone += [] if together else run.one_by_one(texts[1:])
     except _DiffersError as error:
@@ -99,9 +106,10 @@ def probe(network: PreTrainedModel, tokenizer: PreTrainedTokenizerFast, max_toke
             f"The attention of {{name}} ({network.config.model_type}) recomputed from its queries"
             f" and keys differs from the model's own: {error}.",
         ) from error
-    fast = run.way == "exact" and run.is_fast_the_same(
-        texts, together or alone, batched=bool(together)
-    )
+    passes = [([text], [trace]) for text, trace in zip(texts, alone, strict=False)]
+    if together:
+        passes.append((texts, together))
+    fast = run.way == "exact" and all(run.is_fast_the_same(*each) for each in passes)
     return Proof(
         trace=alone[0],
         error=run.error,
@@ -139,15 +147,40 @@ class _Runs:
         )
         calls = recorder.calls
         if not calls and self.way == "exact":  # the network never asks for a function
-            self.network.set_attn_implementation("eager")
-            self.way = "watched"
+            self.watch()
             return self.traces(texts)
         if not calls:
             raise UnsupportedModelError(
                 f"The attention of {{name}} ({self.network.config.model_type}) cannot be captured:"
                 " it is none of queries and keys, or computed by code that cannot be followed.",
             )
+        numbers = [call.number for call in calls if call.number is not None]
+        if len(set(numbers)) < len(numbers):
+            raise UnsupportedModelError(
+                f"{{name}} ({self.network.config.model_type}) attends more than once in a layer,"
+                " and the pages here show one attention per head.",
+            )
         return [_trace(calls, row, length) for row, length in enumerate(lengths)]
+
+    def watch(self) -> None:
+        """From here on, let the network attend in its own way, and watch it."""
+        self.network.set_attn_implementation("eager")
+        self.way, self.error = "watched", 0.0
+
+    def is_left_alone(self, text: _Text) -> bool:
+        """Whether the network computes what it does without this app.
+
+        Some build other masks for attention functions whose name they do not know.
+        """
+        states = []
+        for name in ("eager", IMPLEMENTATION):
+            self.network.set_attn_implementation(name)
+            arguments = self.network, self.tokenizer, [text.ids], [text.segments]
+            states.append(run_batch(*arguments, way="exact")[1])
+        own, ours = ([each.float() for each in state or ()] for state in states)
+        return all(
+            (a - b).abs().max() <= _DRIFT * a.abs().max() for a, b in zip(own, ours, strict=True)
+        )
 
     def one_by_one(self, texts: Sequence[_Text], way: Way | None = None) -> list[Trace]:
         """The traces of texts run each by itself."""
@@ -161,13 +194,10 @@ class _Runs:
             return []  # what is wrong without padding too is refused there
         return traces if _are_same(traces[0], alone) else []
 
-    def is_fast_the_same(
-        self, texts: Sequence[_Text], exact: Sequence[Trace], *, batched: bool
-    ) -> bool:
-        """Whether PyTorch's attention gives what the model's own function gives."""
-        run = self.traces if batched else self.one_by_one
+    def is_fast_the_same(self, texts: Sequence[_Text], exact: Sequence[Trace]) -> bool:
+        """Whether PyTorch's attention gives what the model's own function gave."""
         try:
-            traces = run(texts, "fast")
+            traces = self.traces(texts, "fast")
         except (_DiffersError, RuntimeError, ValueError, TypeError):
             return False
         return all(
@@ -187,7 +217,9 @@ class _Runs:
         attention, tolerance = trace.attention(0), _tolerance(trace)
         if weights is not None:
             own = weights[row, :, :length, :length].float().cpu().numpy()
-            difference = _largest_difference(attention, own)
+            # Some functions return weights before the sink takes its share.
+            shares = attention if call.sink is None else _per_row(attention)
+            difference = _largest_difference(shares, own if call.sink is None else _per_row(own))
             self.error = max(self.error, difference)
             if not difference <= tolerance:  # also for "not a number"
                 raise _DiffersError(f"by {difference:.1g} ({tolerance:.0e} is accepted)")
@@ -203,6 +235,12 @@ def _trace(calls: list[Call], row: int, length: int) -> Trace:
         return Trace("", (), *read_calls(calls, row, length), causal=False)
     except ValueError as error:
         raise UnsupportedModelError(f"{{name}} cannot be shown: its {error}.") from error
+
+
+def _per_row(weights: Array) -> Array:
+    """Weights as shares of their row."""
+    shares: Array = weights / weights.sum(axis=-1, keepdims=True)
+    return shares
 
 
 def _largest_difference(ours: Array, own: Array) -> float:
@@ -240,23 +278,19 @@ def _have_same_mask(rule: Layer, other: Layer) -> bool:
     return np.array_equal(rule.mask, other.mask)
 
 
-def _encode(tokenizer: PreTrainedTokenizerFast, text: str, pair: str | None = None) -> _Text:
-    encoded = tokenizer(text, pair, verbose=False)
-    ids: list[int] = encoded["input_ids"]
-    return _Text(ids, encoded.get("token_type_ids", [0] * len(ids)))
-
-
-def _long_text(
-    config: PreTrainedConfig, tokenizer: PreTrainedTokenizerFast, max_tokens: int
+def _encode(
+    tokenizer: PreTrainedTokenizerFast, tokens: int, text: str, pair: str | None = None
 ) -> _Text:
-    """Longer than any window of the model, as far as that is possible."""
-    windows = [size + 2 for size in _windows(config.to_dict()) if size + 2 <= MAX_LONG_TOKENS]
-    wanted = min(max_tokens, max([LONG_TOKENS, *windows]))
-    encoded = tokenizer(
-        " ".join([PROBE_TEXT] * wanted), verbose=False, truncation=True, max_length=wanted
-    )
+    """At most so many tokens of a text, or of two."""
+    encoded = tokenizer(text, pair, verbose=False, truncation=True, max_length=tokens)
     ids: list[int] = encoded["input_ids"]
     return _Text(ids, encoded.get("token_type_ids", [0] * len(ids)))
+
+
+def _long_length(config: PreTrainedConfig, short: int, max_tokens: int) -> int:
+    """Tokens of the long text: more than the short one has and, if possible, than any window."""
+    windows = [size + 2 for size in _windows(config.to_dict()) if size + 2 <= MAX_LONG_TOKENS]
+    return min(max_tokens, max([LONG_TOKENS, short + _PADDING, *windows]))
 
 
 def _windows(settings: object, name: str = "") -> list[int]:

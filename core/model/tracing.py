@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
     from core.model.capture import Call
     from core.model.loaded import LoadedModel
+    from core.model.trace import Array
 
 # Tokens of a padded batch: 60 MB of queries, keys and values for BERT base. More is no faster.
 BATCH_TOKENS = 1024
@@ -226,7 +227,11 @@ def _read_trace(
         causal=model.causal,
         dropped=item.dropped,
         cut_characters=item.cut_characters,
-        hidden_states=None
-        if hidden is None
-        else np.stack([state[row, :length].float().cpu().numpy() for state in hidden]),
+        hidden_states=_hidden_states(hidden, row, length),
     )
+
+
+def _hidden_states(hidden: tuple[torch.Tensor, ...] | None, row: int, length: int) -> Array | None:
+    """(layer + 1, token, width) of one text; None where a network's layers differ in width."""
+    states = [state[row, :length].float().cpu().numpy() for state in hidden or ()]
+    return np.stack(states) if len({state.shape for state in states}) == 1 else None

@@ -22,7 +22,8 @@ from core.analysis.atlas.dispersion import dispersion
 from core.analysis.atlas.layouts import lay_out_head
 from core.analysis.corpus.sample import sample_sentences
 from core.model import DEFAULT_MODEL, choose_texts, load, trace_by_length
-from core.model.tracing import BATCH_TOKENS, _encode, _padded, batches_by_length
+from core.model.forward import inputs_of
+from core.model.tracing import BATCH_TOKENS, _encode, batches_by_length
 from tests.bench.forward import _plain_network
 from tests.bench.report import show
 from tests.bench.timing import by_turns
@@ -120,13 +121,8 @@ def _batches(model: LoadedModel, texts: Sequence[str]) -> list[Batch]:
     items = [_encode(model, text, None, None) for text in texts]
     batches = []
     for places in batches_by_length([len(item.ids) for item in items], BATCH_TOKENS):
-        length = max(len(items[place].ids) for place in places)
-        rows = {
-            "input_ids": [items[place].ids for place in places],
-            "attention_mask": [[1] * len(items[place].ids) for place in places],
-            "token_type_ids": [items[place].segments for place in places],
-        }
-        batches.append({name: _padded(values, length, 0) for name, values in rows.items()})
+        ids, segments = ([getattr(items[i], name) for i in places] for name in ("ids", "segments"))
+        batches.append(inputs_of(model.network, model.tokenizer, ids, segments))
     return batches
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from core.model import DEFAULT_MODEL, load, trace_text
 from core.model.catalog import bundled_folder
 from core.model.loading import _quiet
-from core.model.tracing import Input, _encode, _forward, trace_inputs
+from core.model.tracing import Input, _encode, _run, trace_inputs
 from tests.bench.report import show
 from tests.bench.texts import sentence_of
 from tests.bench.timing import by_turns
@@ -49,7 +49,7 @@ def _plain_network() -> PreTrainedModel:
 
 
 def _run_plain(network: PreTrainedModel, item: Input) -> None:
-    """From ids to the last hidden states, as `_forward` does it."""
+    """From ids to the last hidden states, as `_run` does it."""
     import torch
 
     with torch.inference_mode():
@@ -76,7 +76,7 @@ def _compare(model: LoadedModel, plain: PreTrainedModel, text: str, times: int) 
     show(f"{size}plain forward pass (sdpa)", alone, "ms")
     show(f"{size}with capture, to a Trace", traced, "ms")
     show(f"{size}with capture, to a Trace / plain", ratios, "x", LIMIT)
-    _, _, ratios = compare(lambda: _forward(model, [item]), times // 2)
+    _, _, ratios = compare(lambda: _run(model, [item]), times // 2)
     show(f"{size}  of that, without building arrays / plain", ratios, "x")
     _, whole, ratios = compare(lambda: trace_text(model, text), times // 2)
     show(f"{size}trace_text, from text to Trace", whole, "ms")

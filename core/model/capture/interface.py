@@ -108,5 +108,13 @@ def _call(
         causal=not exact and bool(flag) and mask is None and query.shape[2] > 1,
         scaling=default_scaling(query.shape[-1]) if scaling is None else float(scaling),
         softcap=settings.get("softcap"),
-        sink=next((settings[name] for name in _SINKS if settings.get(name) is not None), None),
+        sink=_sink(settings, query.shape[1]),
+        number=getattr(module, "layer_idx", None),
     )
+
+
+def _sink(settings: dict[str, Any], heads: int) -> torch.Tensor | None:
+    """A learned score per head; sinks of each query, which some models have, are not that."""
+    given = (settings[name] for name in _SINKS if settings.get(name) is not None)
+    sink = next(given, None)
+    return sink if sink is not None and sink.shape == (heads,) else None

@@ -34,7 +34,7 @@ def read_calls(
     Raises
     ------
     ValueError
-        When layers differ in their number of heads.
+        When layers differ in their number of heads or tokens.
     """
     rules: dict[tuple[int, bool, int], Array | None] = {}
     layers = []
@@ -90,6 +90,8 @@ def _stack(layers: list[Array], heads: int = 0) -> Array:
         layers = [np.repeat(each, heads // len(each), axis=0) for each in layers]
     if len({len(each) for each in layers}) > 1:
         raise ValueError("layers differ in their number of heads")
+    if len({each.shape[1] for each in layers}) > 1:
+        raise ValueError("layers attend to different numbers of tokens")
     dim = max(each.shape[2] for each in layers)
     return np.stack(
         [

@@ -33,6 +33,8 @@ _IN_PLACE = {
     *("view", "reshape", "unsqueeze", "squeeze", "unflatten"),
 }
 
+_FORBIDDEN = 5000  # that far below the largest score of a row there is no attention at all
+
 
 @dataclass(frozen=True, eq=False)
 class _Product:
@@ -107,7 +109,8 @@ class Watch(TorchFunctionMode):
             left, right = operands
         else:
             left, right = (*args, *given.values())[:2]
-        origin = self._origin([args[1] if name == "einsum" else left])
+        first = (args[1][0] if len(args) == 2 else args[1]) if name == "einsum" else left
+        origin = self._origin([first])
         if isinstance(origin, _Weights):
             self._finish(origin, right, result, name)
         elif left.ndim > 2 and right.ndim > 2:
@@ -123,8 +126,10 @@ class Watch(TorchFunctionMode):
         if name in _TIMES | _OVER and isinstance(origin, _Product):
             other = next((each for each in args if self._origin([each]) is None), None)
             number = _number(other)
-            if number is None:
-                self._seen.pop(id(result), None)  # changed in place
+            if number is None:  # a mask of zeros and ones, or what cannot be followed
+                self._seen.pop(id(result), None)
+                if name in _TIMES and isinstance(other, torch.Tensor) and _is_binary(other):
+                    self._remember(result, origin)
                 return
             factor = origin.factor * (number if name in _TIMES else 1 / number)
             self._remember(result, _Product(origin.query, origin.key, factor))
@@ -195,7 +200,8 @@ def _spread(tensor: torch.Tensor, scores: torch.Tensor) -> torch.Tensor:
 def _added(scores: torch.Tensor, products: torch.Tensor) -> torch.Tensor | None:
     """What a network added to scaled products: additive, -inf where it permits nothing."""
     scores = scores.float()
-    forbidden = scores <= torch.finfo(scores.dtype).min / 2
+    # Networks write -inf, the lowest number, or -10,000.
+    forbidden = scores <= scores.amax(-1, keepdim=True).clamp(max=0) - _FORBIDDEN
     added = (scores - products.float()).masked_fill(forbidden, 0)
     rounding = 1e-5 * (1 + products.abs().max())
     if added.abs().max() <= rounding:
@@ -206,6 +212,10 @@ def _added(scores: torch.Tensor, products: torch.Tensor) -> torch.Tensor | None:
     return mask[:, :1] if (mask == mask[:, :1]).all() else mask
 
 
+def _is_binary(tensor: torch.Tensor) -> bool:
+    return bool(((tensor == 0) | (tensor == 1)).all())
+
+
 def _number(value: object) -> float | None:
     if isinstance(value, torch.Tensor):
         return float(value) if value.numel() == 1 else None
@@ -214,7 +224,10 @@ def _number(value: object) -> float | None:
 
 def _as_matrices(args: tuple[Any, ...]) -> tuple[torch.Tensor, torch.Tensor] | None:
     """The operands of an einsum as those of a matmul with the same numbers in the same order."""
-    equation, left, right = args[0], *args[1:3]
+    operands = args[1] if len(args) == 2 else args[1:]
+    if len(operands) != 2:
+        return None
+    equation, (left, right) = args[0], operands
     inputs, _, output = equation.replace(" ", "").partition("->")
     first, _, second = inputs.partition(",")
     shared = [letter for letter in first if letter in second and letter not in output]
