@@ -74,3 +74,9 @@ class OutOfMemoryError(ModelError):
 
 class EmptyTextError(ModelError):
     """Tokenization left no token to look at."""
+
+
+def first_line(error: Exception, length: int = 160) -> str:
+    """What an exception says, short enough for a message."""
+    text = str(error).strip().split("\n")[0][:length]
+    return f"{type(error).__name__}: {text}" if text else type(error).__name__

@@ -175,10 +175,8 @@ def _max_tokens(filled: PreTrainedModel, tokenizer: PreTrainedTokenizerFast) -> 
     """Longest input: what the tokenizer says, capped at the number of positions."""
     import torch
 
-    limits = [
-        tokenizer.model_max_length,
-        getattr(filled.config, "max_position_embeddings", None),
-    ]
+    settings = filled.config.get_text_config()
+    limits = [tokenizer.model_max_length, getattr(settings, "max_position_embeddings", None)]
     for key, module in filled.named_modules():
         if key.endswith(("position_embeddings", "embed_positions")) and isinstance(
             module, torch.nn.Embedding

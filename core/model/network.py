@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from core.model.checks.folder import CONFIG
 from core.model.checks.weights import read_weights
-from core.model.errors import SAVE_AGAIN, NoWeightsError, UnsupportedModelError
+from core.model.errors import SAVE_AGAIN, NoWeightsError, UnsupportedModelError, first_line
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -56,11 +56,15 @@ def _why_not(folder: Path, error: Exception) -> str:
             " app never runs such code."
         )
     if isinstance(error, ImportError):
-        return f"{{name}} ({kind}) needs a Python package that is not installed here."
+        return _missing_package(kind)
     return (
         f"config.json of {{name}} does not describe a valid {kind} network"
         f" ({type(error).__name__})."
     )
+
+
+def _missing_package(kind: str) -> str:
+    return f"{{name}} ({kind}) needs a Python package that is not installed here."
 
 
 def build_empty(config: PreTrainedConfig) -> PreTrainedModel:
@@ -81,13 +85,16 @@ def build_empty(config: PreTrainedConfig) -> PreTrainedModel:
         return _build(config, capture.IMPLEMENTATION)
     except (ValueError, KeyError):
         pass  # it does not know the name: it never asks for a function
+    except ImportError as error:
+        raise UnsupportedModelError(_missing_package(config.model_type)) from error
     try:
         return _build(config, "eager")
-    except ValueError as error:
-        reason = str(error).strip().split("\n")[0][:160]
+    except ImportError as error:
+        raise UnsupportedModelError(_missing_package(config.model_type)) from error
+    except Exception as error:
         raise UnsupportedModelError(
-            "The attention of {name} cannot be captured: transformers does not let it be"
-            f" replaced, or its settings do not fit together ({reason}).",
+            f"{{name}} ({config.model_type}) cannot be built: its settings do not fit together, or"
+            f" transformers has no network for text of this kind ({first_line(error)}).",
         ) from error
 
 
@@ -171,4 +178,16 @@ def fill(
     with contextlib.suppress(AttributeError):
         network.config.use_cache = False
     network.requires_grad_(requires_grad=False)
-    return network.eval()  # type: ignore[no-any-return]
+    return _text_tower(network).eval()
+
+
+def _text_tower(network: PreTrainedModel) -> PreTrainedModel:
+    """Of a network for texts and images (CLIP, SigLIP), the part that reads texts; else itself."""
+    from transformers import PreTrainedModel
+
+    settings = getattr(network.config, "text_config", None)
+    if settings is not None and hasattr(network, "get_text_features"):
+        for part in network.children():
+            if isinstance(part, PreTrainedModel) and part.config.model_type == settings.model_type:
+                return part
+    return network

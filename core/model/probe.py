@@ -16,8 +16,9 @@ import numpy as np
 
 from core.model.capture import IMPLEMENTATION, read_calls
 from core.model.checks.vocabulary import check_ids
-from core.model.errors import UnsupportedModelError
+from core.model.errors import ModelError, UnsupportedModelError, first_line
 from core.model.forward import run_batch
+from core.model.memory import is_out_of_memory
 from core.model.trace import Trace
 
 if TYPE_CHECKING:
@@ -95,7 +96,7 @@ def probe(network: PreTrainedModel, tokenizer: PreTrainedTokenizerFast, max_toke
         check_ids(network, pair.ids, pair.segments)
         texts.append(pair)
     try:
-        alone = run.traces([short])
+        alone = run.first(short)
         if run.way == "exact" and not run.is_left_alone(short):
             run.watch()
             alone = run.traces([short])
@@ -161,6 +162,20 @@ class _Runs:
                 " and the pages here show one attention per head.",
             )
         return [_trace(calls, row, length) for row, length in enumerate(lengths)]
+
+    def first(self, text: _Text) -> list[Trace]:
+        """The trace of a text; a network that wants more than text is refused here."""
+        try:
+            return self.traces([text])
+        except (_DiffersError, ModelError):
+            raise
+        except Exception as error:
+            if is_out_of_memory(error):
+                raise
+            raise UnsupportedModelError(
+                f"{{name}} ({self.network.config.model_type}) cannot be run on a text alone; it may"
+                f" need images or sound ({first_line(error)}).",
+            ) from error
 
     def watch(self) -> None:
         """From here on, let the network attend in its own way, and watch it."""
