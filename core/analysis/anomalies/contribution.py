@@ -34,8 +34,7 @@ class Columns:
 
     attention: Floats  # mean attention to each token, (layer, head, token); sums to 1 over tokens
     uniform: Floats  # the same under uniform attention to all permitted keys
-    # Each token's share of what the head moves, the sum over i of a_ij |f(v_j)|; sums to 1 over
-    # tokens, or is 0 where nothing moves
+    # Of what the head moves, the sum over i of a_ij |f(v_j)|; sums to 1, or 0 where nothing moves
     contribution: Floats
     norms: Floats  # |f(v_j)| or |v_j|, (layer, head, token)
     entropy: Floats  # H(row) / ln(permitted keys), mean over rows with a choice, (layer, head)
@@ -46,10 +45,9 @@ class Columns:
 def columns(trace: Trace, transformed: Array | None = None) -> Columns:
     """Attention to each token and what it contributes, for all heads.
 
-    `transformed`: |f(v)|, (layer, head, token), from
-    ``core.model.weights.output_projection.transformed_norms``; None takes |v|.
-
-    One layer's attention, 4 bytes x heads x tokens squared, is in memory at a time.
+    `transformed` is |f(v)|, (layer, head, token), of
+    ``core.model.weights.output_projection.transformed_norms``; None takes |v|. One layer's
+    attention, 4 bytes x heads x tokens squared, is in memory at a time.
     """
     norms = value_norms(trace, transformed)
     layers = []
@@ -99,12 +97,8 @@ def lengths_and_sum(weights: Array, vectors: Array) -> tuple[Floats, Floats]:
     """What each token receives of a head: the summed lengths of its parts, the length of their sum.
 
     The head gives token i the sum over j of a_ij f(v_j). Unless all parts point the same way, they
-    partly cancel and the second is smaller.
-
-    `weights`: attention, (token, token). `vectors`: f(v_j), or v_j where W_O is not known, (token,
-    width).
-
-    Returns two float64 (token,).
+    partly cancel and the second is smaller. From attention (token, token) and the `vectors` f(v_j),
+    or v_j where W_O is not known, (token, width), two float64 (token,).
     """
     exact, parts = weights.astype(np.float64), vectors.astype(np.float64)
     return exact @ np.linalg.norm(parts, axis=-1), np.linalg.norm(exact @ parts, axis=-1)

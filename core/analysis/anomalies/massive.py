@@ -24,8 +24,7 @@ LONG_STATE = 5.0  # ours: times the length of the layer's median token
 class HiddenStates:
     """How large the hidden states are; row 0 is what the first layer receives."""
 
-    # Length of each token's hidden state, (layer + 1, token), in the model's own units
-    norms: Floats
+    norms: Floats  # length of each token's state, (layer + 1, token), in the model's own units
     relative: Floats  # the same over the median of its row; nan where that is 0
     largest: Floats  # largest magnitude of any number of the state, (layer + 1, token)
     typical: Floats  # median magnitude of all numbers of the layer, (layer + 1,)

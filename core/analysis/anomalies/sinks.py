@@ -44,11 +44,10 @@ def role_positions(tokens: Sequence[Token]) -> dict[str, Bools]:
     """
     special = np.array([token.special for token in tokens])
     positions = np.arange(len(tokens))
-    typed = positions[~special]
     marks = np.array([is_mark(token) for token in tokens])
     return {
         "separator": special & (positions > 0),
-        "last": positions == (typed[-1] if typed.size else -1),
+        "last": positions == positions[~special].max(initial=-1),
         "punctuation": marks & ~special,
     }
 
@@ -75,8 +74,8 @@ def corpus_sink(
 ) -> tuple[dict[str, Floats], NDArray[np.str_]]:
     """The role with the most attention in a corpus: its measures, and its name, (layer, head).
 
-    `merged`: the corpus's mean of each measure. `texts`: the measures of each text; a role must
-    occur in texts that hold half of the tokens.
+    `merged` is the corpus's mean of each measure of the `texts`; a role must occur in texts that
+    hold half of the tokens.
     """
     tokens = np.array([text["tokens"].flat[0] for text in texts])
     roles = [FIRST]

@@ -34,10 +34,8 @@ class Resolved:
 
     mentions: tuple[Mention, ...]  # those that count: with two or more visible candidates
     picks: NDArray[np.int8]  # int (mention, layer, head), the candidate that got most; -1 for a tie
-    # nearest, first: boolean (mention,), whether the nearest candidate before the pronoun, or the
-    # first, is the antecedent
-    nearest: Bools
-    first: Bools
+    nearest: Bools  # whether the nearest candidate before the pronoun is the antecedent, (mention,)
+    first: Bools  # whether the first candidate is
     uniform: Floats  # (mention,), what guessing gets: one over the number of candidates
     pair: int | None = None  # the minimal pair that the text is one half of; None for any other
 
@@ -144,10 +142,8 @@ def _pool(resolved: Sequence[Resolved]) -> _Pooled:
 
 
 def coreference_table(resolved: Sequence[Resolved]) -> pd.DataFrame:
-    """A row per head over all pronouns of these texts.
+    """A row per head over all pronouns of these texts; `ValueError` when none counts.
 
-    Returns
-    -------
     Columns `layer` and `head` (1-based); `coreference`, the share of pronouns resolved, with `low`
     and `high`; for each rule of `RULES` the difference from it, as `over_nearest`, with
     `over_nearest_low` and `over_nearest_high`; `hard`, the share of those that do not refer to the
@@ -159,11 +155,6 @@ def coreference_table(resolved: Sequence[Resolved]) -> pd.DataFrame:
     Intervals hold 95 % for that head alone: texts are resampled, minimal pairs kept together.
     `better` is corrected for the number of heads: whether the head beats every rule, for all heads
     at once with 95 % confidence (:func:`core.analysis.coreference.grouped.lower_bounds`).
-
-    Raises
-    ------
-    ValueError
-        When no pronoun counts.
     """
     pooled = _pool(resolved)
     draws = draw_groups(pooled.groups)
@@ -228,9 +219,7 @@ def best_head(resolved: Sequence[Resolved]) -> BestHead | None:
     """Choose the best head on every other group, judge it on the rest, and vice versa.
 
     The best of many heads on the very pronouns that chose it would also be the luckiest. None where
-    there is only one group.
-
-    Raises `ValueError` when no pronoun counts.
+    there is only one group; `ValueError` when no pronoun counts.
     """
     pooled = _pool(resolved)
     if not pooled.groups.any():

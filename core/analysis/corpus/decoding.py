@@ -39,9 +39,8 @@ class Decoded(NamedTuple):
 def decode(data: bytes, name: str) -> Decoded:
     """The text of `data`, without byte order marks; `name` is for messages.
 
-    Line ends stay as they are. The text has no surrogates: it can be written as UTF-8.
-
-    Raises `CorpusFileError` when the file is empty, larger than `MAX_BYTES`, or not text in a known
+    Line ends stay as they are. The text has no surrogates: it can be written as UTF-8. Raises
+    `CorpusFileError` when the file is empty, larger than `MAX_BYTES`, or not text in a known
     encoding.
     """
     if not data:

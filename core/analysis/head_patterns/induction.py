@@ -29,13 +29,9 @@ class Induction:
 def induction_scores(repeated: Iterable[Trace]) -> Induction:
     """Mean attention from each token of the second copy to the one after its earlier copy.
 
-    `repeated`: traces of sequences repeated twice, as :func:`core.model.trace_repeated` makes them,
-    possibly between special tokens. The mean is over all of them.
-
-    After Olsson et al. 2022 ("prefix matching"): in a random sequence nothing but the earlier copy
-    says what comes next.
-
-    Raises `ValueError` when there is no trace, or one that is not a sequence repeated twice.
+    Over all traces of :func:`core.model.trace_repeated`: sequences repeated twice, possibly between
+    special tokens. In a random sequence nothing but the earlier copy says what comes next (Olsson
+    et al. 2022, "prefix matching"). Raises `ValueError` for anything else, or no trace.
     """
     measured = [measure_text(trace, [_after_copy(trace)]) for trace in repeated]
     if not measured:

@@ -129,13 +129,9 @@ def _bootstrap(
 ) -> tuple[dict[str, Floats], Floats]:
     """What other texts like these might have given: texts are resampled with replacement.
 
-    Returns
-    -------
-    Bounds of the 95 % percentile interval of each score, (2, layer, head) by name; and the share of
-    resamples in which a head has the pattern `number` again, (layer, head). nan for a single text,
-    which says nothing about others.
-
-    Efron and Tibshirani 1993, chapter 13; `RESAMPLES` resamples from the seed `SEED`.
+    The 95 % percentile interval of each score, (2, layer, head) by name, and the share of resamples
+    in which a head has the pattern `number` again, (layer, head); nan for a single text (Efron and
+    Tibshirani 1993, chapter 13).
     """
     texts = len(measured)
     bounds = {name: np.full((2, *number.shape), np.nan) for name in MEASURED}
