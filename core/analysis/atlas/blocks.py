@@ -16,7 +16,7 @@ from core.analysis.query_key.faithfulness import Faithfulness, compare
 from core.analysis.query_key.target import MIN_KEYS, Rows, target_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Sequence
 
     from numpy.typing import NDArray
 
@@ -73,10 +73,12 @@ def unusual_masks(trace: Trace) -> Masks | None:
     return None if all((mask == usual).all() for mask in masks) else masks
 
 
-def sampled_blocks(tokens: CorpusTokens, masks: Mapping[int, Masks], causal: bool) -> list[Block]:
+def sampled_blocks(
+    tokens: CorpusTokens, masks: Callable[[int], Masks | None], causal: bool
+) -> list[Block]:
     """Blocks of a random sample of sentences (fixed seed) with up to ``MAX_PAIRS`` pairs in all.
 
-    The sample has at least one sentence. `masks` are the unusual ones, by sentence.
+    The sample has at least one sentence. `masks` gives the unusual ones of a sentence.
     """
     pairs = np.bincount(tokens.sentence).astype(np.int64) ** 2
     return blocks_of(tokens, sample_sentences(pairs, MAX_PAIRS), masks, causal)
@@ -93,7 +95,10 @@ def sample_sentences(sizes: NDArray[np.integer], budget: int) -> Indices:
 
 
 def blocks_of(
-    tokens: CorpusTokens, sentences: Indices, masks: Mapping[int, Masks], causal: bool
+    tokens: CorpusTokens,
+    sentences: Indices,
+    masks: Callable[[int], Masks | None],
+    causal: bool,
 ) -> list[Block]:
     """Blocks of these sentences, ascending."""
     lengths = np.bincount(tokens.sentence)
@@ -102,7 +107,7 @@ def blocks_of(
     for length in np.unique(lengths[sentences]):
         same = sentences[lengths[sentences] == length]
         indices = firsts[same][:, None] + np.arange(length)
-        blocks.append(Block(indices, tuple(masks.get(int(one)) for one in same), causal))
+        blocks.append(Block(indices, tuple(masks(int(one)) for one in same), causal))
     return blocks
 
 

@@ -29,8 +29,7 @@ class Tones:
     """A colour for every point."""
 
     scale: Scale  # by query or key alone, along a ramp, or by category
-    # 0 to 1 along a ramp, or category numbers; (2 token,), queries first, or where heads differ
-    # (layer, head, 2 token)
+    # 0 to 1 along a ramp, or category numbers; ([layer, head,] 2 token), queries first
     numbers: Floats
     legend: tuple[str, ...] = ()  # the two ends of the ramp, or the categories
 
@@ -58,10 +57,7 @@ def colouring(name: str, title: str, *, needs_labels: bool = False) -> Callable[
 
 
 def point_tones(atlas: Atlas, name: str) -> Tones:
-    """Colours by one of ``COLOURINGS``.
-
-    Raises `KeyError` for any other name.
-    """
+    """Colours by one of ``COLOURINGS``; `KeyError` for any other name."""
     return COLOURINGS[name].tones(atlas)
 
 

@@ -62,7 +62,7 @@ class Shard:
         """One of its arrays as a memory map, read-only."""
         return np.load(self.folder / f"{name}.npy", mmap_mode="r", allow_pickle=False)
 
-    def masks(self, place: int) -> Masks:
+    def masks(self, place: str) -> Masks:
         """What layers permit in the sentence at that place, which is not the usual."""
         shapes = self.description["mask_shapes"]
         sizes = [int(np.prod(shape)) for shape in shapes]
@@ -72,15 +72,12 @@ class Shard:
             np.unpackbits(packed[starts[i] : starts[i + 1]], count=sizes[i])
             .reshape(shapes[i])
             .astype(np.bool_)
-            for i in self.description["masks"][str(place)]
+            for i in self.description["masks"][place]
         )
 
 
 def open_folder(folder: Path, run: Run) -> None:
-    """Create the folder of a run, or check that the shards in it belong to this one.
-
-    Raises `ShardsError` when they do not.
-    """
+    """Create a run's folder, or raise `ShardsError` if the shards in it belong to another."""
     folder.mkdir(exist_ok=True)
     wanted = {"format": FORMAT, **run}
     manifest = folder / _MANIFEST
@@ -105,10 +102,7 @@ def open_folder(folder: Path, run: Run) -> None:
 
 
 def remove_folder(folder: Path) -> None:
-    """Remove the shards of any run.
-
-    Raises `ShardsError` when the folder does not look like a folder of shards.
-    """
+    """Remove the shards of any run; `ShardsError` for what does not look like a folder of them."""
     if not folder.exists():
         return
     expected = (_MANIFEST, _NAME.partition("{")[0])

@@ -177,7 +177,7 @@ def test_no_key_outside_of_a_sliding_window_counts(
     size, causal = len(trace.tokens), FAMILIES[name].causal
     reach = WINDOW if causal else WINDOW + 1  # one side's share of a window around the token
     assert size > 2 * reach
-    (block,) = blocks_of(atlas.tokens, np.array([0]), atlas.masks, atlas.causal)
+    (block,) = blocks_of(atlas.tokens, np.array([0]), atlas.masks.get, atlas.causal)
     for layer in range(trace.shape[0]):
         window = reach if layer in narrow else None
         mask = window_mask(size, causal=causal, window=window)
@@ -217,7 +217,7 @@ def test_masks_stay_with_their_sentence_where_others_left_no_trace() -> None:
     atlas = build_atlas([(4, traces[1]), (1, traces[0]), (7, traces[2])])
     assert sorted(atlas.masks) == [1, 2]  # two tokens are too few for a window of three
     for sentence, size in ((1, 9), (2, 6)):
-        (block,) = blocks_of(atlas.tokens, np.array([sentence]), atlas.masks, causal=True)
+        (block,) = blocks_of(atlas.tokens, np.array([sentence]), atlas.masks.get, causal=True)
         mask = window_mask(size, causal=True, window=3)
         assert (block.counted(1, 0)[0] == mask & (mask.sum(axis=1, keepdims=True) > 1)).all()
 
