@@ -1,9 +1,8 @@
 """What the head view needs of a layer: weights of one byte each, and what makes a number exact.
 
-A picture shows at most 256 steps, so each weight is sent as one byte. The number a person reads on
-hover must be exact, and comes from whatever is smaller: the weights themselves as float32, or the
-layer's queries and keys with the logarithm of each row's sum, from which
-``exp(score - log_sum)`` is one weight for the price of one dot product.
+A picture shows at most 256 steps. The number read on hover must be exact, and comes from whatever
+is smaller: the weights as float32, or the layer's queries and keys with the logarithm of each row's
+sum, from which ``exp(score - log_sum)`` is one weight for the price of one dot product.
 """
 
 from __future__ import annotations
@@ -68,11 +67,9 @@ def weighted_layer(
 ) -> LayerWeights:
     """A layer by the name of its weighting in links.
 
-    `weighting`: attention alone, times the length of the values, or times that of the transformed
-    values (Kobayashi et al. 2020). `norms`: float32 (layer, head, token), the lengths of the
-    transformed values.
-
-    Raises `ValueError` when the transformed values are asked for and `norms` are not known.
+    Attention alone, times the length of the values, or times that of the transformed values
+    (Kobayashi et al. 2020), which is `norms`, float32 (layer, head, token), and a `ValueError`
+    where they are not known.
     """
     if weighting == "attention":
         return layer_weights(trace, layer)

@@ -179,8 +179,8 @@ def states_figure(
 ) -> go.Figure:
     """Sizes of hidden states, layers down and tokens across, coloured by their logarithm.
 
-    `values`: (layer + 1, token), what is shown. `largest`: largest magnitude in each state, for the
-    hover. `title`: of the colour bar.
+    `values` are (layer + 1, token), with the `largest` magnitude in each state on hover and the
+    `title` at the colour bar.
     """
     rows = ["input", *(f"after {number}" for number in range(1, len(values)))]
     shade = np.log10(values, where=values > 0, out=np.full(values.shape, np.nan))

@@ -53,8 +53,8 @@ def pattern_map(
 ) -> go.Figure:
     """Layers down, heads across, a square each by its pattern; a clicked point is (head, layer).
 
-    `patterns`, `confidence`: (layer, head). `names`: of the patterns as people read them; the
-    legend keeps their order. `shades`: from :func:`pattern_colours`.
+    `patterns` and `confidence` are (layer, head). The legend keeps the order of `names`, which
+    people read; `shades` are from :func:`pattern_colours`.
     """
     layers, heads = patterns.shape
     size = square_size(heads)

@@ -38,13 +38,8 @@ def similar_by_pattern(
 ) -> go.Figure:
     """Heads coloured by pattern, with its letter; a clicked point's customdata is (number, label).
 
-    Parameters
-    ----------
-    points : (head of all layers, 2).
-    labels, patterns : one per head.
-    chosen : the head that is ringed and named.
-    names : of the patterns as people read them; the legend keeps their order.
-    shades : a colour per pattern.
+    `points` are (head of all layers, 2), with a label and a pattern each; the `chosen` head is
+    ringed and named. The legend keeps the order of `names`; `shades` are a colour per pattern.
     """
     figure = go.Figure()
     for pattern, name in names.items():

@@ -1,9 +1,8 @@
 """Which heads are odd, how odd, and why: one record per flag, and robust z-scores.
 
-A flag is raised in two cases: the measure passes a threshold, whatever other heads do; or it passes
-a lower mark and the head is an outlier among the model's heads (|z| of at least `OUTLIER`). The
-first finds what is odd in itself, even where every head does it; the second, the one head unlike
-the rest. The mark keeps small differences between nearly equal heads from counting as odd.
+A flag is raised where the measure passes a threshold, whatever other heads do; or where it passes a
+lower mark and the head is an outlier among the model's heads (|z| of at least `OUTLIER`). The mark
+keeps small differences between nearly equal heads from counting as odd.
 
 Below `MIN_TOKENS` only flags of weights are raised. Measured on untrained heads, in networks of the
 shape of bundled/minilm and bundled/gpt2-novels with weights as training begins (standard deviations

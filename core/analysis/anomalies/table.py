@@ -113,9 +113,7 @@ def measure_heads(
 ) -> dict[str, Floats]:
     """Every measure of every head, float64 (layer, head) by name; only permitted pairs count.
 
-    - those of :func:`core.analysis.anomalies.norms.norm_disparity`.
-    - ``separability``: share of queries and keys recognised after translation
-      (:func:`core.analysis.anomalies.norms.separability`).
+    - those of `norms.norm_disparity`, and ``separability`` (`norms.separability`).
     - ``first_attention``, ``first_uniform``: mean attention to the first token, and its uniform
       baseline (1 / n, or the mean of 1 / (i + 1) in a causal model).
     - ``first_contribution``: the first token's share of what the head moves, the sum over i of
@@ -124,16 +122,12 @@ def measure_heads(
     - ``sink``: position from 1 of the column with the most attention; ``sink_attention``,
       ``sink_uniform``, ``sink_contribution``, ``sink_value``: the same for it.
     - ``null_attention``: attention to values shorter than the head's median, by how much they are
-      (:func:`core.analysis.anomalies.contribution.null_score`); ``empty_attention``: attention to
-      values under a tenth of the median.
+      (`contribution.null_score`); ``empty_attention``: to values under a tenth of the median.
     - ``entropy``: H(row) / ln(permitted keys), mean over rows.
-    - ``offset_attention``: mean attention to the previous token, the token itself or the next one,
-      whichever is largest.
+    - ``offset_attention``: the largest mean attention to the previous token, itself or the next.
     - ``rank``: stable rank of the attention matrix, 1 to the number of tokens.
-    - ``weight_similarity``: correlation of W_Q and W_K.
-    - ``tokens``: how many there are.
-    - attention to the separators, the last token and punctuation, by which the texts of a corpus
-      are aligned (:func:`core.analysis.anomalies.sinks.role_measures`).
+    - ``weight_similarity``: correlation of W_Q and W_K; ``tokens``: how many there are.
+    - attention to the roles by which the texts of a corpus are aligned (`sinks.role_measures`).
     """
     totals = columns(trace, transformed)
     shape = trace.shape[:2]

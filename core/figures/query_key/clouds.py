@@ -173,13 +173,10 @@ def space_figure(
 ) -> go.Figure:
     """A cloud in three dimensions, to be turned by hand.
 
-    Parameters
-    ----------
-    chosen : positions of the sources and of the targets, which are red as the lines between them.
-    tones : a colour for every query, then for every key.
-    shown : positions that are drawn.
-    sizes : pixels of every point, (2 token,), queries first; one size for all without them.
-    labelled : `labels` stand beside their points, where there are not too many.
+    `chosen` are the positions of the sources and of the targets, red as the lines between them;
+    `tones` a colour for every query, then for every key; `shown` the positions that are drawn.
+    `sizes` in pixels (2 token,), queries first, are one for all if None; `labels` stand beside
+    their points if `labelled`, where there are not too many.
     """
     figure = go.Figure(_space_lines(cloud, lines, chosen, shown, colours))
     named = labelled and len(shown) <= _MAX_LABELS
