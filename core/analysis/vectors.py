@@ -47,10 +47,8 @@ def to_xy_coords(scores: ArrayLike, summary: Summary = "mean", normalize: bool =
 
     `scores` (head, token, token), the attention of one layer, are summarised over heads by "mean",
     "median" or "max", or are those of one head, from 0. `normalize` divides the coordinates by the
-    Frobenius norm of their matrix.
-
-    Returns float64 (token, 2): PCA of the rows. The sign of each component is arbitrary. Raises
-    `ValueError` for scores of another shape.
+    Frobenius norm of their matrix. Returns float64 (token, 2): PCA of the rows. The sign of each
+    component is arbitrary. Raises `ValueError` for scores of another shape.
     """
     stack = np.asarray(scores, dtype=np.float64)
     if stack.ndim != 3 or stack.shape[1] != stack.shape[2]:

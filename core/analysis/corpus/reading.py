@@ -7,15 +7,14 @@ from dataclasses import dataclass
 from core.analysis.corpus.decoding import (
     CorpusFileError,
     check_size,
+    counted,
     decode,
     without_surrogates,
 )
 from core.analysis.corpus.rows import (
     Columns,
-    counted,
     from_csv,
     from_jsonl,
-    from_lines,
     lines_of,
     shortened,
     surrogates_note,
@@ -79,7 +78,8 @@ def read_table(data: bytes, name: str) -> CorpusTable:
     if not decoded.text.strip():
         raise CorpusFileError(f"{name} has only blank lines: choose a file with text.")
     if ending == "txt":
-        columns = from_lines(decoded.text)
+        lines, notes = lines_of(decoded.text)
+        columns = Columns(("text",), (tuple(lines),), notes)
     elif ending == "jsonl":
         columns = from_jsonl(decoded.text, name)
     else:
