@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 
     from core.analysis.arrays import Bools, Floats
 
-
 NOTEBOOK_A = (-0.5, 0.5, 10)  # first, last, steps: the notebook's grid
 NOTEBOOK_C = (-2.0, 2.0, 10)
 ROUNDING = 1e-9  # of the largest value: what varies less is constant

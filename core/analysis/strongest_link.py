@@ -12,7 +12,6 @@ if TYPE_CHECKING:
 
     from core.model.trace import Array, Trace
 
-
 _MIN_DISTANCE = 2  # words: in almost every model neighbours attend to each other, which is not news
 
 

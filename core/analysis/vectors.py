@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from core.analysis.arrays import Floats
     from core.model.trace import Trace
 
-
 Summary = Literal["mean", "median", "max"] | int
 Source = Literal["attention", "queries", "keys", "values", "hidden states"]
 

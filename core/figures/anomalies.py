@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from core.figures.palette import Palette
     from core.model.trace import Array
 
-
 _HEIGHT = 330  # pixels
 _MARGIN = {"l": 8, "r": 8, "t": 8, "b": 8}
 _SPREAD = 0.62  # of the space between two layers, over which the heads' dots are spread

@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from core.analysis.arrays import Floats
     from core.analysis.head_patterns.registry import Naming
 
-
 _GAP = 10  # pixels between the rows of squares
 _UNDER_MAP = 58  # pixels from the map to its legend, past the axis
 _BAR = 27  # pixels per bar

@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from core.analysis.arrays import Floats
     from core.figures.palette import Palette
 
-
 # Pixels, on a picture whose points span at least _SIDE: that of a phone.
 _NAME = 40.0, 13.0  # room for a name
 _ABOVE = 0.0, 14.0  # from the middle of a point to that of its name

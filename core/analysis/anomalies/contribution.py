@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from core.analysis.arrays import Bools, Floats
     from core.model.trace import Array, Trace
 
-
 NEXT_TO_NOTHING = 0.1  # of the head's median length: shorter values move next to nothing
 _MAX_STEPS = 200  # of the power iteration
 _TOLERANCE = 1e-5  # relative change of the largest singular value at which it stops

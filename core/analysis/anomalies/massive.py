@@ -13,7 +13,6 @@ if TYPE_CHECKING:
     from core.analysis.arrays import Bools, Floats
     from core.model.trace import Trace
 
-
 # Sun et al. 2024 ("Massive Activations in Large Language Models", section 2): a number of a hidden
 # state is massive beyond 100 and about 1,000 times the median magnitude of its layer.
 MIN_ACTIVATION, MIN_TIMES_MEDIAN = 100.0, 1000.0

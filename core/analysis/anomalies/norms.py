@@ -12,7 +12,6 @@ if TYPE_CHECKING:
     from core.analysis.arrays import Floats
     from core.model.trace import Trace
 
-
 MAX_POINTS = 192  # tokens, evenly spaced: distances of all pairs grow with the square
 MIN_POINTS = 3  # tokens; with fewer there is nothing left to compare with
 TIE = 1e-6  # relative; distances that differ by less are equal

@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from core.analysis.arrays import Bools, Floats
     from core.model.trace import Token
 
-
 # The first token has measures of its own in every text (`first_attention` and the others).
 FIRST = "first"
 ROLES = {

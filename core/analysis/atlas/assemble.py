@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from core.analysis.atlas.data import Masks
     from core.analysis.atlas.shards import Shard
 
-
 _MAX_THREADS = 4
 
 

@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from core.analysis.query_key.target import Target
     from core.model.trace import Layer, Trace
 
-
 MAX_PAIRS = 300_000  # measured in a head; longer corpora are measured on a sample of sentences
 SEED = 0
 

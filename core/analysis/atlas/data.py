@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 
     Masks = tuple[Bools, ...]  # a layer: (1 or head, token, token)
 
-
 METRICS: tuple[Metric, ...] = ("euclidean", "cosine")
 DIMENSIONS = 3  # components stored; a plane uses the first two
 

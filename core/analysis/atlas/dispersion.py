@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from core.analysis.arrays import Bools, Floats
     from core.model.trace import Array
 
-
 CLUSTERS = 3
 MIN_FOR_CLUSTERS = 2 * CLUSTERS  # matches; fewer count as one cluster
 MAX_MATCHES = 150  # larger searches are sampled

@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from core.analysis.query_key.clouds import Stage
     from core.model.trace import Array
 
-
 _ROUNDING = 1e-10  # of the largest variance: anything smaller is rounding of float32 vectors
 _STILL = 1e-12  # of the vectors' mean square: they are all equal but for rounding
 

@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from core.analysis.corpus.sample import Mention, Sentence, Span
     from core.model.trace import Token, Trace
 
-
 RULES = ("nearest", "first")  # by position, regardless of the words
 
 

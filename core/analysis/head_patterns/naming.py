@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from core.analysis.arrays import Floats
     from core.analysis.head_patterns.registry import Pattern
 
-
 # By name, from the most specific to the least: the first that a head clearly follows names it.
 NAMING: Mapping[str, Pattern] = {
     pattern.name: pattern

@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from core.analysis.arrays import Bools
     from core.model.trace import Token
 
-
 Measure = Literal["pairs", "distance", "entropy", "repeated", "related"]
 Baseline = Literal["uniform", "permutation", "none"]
 

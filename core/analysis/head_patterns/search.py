@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from core.analysis.head_patterns.registry import Pattern
     from core.model.trace import Trace
 
-
 HIGHLIGHTED: Mapping[str, Pattern] = {
     pattern.link: pattern
     for pattern in sorted(PATTERNS, key=lambda each: each.highlight or 0)

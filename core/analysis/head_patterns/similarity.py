@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from core.analysis.arrays import Floats
     from core.model.trace import Array, Trace
 
-
 Order = Literal["number", "entropy", "similarity"]
 ORDERS: tuple[Order, ...] = ("number", "entropy", "similarity")
 MAX_LOGARITHMS = 60_000_000  # per comparison of all heads: about a second on a slow machine

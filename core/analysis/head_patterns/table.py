@@ -27,7 +27,6 @@ if TYPE_CHECKING:
 
     from core.analysis.arrays import Floats
 
-
 SCORES = tuple(each.score for each in PATTERNS if each.in_table)
 RESAMPLES = 1000
 SEED = 20_190_611  # of the bootstrap, so that the same texts give the same intervals

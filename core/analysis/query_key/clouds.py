@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from core.analysis.query_key.target import TargetKind
     from core.model.trace import Trace
 
-
 Stage = Literal["raw", "translated", "normalized"]
 STAGES: tuple[Stage, ...] = ("raw", "translated", "normalized")
 # A text also has the stage of the notebook's search, which needs a whole layer.

@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from core.analysis.arrays import Floats, Indices
     from core.analysis.query_key.target import Rows, Target
 
-
 Distance = Literal["euclidean", "cosine", "squared euclidean"]
 Measure = Literal["pearson", "spearman", "weighted"]
 

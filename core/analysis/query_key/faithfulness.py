@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from core.analysis.projections.joint_embedding import Embedding
     from core.analysis.query_key.target import Rows, Target
 
-
 Reading = Literal["distance", "inner product"]
 
 _MIN_GROUPS = 3  # queries or texts, for a jackknife

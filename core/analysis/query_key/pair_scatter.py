@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from core.analysis.query_key.target import TargetKind
     from core.model.trace import Trace
 
-
 MAX_POINTS = 4_000  # pairs, about 63 tokens; more would hide each other: their density is drawn
 _BINS = 60  # of the density, each way
 

@@ -34,7 +34,6 @@ if TYPE_CHECKING:
     from core.analysis.query_key.target import Target, TargetKind
     from core.model.trace import Trace
 
-
 Result = TypeVar("Result")
 Criterion = Literal["pearson", "spearman", "weighted", "balanced"]
 

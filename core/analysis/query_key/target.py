@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from core.analysis.arrays import Bools, Floats, Indices
     from core.model.trace import Trace
 
-
 TargetKind = Literal["centred", "raw"]
 TOP_KEYS = 3  # of each query, compared with its nearest keys
 MIN_KEYS = 2  # a query with one permitted key must attend to it, which says nothing

@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from core.analysis.related_words.words import RelatedWords
     from core.model.trace import Array, Trace
 
-
 Scope = Literal["text", "other"]  # pairs of the whole text, or of different sentences only
 
 LEVEL = 0.01  # the share of arrangements that may give a head as much

@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from core.analysis.arrays import Bools, Floats
     from core.model.trace import Array, Token
 
-
 ONE_PAIR_IN = 1000  # random pairs of vocabulary words exceeds the threshold
 
 

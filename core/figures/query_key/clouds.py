@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from core.analysis.query_key.scaling import HeadScaling, SquaredDistance
     from core.figures.palette import Palette
 
-
 BLUE = 2  # of the palette's categories: each query's strongest pair
 _MAX_LABELS = 60  # in space, where labels cannot avoid each other
 _EYE = 1.8  # from the middle on each axis, in the cube's size: four narrow pictures show all of it
