@@ -40,8 +40,7 @@ class Gathered:
     distances: Distances | None = None
     dropped: int = 0
     cut_characters: int = 0
-    # Attention of all heads from tokens not yet compared, (head, row, key) each
-    rows: list[Array] = field(default_factory=list)
+    rows: list[Array] = field(default_factory=list)  # of attention to compare, (head, row, key)
     before: int = 0  # tokens gathered elsewhere, which decide on which of these heads are compared
     count: int = 0  # tokens gathered so far
 

@@ -120,10 +120,7 @@ def finished_shard(folder: Path, index: int) -> Shard | None:
 
 
 def write_shard(folder: Path, index: int, gathered: Gathered) -> Shard:
-    """Write a shard, whole or not at all. Its vectors are moved out of `gathered`.
-
-    Raises `OSError` when it cannot be written, for instance because the disk is full.
-    """
+    """Write a shard, whole or not at all (`OSError`). Its vectors are moved out of `gathered`."""
     path = folder / _NAME.format(index)
     unfinished = folder / (path.name + ".unfinished")
     shutil.rmtree(unfinished, ignore_errors=True)
@@ -179,11 +176,7 @@ def _write_arrays(folder: Path, gathered: Gathered) -> dict[str, Any]:
 
 
 def save_array(path: Path, array: NDArray[Any]) -> None:
-    """Write an array to disk.
-
-    Raises `OSError` with the system's error number: NumPy's own writing to a file of the system
-    raises one that says only how many values were written.
-    """
+    """Write an array to disk; an `OSError` keeps the system's number, which NumPy's own loses."""
     with path.open("wb") as file:
         np.save(SimpleNamespace(write=file.write), array, allow_pickle=False)
         file.flush()

@@ -109,10 +109,10 @@ def _tokens_of(tokens: Sequence[Token], span: Span) -> list[int]:
 class _Pooled:
     """The pronouns of many texts; those of one text, or of one minimal pair, are a group."""
 
-    hits: Floats  # float64 (pronoun, head of all layers), 1 for right
-    rules: dict[str, Floats]  # float64 (pronoun,) by rule, 1 for right
+    hits: Floats  # (pronoun, head of all layers), 1 for right
+    rules: dict[str, Floats]  # (pronoun,) by rule, 1 for right
     uniform: Floats  # (pronoun,), what guessing gets
-    groups: Indices  # int (pronoun,), the number of its group from 0
+    groups: Indices  # (pronoun,), the number of its group from 0
     shape: tuple[int, int]  # (layers, heads)
 
 
@@ -208,8 +208,7 @@ class Estimate(NamedTuple):
 class BestHead:
     """How well the best head does on pronouns that did not choose it."""
 
-    # (layer, head) from 0, chosen on one half of the groups, and on the other
-    heads: tuple[tuple[int, int], tuple[int, int]]
+    heads: tuple[tuple[int, int], tuple[int, int]]  # (layer, head) from 0, chosen on either half
     share: Estimate  # of the pronouns, each half resolved by the head that the other half chose
     over: dict[str, Estimate]  # the difference from each rule of `RULES`
 

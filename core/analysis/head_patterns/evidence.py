@@ -20,9 +20,7 @@ class Evidence:
     """One attention matrix beside a pattern."""
 
     ideal: Array  # (token, token), rows uniform over the pattern's pairs; nan for tokens with none
-    # (token,), how much of each row follows the pattern, for "broad" the row's relative entropy;
-    # nan for tokens without such a pair
-    share: Floats
+    share: Floats  # (token,), of each row on it, for "broad" relative entropy; nan without a pair
     uniform: Floats  # (token,), the same for uniform attention
     strongest: Indices  # (token,), the position that each token attends to most
 

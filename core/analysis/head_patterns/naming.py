@@ -33,8 +33,7 @@ class Assignment:
     """The pattern of each head; both arrays have the shape of the scores."""
 
     number: NDArray[np.int_]  # of the pattern in `NAMING`, -1 for none
-    # (score - limit) / (1 - limit), 0 at the limit and 1 for all attention; nan for none
-    confidence: Floats
+    confidence: Floats  # (score - limit) / (1 - limit), 1 for all attention; nan for none
 
     @property
     def names(self) -> NDArray[np.str_]:

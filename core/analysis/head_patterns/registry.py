@@ -52,8 +52,7 @@ class Pattern:
 
     name: str  # in links and in the table's column ``class``
     measures: str  # what its score is; a share of attention unless it says otherwise
-    # The (query, key) pairs of a text, boolean (token, token); None for all pairs
-    pairs: Callable[[tuple[Token, ...]], Bools] | None = None
+    pairs: Callable[[tuple[Token, ...]], Bools] | None = None  # (token, token); None for all pairs
     naming: Naming | None = None  # how it names heads; None if it names none
     # By attention on the `pairs`; by how many tokens away heads attend; by entropy; by attention on
     # the pairs of sequences repeated twice (:mod:`.induction`); or by words that are related in the

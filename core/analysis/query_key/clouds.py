@@ -49,10 +49,8 @@ class Cloud:
     stage: HeadStage
     picture: Embedding  # where queries and keys lie
     norms: Floats  # lengths of the vectors before projection, (2 token,), queries first
-    # Mean distance of each query to the key it attends to most; in the picture Euclidean, as the
-    # notebook titles its pictures
-    apart_in_picture: float
-    apart_in_full: float
+    apart_in_picture: float  # mean Euclidean distance of each query to its most attended key
+    apart_in_full: float  # the same in full space, in its metric
     in_picture: Faithfulness  # of a biplot, by inner product
     in_full: Faithfulness
 

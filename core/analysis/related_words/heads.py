@@ -36,17 +36,13 @@ _SEED = 0
 class RelatedHeads:
     """What each head gives to related words, and to their positions in random arrangements."""
 
-    # Attention to related words, mean over the tokens that have one which the model permits,
-    # (layer, head); nan where no token has
-    scores: Floats
+    scores: Floats  # mean over the tokens with a permitted related word, (layer, head); or nan
     mean: Floats  # of the arrangements, (layer, head)
     upper: Floats  # what fewer than `LEVEL` of them exceed
     holds: Bools  # whether the score is above `upper`
     pairs: int  # how many pairs of a query and a key are related in this scope
     arrangements: int  # how many were drawn; 0 where the pairs are too many to test
-    # In how many of them the related pairs are back where they were: from `LEVEL` of them on, the
-    # text has too few words to rule out chance
-    unmoved: int
+    unmoved: int  # in how many the pairs are back where they were: too many cannot rule out chance
 
     @property
     def decidable(self) -> bool:

@@ -4,7 +4,7 @@ Two words are related when the cosine of their embeddings, each less the mean of
 words, exceeds that of all but one in a thousand random pairs of the vocabulary. The mean is what
 all embeddings share: the median cosine of two random words is 0.01 in bundled/minilm and 0.32 in
 bundled/gpt2-novels, and 0.00 in both without it. The threshold is then 0.29 and 0.52; "leaves" and
-"foliage" have 0.46, "doctor" and "nurse" 0.35, "bank" and "river" 0.26 (bundled/minilm).
+"foliage" have 0.46, "doctor" and "nurse" 0.35, "it" and "book" 0.04 (bundled/minilm).
 """
 
 from __future__ import annotations
