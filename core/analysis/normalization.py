@@ -1,8 +1,7 @@
 """The two freedoms of attention, used to bring queries and keys together.
 
 Softmax keeps its value when one vector is added to every key of a head, and when queries are
-multiplied by c and keys divided by it. AttentionViz (Yeh et al. 2023, section 5.1.1) uses both to
-draw queries and keys in one space; a public notebook searches a grid for a scalar a and a c.
+multiplied by c and keys divided by it (AttentionViz, Yeh et al. 2023, section 5.1.1).
 """
 
 from __future__ import annotations

@@ -1,9 +1,7 @@
 """What a head attends to, beside what it moves.
 
-An attention weight says how a token's reading is shared out, not how much each share delivers: a
-token whose value is nearly zero can take all the attention and give nothing (Kobayashi et al. 2020,
-section 4). A token's value counts here by |f(v_j)|, f(v) = v W_O, where W_O is known, else by
-|v_j|.
+A token whose value is nearly zero can take all the attention and give nothing (Kobayashi et al.
+2020, section 4). Values count by |f(v_j)|, f(v) = v W_O, where W_O is known, else by |v_j|.
 """
 
 from __future__ import annotations
@@ -106,11 +104,10 @@ def lengths_and_sum(weights: Array, vectors: Array) -> tuple[Floats, Floats]:
 def null_score(attention: Floats, norms: Floats) -> Floats:
     """Attention to short values: sum over tokens of attention times (1 - norm / median norm).
 
-    Values at or above the head's median count as 0. So the score is 0 where all values have one
-    length, 0.8 where 0.8 of the attention rests on a token with no value, and 1 where all values
-    are zero. After Vig and Belinkov 2019 ("null attention") and Kobayashi et al. 2020, section 4.
-
-    `attention` and `norms` are (..., token); the result is (...).
+    From (..., token) to (...). Values at or above the head's median count as 0. So the score is 0
+    where all values have one length, 0.8 where 0.8 of the attention rests on a token with no value,
+    and 1 where all are zero. After Vig and Belinkov 2019 ("null attention") and Kobayashi et al.
+    2020, section 4.
     """
     return np.asarray((attention * np.clip(1 - _relative(norms), 0, 1)).sum(axis=-1))
 

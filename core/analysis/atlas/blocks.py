@@ -1,8 +1,4 @@
-"""Sentences of one length side by side, so that what is asked of each is asked of all at once.
-
-Faithfulness is measured on them with one target for full space and for every picture: see
-:mod:`core.analysis.query_key.faithfulness`.
-"""
+"""Sentences of one length side by side, so that what is asked of each is asked of all at once."""
 
 from __future__ import annotations
 
@@ -43,7 +39,8 @@ class Block:
         sentences, size = self.tokens.shape
         usual = usual_mask(size, self.causal)
         if any(mask is not None for mask in self.masks):
-            permitted = np.stack([usual if m is None else _of(m[layer], head) for m in self.masks])
+            of_layer = [usual[None] if mask is None else mask[layer] for mask in self.masks]
+            permitted = np.stack([mask[head if len(mask) > 1 else 0] for mask in of_layer])
         else:
             permitted = np.broadcast_to(usual, (sentences, size, size))
         return np.asarray(permitted & (permitted.sum(axis=-1, keepdims=True) >= MIN_KEYS))
@@ -181,7 +178,3 @@ def _rows(blocks: Sequence[Block], counted: Sequence[Bools]) -> Rows:
     some = counts > 0
     counts = counts[some]
     return Rows(queries[some], texts[some], keys, np.cumsum(counts) - counts, counts)
-
-
-def _of(mask: Bools, head: int) -> Bools:
-    return np.asarray(mask[head if len(mask) > 1 else 0])

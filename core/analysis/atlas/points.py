@@ -1,8 +1,4 @@
-"""Principal components of a head's queries and keys at every stage, from one set of moments.
-
-Translation and scaling change the joint covariance of queries and keys in a known way, so the
-components of all three stages follow from the separate covariances of queries and of keys.
-"""
+"""Principal components of a head's queries and keys at every stage, from their own covariances."""
 
 from __future__ import annotations
 

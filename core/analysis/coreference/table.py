@@ -1,8 +1,8 @@
 """Which heads look from a pronoun to the noun it refers to.
 
 After Clark et al. 2019, section 4.3: a head resolves a pronoun when, of all candidate nouns, it
-attends most to the antecedent. They count the mention's head word; so does this. Two rules by
-position are the ones to beat: the nearest candidate before the pronoun, and the first.
+attends most to the antecedent. Two rules by position are the ones to beat: the nearest candidate
+before the pronoun, and the first.
 """
 
 from __future__ import annotations

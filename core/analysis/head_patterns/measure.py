@@ -1,8 +1,7 @@
 """How much of each head's attention falls on the pairs of each pattern, summed over a text.
 
-A score is the share of attention on the pairs: per token, then the mean over the tokens for which
-the model permits such a pair at all. So it lies between 0 and 1, and uniform attention gives its
-baseline. Sums and token counts are kept apart, so that texts can be added and resampled.
+A score is the share of attention on the pairs, mean over the tokens for which the model permits
+such a pair. Sums and token counts are kept apart, so that texts can be added and resampled.
 """
 
 from __future__ import annotations

@@ -5,8 +5,8 @@ compared with the row-centred scores. This is the correlation within subjects, e
 (Bland and Altman 1995, BMJ 310:446).
 
 Pairs of one query, or of one text, depend on each other, so the sampling error comes from a
-jackknife that leaves out one query at a time, or one text of a corpus, on Fisher's z (Efron and
-Tibshirani 1993, chapter 11). All queries of a text share its keys: its interval is a little narrow.
+jackknife that leaves out one query or text at a time, on Fisher's z (Efron and Tibshirani 1993,
+chapter 11). All queries of a text share its keys: its interval is a little narrow.
 """
 
 from __future__ import annotations
