@@ -2,25 +2,21 @@
 
 from __future__ import annotations
 
-import os
-from collections import deque
-from concurrent.futures import ThreadPoolExecutor
-from itertools import product
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from core.analysis.arrays import one_thread
 from core.analysis.atlas.blocks import CorpusPairs, sampled_blocks
 from core.analysis.atlas.build import join_heads, picture_head, read_parts
 from core.analysis.atlas.data import Atlas, CorpusTokens, Positions
 from core.analysis.atlas.gather import cut_settings
 from core.analysis.atlas.saved.file import AtlasWriter, whole_file
 from core.analysis.head_patterns.similarity import Distances
+from core.analysis.query_key.scaling import every_head
 from core.model.trace import Layer
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
     from numpy.typing import NDArray
@@ -29,8 +25,6 @@ if TYPE_CHECKING:
     from core.analysis.atlas.build import HeadPicture
     from core.analysis.atlas.data import Masks
     from core.analysis.atlas.shards import Shard
-
-_MAX_THREADS = 4
 
 
 class _JoinedShards:
@@ -135,7 +129,8 @@ def assemble(
 
     pictures: list[HeadPicture] = []
     with whole_file(target) as path, AtlasWriter(path, tokens, chosen_labels) as writer:
-        for head, picture in _in_order(layers, heads, draw):
+        order = np.ndindex(layers, heads)
+        for head, picture in zip(order, every_head(layers, heads, draw), strict=True):
             writer.write_head(head, picture.points, picture.norms)
             pictures.append(picture.without_points())
             if on_progress is not None:
@@ -160,22 +155,3 @@ def assemble(
                 **join_heads(pictures, layers, pairs),
             )
         )
-
-
-def _in_order(
-    layers: int, heads: int, function: Callable[[int, int], HeadPicture]
-) -> Iterator[tuple[tuple[int, int], HeadPicture]]:
-    """The results for every head, layer after layer, computed only a few heads ahead."""
-    threads = min(_MAX_THREADS, os.cpu_count() or 1)
-    waiting: deque[Any] = deque()
-    pool = ThreadPoolExecutor(threads)
-    with one_thread():
-        try:
-            for head in [*product(range(layers), range(heads)), *[None] * threads]:
-                if head is not None:
-                    waiting.append((head, pool.submit(function, *head)))
-                if waiting and (len(waiting) > threads or head is None):
-                    done, future = waiting.popleft()
-                    yield done, future.result()
-        finally:
-            pool.shutdown(cancel_futures=True)

@@ -183,7 +183,7 @@ def _all_heads(
         norms[layer, head] = picture.norms
         return picture.without_points()
 
-    pictures = every_head(layers, heads, draw)
+    pictures = list(every_head(layers, heads, draw))
     return {"points": points, "norms": norms, **join_heads(pictures, layers, pairs)}
 
 

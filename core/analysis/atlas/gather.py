@@ -87,10 +87,8 @@ def finish_comparison(into: Gathered) -> Distances:
 
 def cut_settings(dropped: int, cut_characters: int) -> dict[str, str | int]:
     """The settings that say how much of the texts was cut: characters only where there are any."""
-    settings: dict[str, str | int] = {"tokens_cut": dropped}
-    if cut_characters:
-        settings["characters_cut"] = cut_characters
-    return settings
+    characters = {"characters_cut": cut_characters} if cut_characters else {}
+    return {"tokens_cut": dropped, **characters}
 
 
 def take_vectors(gathered: Gathered) -> CorpusVectors:

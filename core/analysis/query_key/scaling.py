@@ -7,6 +7,9 @@ constant). Here the distance is correlated with the head's target, which transla
 
 from __future__ import annotations
 
+import os
+from collections import deque
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeVar
 
@@ -26,7 +29,8 @@ from core.analysis.query_key.faithfulness import Faithfulness, compare_matrix
 from core.analysis.query_key.target import head_target
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
+    from concurrent.futures import Future
 
     from core.analysis.arrays import Bools, Floats, Indices
     from core.analysis.projections.joint_embedding import Metric
@@ -148,22 +152,26 @@ def scale_model(
     layers, heads = trace.shape[:2]
     method = (distance, criterion, target)
     scalings = every_head(layers, heads, lambda i, j: scale_head(trace, i, j, *method))
-    return collect_scalings(scalings, layers, criterion)
+    return collect_scalings(list(scalings), layers, criterion)
 
 
-def every_head(layers: int, heads: int, function: Callable[[int, int], Result]) -> list[Result]:
-    """`function` of every (layer, head), layer by layer, on all processors.
+def every_head(layers: int, heads: int, function: Callable[[int, int], Result]) -> Iterator[Result]:
+    """`function` of every (layer, head), layer by layer, on all processors, a few heads ahead.
 
     BLAS gets one thread in each: a head's matrices are too small to gain from more.
     """
-    from concurrent.futures import ThreadPoolExecutor
-    from os import cpu_count
-
-    with (
-        one_thread(),
-        ThreadPoolExecutor(min(_MAX_THREADS, cpu_count() or 1)) as pool,
-    ):
-        return list(pool.map(lambda index: function(*index), np.ndindex(layers, heads)))
+    threads = min(_MAX_THREADS, os.cpu_count() or 1)
+    waiting: deque[Future[Result]] = deque()
+    pool = ThreadPoolExecutor(threads)
+    with one_thread():
+        try:
+            for head in np.ndindex(layers, heads):
+                waiting.append(pool.submit(function, *head))
+                if len(waiting) > threads:
+                    yield waiting.popleft().result()
+            yield from (future.result() for future in waiting)
+        finally:
+            pool.shutdown(cancel_futures=True)
 
 
 def collect_scalings(
