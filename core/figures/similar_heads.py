@@ -71,7 +71,7 @@ def similar_by_pattern(
 def similar_by_layer(points: Floats, heads: int, chosen: int, colours: Palette) -> go.Figure:
     """Heads coloured by layer, named where there is room; a clicked customdata is (number, name).
 
-    `points`: (head of all layers, 2). `heads`: per layer. `chosen`: the head that is ringed.
+    `points` are (head of all layers, 2), `heads` per layer; the `chosen` one is ringed.
     """
     layers, numbers = np.divmod(np.arange(len(points)), heads)
     names = [f"L{layer + 1} H{head + 1}" for layer, head in zip(layers, numbers, strict=True)]

@@ -51,8 +51,8 @@ class _JoinedShards:
         heads, kv_heads = (self.shards[0].array(n).shape[1] for n in ("queries", "kv_keys"))
         kv_head = head * kv_heads // heads
         return (
-            self.joined(lambda shard: shard.array("queries")[layer, head]).astype(np.float64),
-            self.joined(lambda shard: shard.array("kv_keys")[layer, kv_head]).astype(np.float64),
+            self.joined("queries", (layer, head)).astype(np.float64),
+            self.joined("kv_keys", (layer, kv_head)).astype(np.float64),
         )
 
     def columns(self) -> CorpusTokens:
@@ -61,18 +61,15 @@ class _JoinedShards:
             texts=self._texts("texts"),
             displays=self._texts("displays"),
             sentence=np.repeat(np.arange(self.lengths.size), self.lengths).astype(np.int32),
-            position=self.joined(lambda shard: shard.array("position")),
-            word=self.joined(lambda shard: shard.array("word")),
-            special=self.joined(lambda shard: shard.array("special")),
-            spans=self.joined(lambda shard: shard.array("spans")),
+            **{name: self.joined(name) for name in ("position", "word", "special", "spans")},
         )
 
-    def joined(self, part: Callable[[Shard], NDArray[Any]]) -> NDArray[Any]:
+    def joined(self, name: str, index: tuple[int, ...] = ()) -> NDArray[Any]:
         """One array of every shard, its rows in the order of the atlas's tokens."""
-        first = part(self.shards[0])
-        whole = np.empty((self.count, *first.shape[1:]), dtype=first.dtype)
-        for shard, tokens in zip(self.shards, self.tokens, strict=True):
-            whole[tokens] = part(shard)
+        parts = [shard.array(name)[index] for shard in self.shards]
+        whole = np.empty((self.count, *parts[0].shape[1:]), dtype=parts[0].dtype)
+        for part, tokens in zip(parts, self.tokens, strict=True):
+            whole[tokens] = part
         return whole
 
     def sum(self, name: str) -> Floats:

@@ -71,9 +71,9 @@ def pair_scatter(
     rows = goal.rows
     scores = rows.select(exact_scores(trace, layer, head))
     distances = rows.select(distances_between(*vectors, distance))
-    raw = target == "raw"
-    x = scores if raw else goal.values
-    y = distances if raw else less_mean(distances, rows, target)
+    x, y = scores, distances
+    if target != "raw":
+        x, y = goal.values, less_mean(distances, rows, target)
     strongest = np.zeros(scores.size, dtype=np.bool_)
     strongest[goal.strongest[0]] = True
     return PairScatter(

@@ -77,8 +77,8 @@ def related_heads(trace: Trace, words: RelatedWords, scope: Scope = "text") -> R
         pair_shares(trace.attention(layer), permitted_pairs(trace, layer), places, queries, keys)
         for layer in range(layers)
     ]
-    real, *_ = shares = np.stack(measured, axis=1)  # (1 + arrangement, layer, head)
-    others = shares[1:]
+    shares = np.stack(measured, axis=1)  # (1 + arrangement, layer, head)
+    real, others = shares[0], shares[1:]
     upper = np.sort(others, axis=0)[-round(LEVEL * (count + 1))]
     where = np.sort(queries * size + keys)
     return RelatedHeads(

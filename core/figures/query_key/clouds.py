@@ -87,10 +87,7 @@ def curve_figure(
     published: Sequence[float],
     colours: Palette,
 ) -> go.Figure:
-    """The correlation over c, its optimum, and the published grid.
-
-    `squared` is drawn as a second line with its optimum by formula and on the grid.
-    """
+    """The correlation over c, its optimum, the published grid; a second line if `squared`."""
     line = {"color": colours.accent, "width": 2.5}
     traces = [
         ("correlation", "", c_values, scaling.curve, {"mode": "lines", "line": line}),
