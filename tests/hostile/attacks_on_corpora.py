@@ -33,30 +33,6 @@ def prepare() -> None:
     read_table("Grüße an alle".encode("latin-1"), "a.txt")
 
 
-def long_texts() -> None:
-    """All that is one text."""
-    for attack in (one_long_line_in_greek, one_word, a_pair_of_long_lines, pasted):
-        attack()
-
-
-def tiny_texts() -> None:
-    """All that is millions of texts."""
-    for attack in (pasted_tiny_lines, lines_without_a_token):
-        attack()
-
-
-def tables() -> None:
-    """All that is a table."""
-    for attack in (one_cell, a_quote_that_is_never_closed, tiny_cells):
-        attack()
-
-
-def json_lines() -> None:
-    """All that is JSON."""
-    for attack in (tiny_json, one_json_string, one_json_list, deep_nesting):
-        attack()
-
-
 def one_long_line_in_greek() -> None:
     """19 MB in one line, in an encoding that has to be guessed: read, estimated, tokenized, run."""
     word = "λέξη και ".encode("cp1253")
@@ -198,3 +174,21 @@ def _run(texts: Texts, *, run: bool = True) -> None:
     )
     if run:
         assert traces()
+
+
+ATTACKS = (
+    one_long_line_in_greek,
+    one_word,
+    a_pair_of_long_lines,
+    pasted,
+    pasted_tiny_lines,
+    lines_without_a_token,
+    one_cell,
+    a_quote_that_is_never_closed,
+    tiny_cells,
+    tiny_json,
+    one_json_string,
+    one_json_list,
+    deep_nesting,
+    nobody_waits_for_a_large_file,
+)

@@ -21,16 +21,6 @@ def prepare() -> None:
         hub.ask("no/model", token=False)
 
 
-def name_a_model_in_every_way() -> None:
-    """Too many files, a file without an end, and a model larger than any disk."""
-    for attack in (
-        file_without_an_end,
-        model_larger_than_any_disk,
-        repository_of_very_many_files,
-    ):
-        attack()
-
-
 def repository_of_very_many_files() -> None:
     """A model record that lists more files than anybody needs."""
     with running_hub() as known:
@@ -74,3 +64,6 @@ def model_larger_than_any_disk() -> None:
             assert known.fetched == []
         else:
             raise AssertionError("it was taken")
+
+
+ATTACKS = (file_without_an_end, model_larger_than_any_disk, repository_of_very_many_files)

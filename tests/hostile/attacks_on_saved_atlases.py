@@ -203,3 +203,19 @@ def _list(kind: int, count: int, item: bytes) -> bytes:
         size.append(rest & 127 | 128)
         rest >>= 7
     return bytes([0xF0 | kind]) + bytes([*size, rest]) + item * count
+
+
+ATTACKS = (
+    a_text_again_and_again,
+    a_text_of_its_own_for_every_token,
+    lists_in_lists,
+    lists_in_lists_of_many_tokens,
+    numbers_without_end,
+    empty_texts,
+    a_name_of_megabytes,
+    a_label_of_megabytes,
+    a_sentence_of_megabytes,
+    a_setting_of_megabytes,
+    zeros_packed_into_nothing,
+    columns_without_end,
+)

@@ -25,7 +25,7 @@ def link() -> None:
     assert "came with the link and was not run" in _said(app.markdown)
     app.button(key="atlas_search").click().run()
     assert not app.exception
-    assert "does not know recursion" in _said(app.warning)
+    assert "does not support recursion" in _said(app.warning)
 
 
 def _open(**link: str) -> AppTest:
@@ -38,3 +38,6 @@ def _open(**link: str) -> AppTest:
 
 def _said(elements: Iterable[object]) -> str:
     return "\n".join(str(getattr(element, "value", "")) for element in elements)
+
+
+ATTACKS = (link,)
