@@ -32,7 +32,7 @@ class AttentionTable:
     displays: tuple[str, ...]  # the same without the number
     special: tuple[bool, ...]  # whether a row (and column) is a special token
     segments: tuple[int, ...]  # 0 for the first sentence, 1 for the second
-    where: str  # which layer and head, e.g. ``"L4 H2"`` or ``"layer 6, mean of 12 heads"``.
+    where: str  # which layer and head, e.g. ``"L4 H2"`` or ``"layer 6, mean of 12 heads"``
     kind: Values  # "attention" (probabilities) or "scores" (before softmax)
     rows_sum_to_one: bool  # whether every row adds up to one, within 1e-3
     hidden: int  # how many special tokens are not shown

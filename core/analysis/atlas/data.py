@@ -31,7 +31,7 @@ DIMENSIONS = 3  # components stored; a plane uses the first two
 class CorpusTokens:
     """The tokens of an atlas in columns, sentence after sentence, one entry per token."""
 
-    texts: tuple[str, ...]  # as the tokenizer gives them, e.g. ``"##y"``.
+    texts: tuple[str, ...]  # as the tokenizer gives them, e.g. ``"##y"``
     displays: tuple[str, ...]  # what people read
     sentence: Ints  # index into the atlas's sentences, ascending
     position: Ints  # as in :class:`core.model.trace.Token`
