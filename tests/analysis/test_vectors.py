@@ -25,7 +25,7 @@ from core.analysis.vectors import (
 from core.model import load, trace_text
 from core.model.trace import Layer, Trace
 from tests.analysis.test_pair_projection import framed, softmax_by_hand
-from tests.analysis.traces import plain_tokens, random_weights, token, trace_with_attention
+from tests.analysis.traces import random_weights, token, trace_with_attention
 from tests.model.families import FAMILIES, build
 
 if TYPE_CHECKING:
@@ -376,14 +376,3 @@ def test_arrows_that_coincide_in_the_plane_are_counted_apart_where_full_space_pa
     coordinates = np.array([[2.0, 0], [3, 0], [1, 0.1], [-4, 0.2], [0, 0]])
     assert count_close_pairs(coordinates, rows) == (3, 1)
     assert count_close_pairs(np.zeros((3, 2)), np.ones((3, 4))) == (0, 0)
-
-
-def test_tokens_that_all_see_the_same_keys_stay_at_the_origin() -> None:
-    draw = np.random.default_rng(7)
-    queries = draw.normal(size=(2, 12, 13, 32)).astype(np.float32)
-    keys = np.repeat(draw.normal(size=(2, 12, 1, 32)), 13, axis=2).astype(np.float32)
-    rules = (Layer(1.0, None),) * 2
-    trace = Trace("drawn", plain_tokens(*"x" * 13), queries, keys, keys, rules, causal=False)
-    planes = layer_planes(trace)
-    np.testing.assert_array_equal(planes.coordinates, 0)
-    assert (planes.close_pairs.tolist(), planes.similar_pairs.tolist()) == ([0, 0], [0, 0])

@@ -231,23 +231,6 @@ def test_values_are_what_the_models_value_projection_gave(
     assert_same_vectors(trace_text(model_of(name), SENTENCE).values, expected)
 
 
-@pytest.mark.parametrize(
-    ("name", "query", "key"),
-    [
-        ("bert", "attention.self.query", "attention.self.key"),
-        ("albert", "attention.query", "attention.key"),
-        ("distilbert", "attention.q_lin", "attention.k_lin"),
-    ],
-)
-def test_queries_and_keys_are_what_the_models_projections_gave(
-    name: str, query: str, key: str, model_of: ModelOf, oracle_of: OracleOf
-) -> None:
-    trace, eager = trace_text(model_of(name), SENTENCE), oracle_of(name)
-    for vectors, ending in ((trace.queries, query), (trace.keys, key)):
-        outputs = eager.module_outputs(eager.inputs(SENTENCE), ending)
-        assert_same_vectors(vectors, np.stack([by_head(rows, 8) for rows in outputs]))
-
-
 @pytest.mark.parametrize("name", GROUPED)
 def test_query_heads_of_one_group_share_their_keys_and_values(name: str, model_of: ModelOf) -> None:
     trace = trace_text(model_of(name), SENTENCE)

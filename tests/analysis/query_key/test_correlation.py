@@ -157,12 +157,6 @@ def test_a_vector_of_no_length_has_cosine_distance_one() -> None:
 # Measures --------------------------------------------------------------------------------------
 
 
-def test_a_weighted_correlation_worked_by_hand() -> None:
-    # Means 5/4 and 2; xy = (-5/4)(-2) + (-1/4) 2 + 0 = 2, xx = (25 + 1 + 18) / 16, yy = 4 + 4 + 0
-    x, y, weights = np.array([0.0, 1.0, 2.0]), np.array([0.0, 4.0, 2.0]), np.array([1.0, 1.0, 2.0])
-    assert weighted_correlation(x, y, weights) == pytest.approx(2 / 22**0.5, abs=1e-12)
-
-
 @pytest.mark.parametrize("scale", [1e-6, 1, 1e6])
 def test_a_weighted_correlation_is_that_of_numpys_covariance(scale: float) -> None:
     rng = np.random.default_rng(1)
@@ -195,17 +189,6 @@ def test_correlations_are_those_of_a_literal_computation(
         assert result.values[at] == pytest.approx(r, abs=1e-6, nan_ok=True)
         assert result.weighted_pairs[at] == carrying
     assert np.isnan(result.values).all() == (measure == "weighted" and size == 10)
-
-
-def test_ties_share_their_rank() -> None:
-    rng = np.random.default_rng(4)
-    queries, keys = rng.integers(-2, 3, size=(2, 12, 3)).astype(float)
-    table = table_of(queries, keys)
-    result = correlations(table, np.array([1.0, 2.0]), "squared euclidean", "spearman").values
-    x = np.round(centred(queries, keys), 9)  # means of rows tell equal scores apart by rounding
-    for r, c in zip(result, [1, 2], strict=True):
-        d = distances_by_hand(queries, keys, c, "squared euclidean")
-        assert r == pytest.approx(stats.spearmanr(x, d).statistic, abs=1e-9)
 
 
 NOTHING = {

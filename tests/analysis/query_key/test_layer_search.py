@@ -68,15 +68,6 @@ def test_the_fourth_stage_adds_a_to_every_key_and_divides_by_c(capybara: Trace) 
     )
 
 
-def test_the_fourth_stage_leaves_attention_as_it_is(capybara: Trace) -> None:
-    search = search_layer(capybara, 3)
-    moved = stage_vectors(capybara, 3, 1, scale_head(capybara, 3, 1), search)["searched"]
-    scores = capybara.layers[3].scaling * (moved.queries @ moved.keys.T)
-    weights = np.exp(scores - scores.max(axis=1, keepdims=True))
-    weights /= weights.sum(axis=1, keepdims=True)
-    np.testing.assert_allclose(weights, capybara.attention(3, 1), atol=1e-5)
-
-
 def test_without_an_a_and_a_c_there_is_no_fourth_stage() -> None:
     trace = still_trace(4)
     search = search_layer(trace, 0)
