@@ -12,7 +12,7 @@ from core.model import trace_repeated
 from tests.model.families import HEADS, LAYERS
 
 if TYPE_CHECKING:
-    from tests.model.conftest import ModelOf, OracleOf
+    from tests.conftest import ModelOf, OracleOf
 
 
 @pytest.mark.parametrize("name", ["bert", "roberta", "gpt2", "llama", "xlm-roberta"])

@@ -8,7 +8,7 @@ import pytest
 from core.analysis.head_patterns.search import HIGHLIGHTED, find_heads
 from core.analysis.head_patterns.similarity import order_heads, token_step
 from core.model.trace import Trace
-from tests.analysis.traces import plain_tokens, random_weights, token, trace_with_attention
+from tests.analysis.traces import plain_tokens, random_weights, spelled, trace_with_attention
 
 UNIFORM, EYE = np.full((4, 4), 0.25), np.eye(4)
 
@@ -48,8 +48,7 @@ def test_what_a_text_lacks_cannot_be_measured(name: str) -> None:
 
 
 def test_a_uniform_head_does_not_hold_even_above_the_threshold() -> None:
-    special = [token("[CLS]", 0, -1, special=True), token("[SEP]", 2, -1, special=True)]
-    tokens = (special[0], token("x", 1, 0), special[1])
+    tokens = spelled("[CLS] x [SEP]")
     trace = trace_with_attention(np.full((1, 1, 3, 3), 1 / 3, np.float32), tokens)
     search = find_heads(trace, "delimiters")
     assert search.uniform == pytest.approx(2 / 3, abs=1e-6)
