@@ -6,11 +6,13 @@ from core.ui.navigation import open_page
 
 open_page("anomalies")
 
+from functools import partial
+
 from core.figures.palette import palette
-from core.ui import cache
+from core.ui import cache, presets
 from core.screens.anomalies.first import show_first
 from core.screens.anomalies.flags import show_flags
-from core.screens.anomalies.help import show_mathematics, show_presets
+from core.screens.anomalies.help import MATHEMATICS, examples
 from core.screens.anomalies.moved import show_moved
 from core.screens.anomalies.norms import show_norms
 from core.screens.anomalies.source import measured_table, pick_source
@@ -44,5 +46,5 @@ elif part == "moved":
     show_moved(trace, table, cache.transformed_norms(*key), colours)
 else:
     show_states(trace, colours)
-show_presets(table)
-show_mathematics()
+presets.show("anomalies", partial(examples, table))
+presets.show_mathematics(MATHEMATICS)

@@ -24,8 +24,8 @@ from core.screens.atlas.similar import show_similar
 from core.screens.atlas.head.single import show_one_head
 from core.screens.atlas.corpus.source import corpus_of, pick_source, saved_file
 from core.screens.atlas.faithfulness import show_faithfulness
-from core.screens.atlas.wording import show_mathematics, show_presets
-from core.ui import controls
+from core.screens.atlas.wording import EXAMPLE_WITH_LABELS, EXAMPLES, MATHEMATICS
+from core.ui import controls, presets
 from core.ui.selectors import pick_part
 
 PARTS = {
@@ -75,5 +75,6 @@ elif part == "alike":
 else:
     show_faithfulness(screen, colours)
 show_about(shelf)
-show_presets(labelled=bool(atlas.labels))
-show_mathematics()
+examples = [*EXAMPLES, EXAMPLE_WITH_LABELS] if atlas.labels else EXAMPLES
+presets.show("atlas", lambda: examples)
+presets.show_mathematics(MATHEMATICS)

@@ -11,8 +11,9 @@ from functools import partial
 from core.components.head_view import show_head_view
 from core.ui import presets
 from core.ui.current import current_trace
+from core.ui.downloads import offer_file
 from core.screens.head_view.sending import file_later, pack_for_page, weightings
-from core.screens.head_view.help import examples, explain, show_mathematics
+from core.screens.head_view.help import examples, explain, mathematics
 from core.screens.head_view.state import KEY, restore_view, take_report
 
 trace = current_trace()
@@ -22,14 +23,13 @@ view = restore_view(trace, [each.value for each in offered if not each.disabled]
 show_head_view(pack_for_page(trace, view, offered), key=KEY, on_view=take_report)
 reading, saving = st.columns([5, 1])
 reading.caption(explain(trace, view))
-saving.download_button(
-    "Save as HTML",
-    file_later(trace, view, offered),
-    file_name="head-view.html",
-    mime="text/html",
-    on_click="ignore",
-    width="stretch",
-    help="One file that opens without internet and does what this picture does.",
-)
+with saving:
+    offer_file(
+        "Save as HTML",
+        file_later(trace, view, offered),
+        "head-view.html",
+        width="stretch",
+        help="One file that opens without internet and does what this picture does.",
+    )
 presets.show("head_view", partial(examples, trace))
-show_mathematics(trace, int(view["layer"]) - 1)
+presets.show_mathematics(mathematics(trace, int(view["layer"]) - 1))

@@ -15,8 +15,8 @@ from core.figures.heatmap import heatmap_figure
 from core.figures.palette import palette
 from core.ui import controls, presets
 from core.ui.current import current_trace
-from core.ui.downloads import csv_later
-from core.screens.heatmap.help import examples, explain, show_mathematics
+from core.ui.downloads import csv_later, offer_file
+from core.screens.heatmap.help import examples, explain, mathematics
 
 LAYER_SUMMARIES: tuple[Literal["mean"], ...] = ("mean",)
 HEAD_SUMMARIES: tuple[Literal["mean", "max"], ...] = ("mean", "max")
@@ -78,12 +78,10 @@ else:
     st.plotly_chart(figure, key="heatmap_picture")
 with st.container(horizontal=True, vertical_alignment="center"):
     st.caption(explain(trace, table, layer, head, view), width="stretch")
-    st.download_button(
+    offer_file(
         "Download CSV",
         csv_later(table.frame, float_format="%.6f"),
-        file_name="attention.csv",
-        mime="text/csv",
-        on_click="ignore",
+        "attention.csv",
     )
 presets.show("heatmap", partial(examples, trace))
-show_mathematics(trace)
+presets.show_mathematics(mathematics(trace))

@@ -34,8 +34,8 @@ else:
     query, key = (quote(trace.tokens[i].display) for i in (link.query, link.key))
     st.markdown(
         f"Layer {link.layer + 1}, head {link.head + 1} gives **{link.weight:.2f}** of {query}'s"
-        f" attention to {key}: the strongest link between two different words{apart} in all"
-        f" {trace.shape[0] * trace.shape[1]} heads."
+        f" attention to {key}: the strongest link in any of the {trace.shape[0] * trace.shape[1]}"
+        f" heads between two different words{apart}."
     )
     arcs = arcs_around(trace, link)
     figure = links_figure(arcs, colours)

@@ -11,9 +11,11 @@ from functools import partial
 from core.analysis.attention_table import unique_labels
 from core.analysis.head_patterns.similarity import ORDERS, order_heads
 from core.analysis.model_map import model_map
-from core.components.model_view import Look, model_view_page, show_model_view, view_data
+from core.components.export import standalone_page
+from core.components.model_view import Look, show_model_view, view_data
 from core.ui import controls, presets
 from core.ui.current import current_key, current_trace
+from core.ui.downloads import offer_file
 from core.ui.selectors import pick_pairs
 from core.ui.words.pattern_words import HIGHLIGHT_NAMES
 from core.screens.model_view.help import (
@@ -25,7 +27,7 @@ from core.screens.model_view.help import (
     explain,
     hidden,
     hide_heads,
-    show_mathematics,
+    mathematics,
 )
 from core.screens.model_view.patterns import highlight
 
@@ -84,13 +86,11 @@ title = f"{trace.model}: {st.session_state['text']}"  # the file is written outs
 note = explain(shown, trace, look, hidden_special=hide, renormalised=renormalise)
 with st.container(horizontal=True, vertical_alignment="center"):
     st.caption(note, width="stretch")
-    st.download_button(
+    offer_file(
         "Save as HTML",
-        partial(model_view_page, data, title, note),
-        file_name="model_view.html",
-        mime="text/html",
-        on_click="ignore",
+        partial(standalone_page, "model_view", data, title, note),
+        "model_view.html",
         help="One file that opens without internet and keeps the hover.",
     )
 presets.show("model_view", examples)
-show_mathematics()
+presets.show_mathematics(mathematics())

@@ -10,11 +10,13 @@ from functools import partial
 
 from core.analysis.attention_table import unique_labels
 from core.analysis.neuron import read_head
-from core.components.neuron_view import neuron_page, show_neuron_view
+from core.components.export import standalone_page
+from core.components.neuron_view import packed, show_neuron_view
 from core.ui import controls, presets
 from core.ui.current import current_trace
+from core.ui.downloads import offer_file
 from core.ui.selectors import pick_pairs, step_through_heads
-from core.screens.neuron_view.help import examples, explain, show_mathematics
+from core.screens.neuron_view.help import examples, explain, mathematics
 from core.screens.neuron_view.state import pick_tokens, take_state
 
 trace = current_trace()
@@ -29,16 +31,15 @@ with st.container(horizontal=True, vertical_alignment="bottom"):
     state = pick_tokens(trace, labels, pairs)
 
 neuron_head = read_head(trace, layer, head)
-show_neuron_view(neuron_head, labels, segments, state, key="neuron_view", on_change=take_state)
+data = packed(neuron_head, labels, segments, state)
+show_neuron_view(data, len(labels), key="neuron_view", on_change=take_state)
 title = f"L{layer + 1} H{head + 1}: queries, keys and their products · {trace.model}"
 with st.container(horizontal=True, vertical_alignment="center"):
     st.caption(explain(neuron_head, state), width="stretch")
-    st.download_button(
+    offer_file(
         "Save as HTML",
-        partial(neuron_page, neuron_head, labels, segments, state, title, " ".join(displays)),
-        file_name=f"neuron_view_L{layer + 1}_H{head + 1}.html",
-        mime="text/html",
-        on_click="ignore",
+        partial(standalone_page, "neuron_view", data, title, " ".join(displays)),
+        f"neuron_view_L{layer + 1}_H{head + 1}.html",
     )
 presets.show("neuron_view", partial(examples, trace))
-show_mathematics(neuron_head)
+presets.show_mathematics(mathematics(neuron_head))

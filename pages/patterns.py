@@ -6,12 +6,14 @@ from core.ui.navigation import open_page
 
 open_page("patterns")
 
+from functools import partial
+
 from core.figures.palette import palette
 from core.analysis.head_patterns.naming import THRESHOLDS
-from core.ui import controls
+from core.ui import controls, presets
 from core.ui.current import current_key, current_trace
 from core.screens.patterns.corpus import show_cancelled
-from core.screens.patterns.help import show_mathematics, show_presets
+from core.screens.patterns.help import examples, mathematics
 from core.screens.patterns.one_head import pick_view, show_one
 from core.screens.patterns.overview import pick_colouring, show_overview
 from core.screens.patterns.pronouns import pick_marked, show_pronouns
@@ -61,5 +63,5 @@ elif part == "alike":
     show_similar(view, colours, theme)
 else:
     show_pronouns(view, marked, colours)
-show_presets(view)
-show_mathematics()
+presets.show("patterns", partial(examples, view))
+presets.show_mathematics(mathematics())

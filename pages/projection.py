@@ -11,16 +11,16 @@ from core.analysis.pair_projection import default_pair, project_pair
 from core.components.planes import Arrow, show_planes
 from core.figures.palette import palette
 from core.figures.projection import layers_figure
-from core.ui import controls
+from core.ui import controls, presets
 from core.ui.current import current_trace
 from core.ui.head_maps import show_head_map
 from core.ui.messages import quote
 from core.screens.projection.help import (
+    EXAMPLES_TO_TRY,
+    MATHEMATICS,
     compare_sentences,
     describe_pair,
     open_table,
-    show_mathematics,
-    show_presets,
     titles,
 )
 from core.ui.selectors import pick_token
@@ -75,5 +75,5 @@ st.caption(
 )
 
 compare_sentences(trace.model, colours)
-show_presets()
-show_mathematics()
+presets.show("projection", lambda: EXAMPLES_TO_TRY)
+presets.show_mathematics(MATHEMATICS, title="The mathematics, and what to keep in mind")

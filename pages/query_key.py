@@ -6,13 +6,15 @@ from core.ui.navigation import open_page
 
 open_page("query_key")
 
+from functools import partial
+
 from core.figures.palette import palette
-from core.ui import controls
+from core.ui import controls, presets
 from core.ui.current import current_key, current_trace
 from core.screens.query_key.controls import Choice, chosen_tokens, search_range
 from core.screens.query_key.faithfulness import show_faithfulness
 from core.screens.query_key.heads import show_all_heads
-from core.screens.query_key.help import show_mathematics, show_presets
+from core.screens.query_key.help import MATHEMATICS, examples
 from core.screens.query_key.picture import show_picture
 from core.screens.query_key.search import show_search
 from core.screens.query_key.wording import CRITERIA, DISTANCES, TARGETS
@@ -79,5 +81,5 @@ elif part == "search":
     show_search(trace, choice, colours)
 else:
     show_all_heads(trace, choice, colours)
-show_presets(trace)
-show_mathematics()
+presets.show("query_key", partial(examples, trace))
+presets.show_mathematics(MATHEMATICS)

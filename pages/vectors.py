@@ -14,16 +14,16 @@ from core.analysis.vectors import Source, layer_planes, planes_frame
 from core.components.planes import Arrow, show_planes
 from core.figures.palette import palette, token_colours
 from core.figures.vectors import Arrows, moving_figure, plane_figure, space_figure
-from core.ui import controls
+from core.ui import controls, presets
 from core.ui.current import current_trace
-from core.ui.downloads import csv_later
+from core.ui.downloads import csv_later, offer_file
 from core.screens.vectors.help import (
+    MATHEMATICS,
     describe_close_pairs,
+    examples,
     explain,
     pick_heads,
     set_picks,
-    show_mathematics,
-    show_presets,
 )
 
 SOURCES: list[Source] = ["attention", "queries", "keys", "values", "hidden states"]
@@ -111,12 +111,10 @@ else:
 with st.container(horizontal=True, vertical_alignment="center"):
     reading = explain(source, summary, heads, view=view, special=special)
     st.caption(f"{reading} {describe_close_pairs(planes, layer)}", width="stretch")
-    st.download_button(
+    offer_file(
         "Download CSV",
         csv_later(partial(planes_frame, planes, labels), index=False, float_format="%.6f"),
-        file_name="vectors.csv",
-        mime="text/csv",
-        on_click="ignore",
+        "vectors.csv",
     )
-show_presets(trace)
-show_mathematics()
+presets.show("vectors", partial(examples, trace))
+presets.show_mathematics(MATHEMATICS)

@@ -14,4 +14,6 @@ def open_app(page: str = "home", **parameters: str) -> AppTest:
     app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=300)
     app.switch_page(f"pages/{page}.py")
     app.query_params.update(parameters)
-    return app.run()
+    app.run()
+    assert not app.exception, app.exception
+    return app

@@ -1,8 +1,8 @@
 """A component as one HTML file that opens without internet and stays interactive.
 
-The file holds the component's script and style, its data as base64, and the theme's colours, light
-and dark, as the CSS variables that Streamlit would set. Its security policy lets it fetch nothing.
-What people typed is only in the data, never in the markup, except the escaped title and note.
+It holds script, style, data as base64, and the theme's colours as Streamlit's CSS variables. Its
+security policy lets it fetch nothing; what people typed is only in the data, except the escaped
+title and note.
 """
 
 from __future__ import annotations

@@ -27,21 +27,31 @@ class Coloured:
     legend : the ends of the scale, or one name per category.
     shades : for the themes "light" and "dark" the colours of queries and of keys: one per step of a
         scale, or one per category.
-    labelled : tokens are written beside points.
+    labels : one per token.
+    labelled : they are written beside points.
     """
 
+    labels: Sequence[str]
     colouring: str = "type"
     legend: Sequence[str] = ()
     shades: Mapping[str, Sequence[Sequence[str]]] = field(default_factory=dict)
     labelled: bool = True
 
-    def checked_shades(self) -> dict[str, list[list[str]]]:
-        """The shades as lists; none by type, as queries and keys have the theme's two colours.
+    def settings(self) -> dict[str, Any]:
+        """What a component is told of the colours and labels.
 
-        Raises
-        ------
-        ValueError : a theme, a kind, or the colour of a category is missing.
+        Raises ValueError where a theme, a kind, or the colour of a category is missing.
         """
+        return {
+            "colouring": self.colouring,
+            "legend": list(self.legend),
+            "shades": self._checked_shades(),
+            "labels": list(self.labels),
+            "labelled": self.labelled,
+        }
+
+    def _checked_shades(self) -> dict[str, list[list[str]]]:
+        """The shades as lists; none by type, as queries and keys have the theme's two colours."""
         if self.colouring == "type":
             return {}
         needed = len(self.legend) if self.colouring == "category" else 1
@@ -62,7 +72,6 @@ class CorpusPoints(Coloured):
     ----------
     points : (..., 2 token, 2 or 3), queries first; one scale for all axes.
     tones : (..., 2 token), what colours stand for: 0 to 1, or whole numbers for categories.
-    labels : one per token; they may repeat.
     positions : of each token in its sentence, from 0; people are shown them from 1.
     sentence : of each token, an index into ``texts``.
     texts : the sentences.
@@ -72,12 +81,27 @@ class CorpusPoints(Coloured):
 
     points: NDArray[np.float32]
     tones: NDArray[np.floating[Any]]
-    labels: Sequence[str]
     positions: Sequence[int]
     sentence: Sequence[int]
     texts: Sequence[str]
     matches: NDArray[np.bool_]
     searching: bool = False
+
+    def settings(self) -> dict[str, Any]:
+        """What a component is told of the colours and the tokens."""
+        return super().settings() | {
+            "dims": self.points.shape[-1],
+            "texts": list(self.texts),
+            "searching": self.searching,
+        }
+
+    def token_arrays(self) -> dict[str, NDArray[Any]]:
+        """What a component is sent of each token."""
+        return {
+            "positions": np.asarray(self.positions, dtype=np.uint16),
+            "sentence": np.asarray(self.sentence, dtype=np.uint16),
+            "matches": np.asarray(self.matches, dtype=np.uint8),
+        }
 
     def packed_tones(self, max_category: int) -> NDArray[Any]:
         """256 steps of a scale, or category numbers; what is not a number counts as 0."""

@@ -1,9 +1,8 @@
 """A component from the .js and .css files in its folder, with all modules that it imports.
 
-Streamlit takes one script per component, and a saved file must open without internet. So a module
-becomes ``const shared$scales = (function shared$scales() { ...; return { luminance } })()`` and an
-import of it ``const { luminance } = shared$scales``: two modules may use the same name, and stack
-traces still say where they come from. Only ``import { a, b as c } from "./file.js"`` and ``export``
+A module becomes ``const shared$scales = (function shared$scales() { …; return { luminance } })()``
+and an import of it ``const { luminance } = shared$scales``: two may use the same name, and stack
+traces say where they come from. Only ``import { a, b as c } from "./file.js"`` and ``export``
 before a function, a constant or a class are understood. JSDoc is for tsc and does not travel.
 """
 

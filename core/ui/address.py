@@ -1,12 +1,9 @@
 """The address bar holds the whole state, so that the address opens the same picture.
 
-Each value in a link goes once to the control of that name, which checks it (``core.ui.controls``).
 Streamlit's own ``bind="query-params"`` omits values that equal a default and drops impossible ones
 silently; a link handed out in class must neither depend on a default nor fail without a word.
-
-Texts too long for an address travel compressed in one parameter, `packed`. A deployment can switch
-links off (``HEADSCOPE_LINKS=0``): nothing is then written to the address, so that no proxy logs
-what visitors type; links from elsewhere still open.
+Texts too long for an address travel compressed in `packed`. With ``HEADSCOPE_LINKS=0`` nothing is
+written, so that no proxy logs what visitors type; links from elsewhere still open.
 """
 
 from __future__ import annotations

@@ -1,12 +1,8 @@
 """The controls of pages, each declared once.
 
-A declaration takes the control's value from the link, checks it, draws the widget, registers the
-control for the address and returns the value. Without a label nothing is drawn: for what a picture
-sets, or what must be known before the widget's place comes. When the page has ended, all controls
-of this run are written to the address, and nothing else.
-
-State lives in ``st.session_state`` under the control's key, which is also its name in links. Link
-values are untrusted: an impossible one is reported and replaced.
+A declaration takes the value from the link, reports and replaces an impossible one, draws the
+widget if it has a label, and returns the value. State lives in ``st.session_state`` under the
+control's key, its name in links. When the page ends, its controls are written to the address.
 """
 
 from __future__ import annotations
@@ -49,10 +45,8 @@ _MAX_NAMED = 8  # options that a message names; of more, the first three and the
 class Control:
     """What was declared.
 
-    Attributes
-    ----------
-    allowed : the options of a choice, the numbers of a list, lowest and highest of a number.
-    optional : links leave it out while it has its default.
+    `allowed` are the options of a choice, the numbers of a list, or the lowest and the highest of a
+    number. Links leave an `optional` one out while it has its default.
     """
 
     kind: Literal["choice", "flag", "number", "tokens", "text"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import streamlit as st
 
@@ -23,6 +23,7 @@ SOURCES = {"text": "your text", "corpus": "sample corpus"}
 _UPDATE_EVERY = 4  # sentences between two steps of the progress bar
 
 Result = TypeVar("Result")
+Measured = TypeVar("Measured")
 
 
 @dataclass(eq=False)
@@ -41,6 +42,22 @@ def corpus_digest(sentences: Sequence[str]) -> str:
 
 def _back_to_text() -> None:
     st.session_state["source"] = "text"
+
+
+@st.cache_resource(max_entries=3 * cache.MAX_CORPORA, show_spinner=False)
+def _places(name: str, model_name: str, digest: str) -> list[Any]:  # noqa: ARG001 - the key
+    """A place for what was measured, shared by all visitors; empty until a run has finished."""
+    return []
+
+
+def measured_once(
+    name: str, model_name: str, sentences: Sequence[str], measure: Callable[[], Measured]
+) -> Measured:
+    """What a page (`name`) measures with a model on a corpus: from the cache, or measured now."""
+    place: list[Measured] = _places(name, model_name, corpus_digest(sentences))
+    if not place:
+        place.append(measure())
+    return place[0]
 
 
 def walk_corpus(

@@ -1,14 +1,17 @@
-"""What a download button holds on to until it is pressed, which should be little.
+"""Buttons that save a file, and what they hold on to until pressed, which should be little.
 
-Streamlit keeps the function that makes a file as long as the visitor's session: up to 128 sessions
-for two minutes after the visitors left. A lambda on a page would keep everything the page has,
-including its trace and figures; these functions keep only their arguments.
+Streamlit keeps the function that makes a file as long as the session, two minutes after the visitor
+has left. A lambda on a page would keep the page's trace and figures; a `partial` keeps its own
+arguments only.
 """
 
 from __future__ import annotations
 
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+import streamlit as st
 
 from core.analysis.csv_text import to_csv
 
@@ -17,14 +20,29 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
+_KINDS = {
+    ".csv": "text/csv",
+    ".html": "text/html",
+    ".parquet": "application/vnd.apache.parquet",
+}
+
+
+def offer_file(
+    label: str,
+    make: Callable[[], str | bytes],
+    name: str,
+    **look: Any,  # noqa: ANN401 - of the button: help, width
+) -> None:
+    """A button for a file whose name ends in its kind; `make` runs when it is pressed."""
+    kind = _KINDS[Path(name).suffix]
+    st.download_button(label, make, file_name=name, mime=kind, on_click="ignore", **look)
+
 
 def csv_later(make: Callable[[], pd.DataFrame], **options: Any) -> Callable[[], str]:  # noqa: ANN401
     """A function that makes a table when called, and returns it as CSV.
 
-    Parameters
-    ----------
-    make : returns the table; a bound method or a `partial`, which hold on to nothing of a page.
-    options : passed to :func:`core.analysis.csv_text.to_csv`.
+    `make` is a bound method or a `partial`, which hold on to nothing of a page; `options` are those
+    of :func:`core.analysis.csv_text.to_csv`.
     """
     return partial(_csv, make, options)
 

@@ -1,4 +1,4 @@
-"""The expander "Try this": buttons that set a page's controls, each with what it shows."""
+"""The expanders below every page: settings worth trying, and the mathematics."""
 
 from __future__ import annotations
 
@@ -39,3 +39,10 @@ def show(page: str, make: Callable[[], Sequence[Preset]]) -> None:
                 width=250,
             )
             st.markdown(preset.sentence, width="stretch")
+
+
+def show_mathematics(*paragraphs: str, title: str = "The mathematics") -> None:
+    """The definitions (Markdown), and where they come from."""
+    with st.expander(title):
+        for paragraph in paragraphs:
+            st.markdown(paragraph)

@@ -24,14 +24,18 @@ def pick_part(
     return controls.choice(key, parts, "Part", subject=subject, label_visibility="collapsed")
 
 
+def choose_head(layer: int, head: int, **others: Any) -> None:  # noqa: ANN401 - of controls
+    """Choose a head, given from 0, and set `others`; for callbacks, which run before the page."""
+    st.session_state.update(layer=str(layer + 1), head=str(head + 1), **others)
+
+
 def step_through_heads(trace: HasHeads) -> None:
     """Buttons to the previous and the next head, across layers; for pickers without summaries."""
     layers, heads = trace.shape[:2]
 
     def step(by: int) -> None:
         index = (int(st.session_state["layer"]) - 1) * heads + int(st.session_state["head"]) - 1
-        layer, head = divmod((index + by) % (layers * heads), heads)
-        st.session_state.update(layer=str(layer + 1), head=str(head + 1))
+        choose_head(*divmod((index + by) % (layers * heads), heads))
 
     with st.container(horizontal=True, gap="small", width="content"):
         st.button("◀", key="head_before", help="Previous head", on_click=step, args=(-1,))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 from urllib.parse import quote
 
 import pytest
@@ -24,7 +24,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
-    from playwright.sync_api import ConsoleMessage, Dialog, Request
+    from playwright.sync_api import ConsoleMessage, Dialog, FloatRect, Locator, Request
+
+Open: TypeAlias = "Callable[..., Page]"  # what `goto`, `open_page` and `open_saved` are
 
 # Streamlit's client looks for its server under the page's own address first.
 _PROBED = re.compile(r"/[a-z_]+/_stcore/(health|host-config)$")
@@ -118,7 +120,7 @@ def open_context(browser: Browser) -> Iterator[Callable[..., BrowserContext]]:
 
 
 @pytest.fixture
-def open_page(_profile: BrowserContext) -> Iterator[Callable[..., Page]]:
+def open_page(_profile: BrowserContext) -> Iterator[Open]:
     """A new page; what a visit leaves in the browser does not outlive the test."""
     pages: list[Page] = []
 
@@ -138,7 +140,7 @@ def open_page(_profile: BrowserContext) -> Iterator[Callable[..., Page]]:
 
 
 @pytest.fixture
-def goto(app: str, open_page: Callable[..., Page]) -> Iterator[Callable[..., Page]]:
+def goto(app: str, open_page: Open) -> Iterator[Open]:
     """Open a path of the app; at the end nothing may have gone wrong in any page opened so."""
     troubles: list[str] = []
 
@@ -156,9 +158,7 @@ def goto(app: str, open_page: Callable[..., Page]) -> Iterator[Callable[..., Pag
 
 
 @pytest.fixture
-def open_saved(
-    open_context: Callable[..., BrowserContext], tmp_path: Path
-) -> Iterator[Callable[..., Page]]:
+def open_saved(open_context: Callable[..., BrowserContext], tmp_path: Path) -> Iterator[Open]:
     """Press the button that saves a page's file, and open that from disk with no network to reach.
 
     No token may have become an element of it, and at the end nothing may have gone wrong in it.
@@ -167,10 +167,8 @@ def open_saved(
     opened: list[Page] = []
 
     def save(page: Page, button: str = "Save as HTML") -> Page:
-        with page.expect_download() as download:
-            page.get_by_role("button", name=button).click()
         path = tmp_path / "saved.html"
-        download.value.save_as(path)
+        save_file(page, button, path)
         assert "<img" not in path.read_text("utf-8")
         context = open_context()
         context.set_offline(offline=True)
@@ -215,6 +213,34 @@ def settle(page: Page) -> None:
     )
 
 
+def follow(page: Page, pattern: str) -> None:
+    """Wait until the address holds this and the page has followed."""
+    page.wait_for_url(re.compile(pattern))
+    settle(page)
+
+
+def box_of(locator: Locator) -> FloatRect:
+    """Where an element is on the page."""
+    box = locator.bounding_box()
+    assert box is not None
+    return box
+
+
+def save_file(page: Page, button: str, path: Path) -> None:
+    """Press a button that saves a file."""
+    with page.expect_download() as download:
+        page.get_by_role("button", name=button).click()
+    download.value.save_as(path)
+
+
+def click_middle(page: Page, locator: Locator) -> None:
+    """Move the mouse to the middle of an element, as a person does, and click."""
+    box = box_of(locator)
+    x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+    page.mouse.move(x, y, steps=3)
+    page.mouse.click(x, y)
+
+
 def count_messages(page: Page) -> Callable[[], int]:
     """How many messages the page sends to its server from now on."""
     page.evaluate(
@@ -237,8 +263,7 @@ def click_head(page: Page, chart: str, layer: int, head: int) -> None:
     """
     area = page.locator(f".st-key-{chart} .nsewdrag")
     area.scroll_into_view_if_needed()
-    box = area.bounding_box()
-    assert box is not None
+    box = box_of(area)
     x = box["x"] + box["width"] * (head - 0.4) / 12.2
     y = box["y"] + box["height"] * (layer - 0.4) / 6.2
     page.mouse.move(x, y, steps=3)

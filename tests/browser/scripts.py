@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from core.components.scripts import ROOT, constant, ordered, scoped
 
@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from playwright.sync_api import Browser
+
+Run: TypeAlias = "Callable[..., Any]"  # of a function's body and the values it names
 
 _EVALUATE = """([body, values, data]) => {
   const bytes = Uint8Array.from(atob(data), (letter) => letter.charCodeAt(0))
@@ -29,7 +31,7 @@ def as_globals(*scripts: str) -> str:
 
 
 @contextmanager
-def running(browser: Browser, *scripts: str) -> Iterator[Callable[..., Any]]:
+def running(browser: Browser, *scripts: str) -> Iterator[Run]:
     """Run the body of a function of named values with these scripts.
 
     `data`, if given, are bytes that the function gets as the component would: unpacked.

@@ -7,27 +7,31 @@ import re
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
-import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import expect
 
-from tests.browser.conftest import click_head, settle
+from tests.browser.conftest import (
+    HOSTILE,
+    TEXT,
+    Open,
+    click_head,
+    click_middle,
+    follow,
+    save_file,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from pathlib import Path
 
 
-BOOK = quote("Oh, this book? I've enjoyed it.")
-HOSTILE = quote("</script><img src=x onerror=alert(1)> $x$ :red[x]")
+BOOK = quote(TEXT)
 
 
 def test_a_clicked_head_shows_what_it_moves_and_hiding_the_first_token_takes_its_column_away(
-    goto: Callable[..., Page],
+    goto: Open,
 ) -> None:
     page = goto(f"/anomalies?text={BOOK}")
     click_head(page, "anomalies_map", 3, 8)
-    page.wait_for_url(re.compile("anomaly=moved&layer=3&head=8"))
-    settle(page)
+    follow(page, "anomaly=moved&layer=3&head=8")
     sentence = page.get_by_text("This head puts")
     expect(sentence).to_contain_text("This head puts 0.85 on the first token")
     expect(page.locator(".js-plotly-plot")).to_have_count(2)
@@ -39,59 +43,34 @@ def test_a_clicked_head_shows_what_it_moves_and_hiding_the_first_token_takes_its
     expect(plot).not_to_contain_text("[CLS]")
 
 
-def test_a_clicked_dot_shows_what_that_head_moves(goto: Callable[..., Page]) -> None:
+def test_a_clicked_dot_shows_what_that_head_moves(goto: Open) -> None:
     page = goto(f"/anomalies?text={BOOK}&anomaly=first")
     # The highest dot of layer 3 is L3 H10, which gives 0.94 to [CLS].
     dots = page.locator(".st-key-anomalies_first .scatterlayer .trace").first.locator(".point")
-    box = dots.nth(2 * 12 + 9).bounding_box()
-    assert box is not None
-    center = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
-    page.mouse.move(*center, steps=3)
-    page.mouse.click(*center)
-    page.wait_for_url(re.compile("anomaly=moved&layer=3&head=10"))
-    settle(page)
+    click_middle(page, dots.nth(2 * 12 + 9))
+    follow(page, "anomaly=moved&layer=3&head=10")
     expect(page.get_by_text("This head puts")).to_contain_text("0.94 on the first token")
 
 
-def test_a_click_on_the_map_of_lengths_shows_that_heads_positions(
-    goto: Callable[..., Page],
-) -> None:
+def test_a_click_on_the_map_of_lengths_shows_that_heads_positions(goto: Open) -> None:
     page = goto(f"/anomalies?text={BOOK}&anomaly=norms&layer=1&head=1")
     click_head(page, "anomalies_norm_map", 5, 6)
-    page.wait_for_url(re.compile("anomaly=norms&.*lengths=ratio&layer=5&head=6"))
-    settle(page)
+    follow(page, "anomaly=norms&.*lengths=ratio&layer=5&head=6")
     expect(page.get_by_role("heading", name="L5 H6 by position")).to_be_visible()
 
 
-def test_a_flagged_head_opens_in_query_key_space(goto: Callable[..., Page]) -> None:
+def test_a_flagged_head_opens_in_query_key_space(goto: Open) -> None:
     page = goto(f"/anomalies?text={BOOK}&flag=alike+weights")
     page.get_by_role("button", name="Queries and keys →").click()
-    page.wait_for_url(re.compile(r"/query_key\?.*part=picture&layer=1&head=8"))
-    settle(page)
+    follow(page, r"/query_key\?.*part=picture&layer=1&head=8")
     expect(page.locator("figure").first).to_contain_text("L1 H8 · raw")
 
 
-@pytest.mark.parametrize("part", ["flags", "norms", "first", "moved", "states"])
-def test_hostile_tokens_stay_text_and_nothing_is_wider_than_a_phone(
-    goto: Callable[..., Page], part: str
-) -> None:
-    page = goto(f"/anomalies?text={HOSTILE}&anomaly={part}", width=390, height=844)
-    expect(page.locator(".js-plotly-plot .main-svg").first).to_be_visible()
-    assert page.locator("img[src=x]").count() == 0
-    for plot in page.locator(".js-plotly-plot").all():
-        box = plot.bounding_box()
-        assert box is not None
-        assert box["x"] >= 0
-        assert box["x"] + box["width"] <= 390
-
-
 def test_the_table_has_a_row_per_head_and_the_report_opens_from_disk_without_a_network(
-    goto: Callable[..., Page], open_saved: Callable[..., Page], tmp_path: Path
+    goto: Open, open_saved: Open, tmp_path: Path
 ) -> None:
     page = goto(f"/anomalies?text={HOSTILE}")
-    with page.expect_download() as download:
-        page.get_by_role("button", name="Table (CSV)").click()
-    download.value.save_as(tmp_path / "table.csv")
+    save_file(page, "Table (CSV)", tmp_path / "table.csv")
     with (tmp_path / "table.csv").open(encoding="utf-8", newline="") as file:
         rows = [(int(row["layer"]), int(row["head"])) for row in csv.DictReader(file)]
     assert rows == [(layer + 1, head + 1) for layer in range(6) for head in range(12)]
@@ -101,3 +80,18 @@ def test_the_table_has_a_row_per_head_and_the_report_opens_from_disk_without_a_n
     expect(report.locator("p.text")).to_contain_text("<img src=x onerror=alert(1)> $x$ :red[x]")
     assert report.locator("img, script").count() == 0
     assert report.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
+
+
+def test_a_table_offers_no_file_in_which_tokens_are_formulas(goto: Open) -> None:
+    """Streamlit writes cells as they are; the page's own button marks those that would run."""
+    page = goto("/anomalies?text=%3D1%2B1")
+    measures = page.get_by_text("Every measure of every head")
+    expect(measures).to_be_visible(timeout=180_000)
+    measures.click()
+    table = page.get_by_test_id("stDataFrame").first
+    table.scroll_into_view_if_needed()
+    table.hover()
+    toolbar = page.get_by_test_id("stElementToolbar").filter(has=page.get_by_label("Search"))
+    expect(toolbar.first).to_be_visible()
+    expect(page.get_by_label("Download as CSV")).to_have_count(0)
+    expect(page.get_by_role("button", name="Table (CSV)")).to_be_visible()

@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING, Any
 from playwright.sync_api import expect
 
 from core.analysis.corpus.sample import sample_sentences
-from tests.browser.conftest import settle
+from tests.browser.conftest import Open, box_of, follow, save_file, settle
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from pathlib import Path
 
     from playwright.sync_api import FloatRect, Locator, Page
@@ -48,16 +47,14 @@ def cloud(page: Page) -> Locator:
     return page.locator(".st-key-atlas_cloud .root")
 
 
-def box_of(canvas: Locator) -> FloatRect:
+def seen_box(canvas: Locator) -> FloatRect:
     canvas.scroll_into_view_if_needed()
-    box = canvas.bounding_box()
-    assert box is not None
-    return box
+    return box_of(canvas)
 
 
 def find_point(page: Page, canvas: Locator) -> tuple[float, float]:
     """Move the pointer from the middle to the left until it meets a point; its place."""
-    box = box_of(canvas)
+    box = seen_box(canvas)
     for step in range(200):
         x = box["x"] + box["width"] * (0.5 - 0.002 * step)
         y = box["y"] + box["height"] * (0.5 + 0.0005 * step)
@@ -80,9 +77,7 @@ def give(page: Page, name: str, data: bytes) -> None:
     )
 
 
-def test_a_table_is_brought_its_columns_chosen_and_its_labels_coloured(
-    goto: Callable[..., Page],
-) -> None:
+def test_a_table_is_brought_its_columns_chosen_and_its_labels_coloured(goto: Open) -> None:
     page = goto("/atlas?corpus=file")
     give(page, "reviews.csv", CSV.encode())
     expect(page.get_by_label("Text", exact=True).last).to_have_value("review")
@@ -94,18 +89,17 @@ def test_a_table_is_brought_its_columns_chosen_and_its_labels_coloured(
     choose(page, "Colour by", "label")
     expect(matrix(page).locator(".legend")).to_contain_text("good")
     expect(matrix(page).locator(".legend")).to_contain_text("bad")
-    page.wait_for_url(re.compile("colour=label"))
-    settle(page)
+    follow(page, "colour=label")
     expect(matrix(page)).to_have_attribute("data-zoom", zoom)  # nor was it drawn anew
 
 
-def test_a_cancel_keeps_what_was_done_and_the_rest_may_follow(goto: Callable[..., Page]) -> None:
+def test_a_cancel_keeps_what_was_done_and_the_rest_may_follow(goto: Open) -> None:
     page = goto("/atlas?corpus=file&budget=9000")
     lines = "\n".join(f"{text} {i}" for i, text in enumerate(sample_sentences()))
     give(page, "lines.txt", lines.encode())
     page.get_by_role("button", name="Build the atlas").click()
     expect(
-        page.get_by_text(re.compile(r"of [\d,]+ tokens · [\d,]+ tokens a second · about"))
+        page.get_by_text(re.compile(r"of [\d,]+ tokens · [\d,]+ tokens per second · about"))
     ).to_be_visible()
     page.get_by_role("button", name="Cancel").click()
     expect(page.get_by_text("Stopped after")).to_be_visible()
@@ -125,9 +119,7 @@ def test_a_cancel_keeps_what_was_done_and_the_rest_may_follow(goto: Callable[...
     settle(page)
 
 
-def test_a_search_is_in_all_heads_at_once_and_finds_the_first_token_too(
-    goto: Callable[..., Page],
-) -> None:
+def test_a_search_is_in_all_heads_at_once_and_finds_the_first_token_too(goto: Open) -> None:
     page = goto(SMALL)
     zoom = enlarge(page)
     find = page.get_by_role("textbox", name="Find")
@@ -143,32 +135,11 @@ def test_a_search_is_in_all_heads_at_once_and_finds_the_first_token_too(
     find.press("Enter")
     message = page.get_by_text(re.compile(r"\[CLS\]: [0-9]+ match"))
     expect(message).to_contain_text(re.compile(r"(\d+) matches in \1 of \1 sentences"))
-    page.wait_for_url(re.compile(r"find=%5BCLS%5D"))
-    settle(page)
+    follow(page, r"find=%5BCLS%5D")
     expect(matrix(page)).to_have_attribute("data-zoom", zoom)
 
 
-def test_an_expression_of_a_link_waits_and_back_runs_what_was_run(
-    goto: Callable[..., Page],
-) -> None:
-    page = goto(f"{SMALL}&kind=regex&find=s%3Fhe%24")
-    waits = page.get_by_text("came with the link and was not run")
-    expect(waits).to_be_visible(timeout=180_000)
-    page.get_by_role("button", name="Search", exact=True).click()
-    expect(waits).to_have_count(0)
-    expect(page.get_by_text(re.compile(r"s\?he\$.*(match|is not among)"))).to_be_visible()
-    find = page.get_by_role("textbox", name="Find")
-    find.fill("cook|fish")
-    find.press("Enter")
-    expect(page.get_by_text(re.compile(r"cook\|fish.*match"))).to_be_visible()
-    page.go_back()
-    expect(page.get_by_text(re.compile(r"s\?he\$.*(match|is not among)"))).to_be_visible()
-    expect(waits).to_have_count(0)
-
-
-def test_a_dot_is_named_its_head_opened_saved_and_left_again(
-    goto: Callable[..., Page], open_saved: Callable[..., Page]
-) -> None:
+def test_a_dot_is_named_its_head_opened_saved_and_left_again(goto: Open, open_saved: Open) -> None:
     page = goto(f"{SMALL}&find=she")
     matches = matrix(page).get_attribute("data-matches") or ""
     saved = open_saved(page)
@@ -193,7 +164,7 @@ def test_a_dot_is_named_its_head_opened_saved_and_left_again(
 
 
 def test_a_click_shows_the_token_in_its_sentence_in_the_link_and_in_the_heads_below(
-    goto: Callable[..., Page],
+    goto: Open,
 ) -> None:
     page = goto(f"{SMALL}&part=one&layer=4&head=2&labels=0")
     expect(cloud(page)).to_have_attribute("data-labels", "0")
@@ -203,8 +174,7 @@ def test_a_click_shows_the_token_in_its_sentence_in_the_link_and_in_the_heads_be
     message = page.get_by_text(re.compile(r"^Token \d+, .+, of sentence"))
     expect(message).to_contain_text(token)
     expect(page.locator(".st-key-atlas_sentence")).to_contain_text(token)
-    page.wait_for_url(re.compile(r"token=[1-9]"))
-    settle(page)
+    follow(page, r"token=[1-9]")
     text = message.inner_text()
     place = cloud(page).get_attribute("data-at")
     page.reload()
@@ -222,12 +192,10 @@ def test_a_click_shows_the_token_in_its_sentence_in_the_link_and_in_the_heads_be
     expect(cloud(page)).to_have_attribute("data-lines", re.compile(r"[1-9]"))
 
 
-def test_a_lasso_says_what_is_in_it_in_every_head_until_the_cloud_is_left(
-    goto: Callable[..., Page],
-) -> None:
+def test_a_lasso_says_what_is_in_it_in_every_head_until_the_cloud_is_left(goto: Open) -> None:
     page = goto(f"{SMALL}&part=one&layer=4&head=2")
     page.get_by_role("button", name="Lasso").click()
-    box = box_of(cloud(page).locator("canvas.words"))
+    box = seen_box(cloud(page).locator("canvas.words"))
     corners = [(0.02, 0.02), (0.98, 0.02), (0.98, 0.98), (0.02, 0.98)]
     places = [(box["x"] + a * box["width"], box["y"] + b * box["height"]) for a, b in corners]
     page.mouse.move(*places[0])
@@ -247,8 +215,7 @@ def test_a_lasso_says_what_is_in_it_in_every_head_until_the_cloud_is_left(
     expect(message).to_be_visible()
     page.get_by_role("radio", name="3-D").click()
     expect(page.get_by_text("3 components keep")).to_be_visible()
-    page.wait_for_url(re.compile("dims=3"))
-    settle(page)
+    follow(page, "dims=3")
     expect(message).to_be_visible()
     page.get_by_role("radio", name="By position").click()
     expect(cloud(page)).to_have_count(0)
@@ -265,49 +232,27 @@ def picture_of(page: Page, view: Locator, canvas: str) -> Any:
     return view.locator(f"canvas.{canvas}").evaluate("(node) => node.toDataURL()")
 
 
-def test_a_saved_atlas_opens_as_the_same_picture(goto: Callable[..., Page], tmp_path: Path) -> None:
-    state = "layer=2&head=3&stage=normalized&colour=position&find=the"
-    page = goto(f"{SMALL}&{state}")
-    before = picture_of(page, matrix(page), "points")
-    with page.expect_download() as download:
-        page.get_by_role("button", name="Save the atlas").click()
-    path = tmp_path / "small.parquet"
-    download.value.save_as(path)
-    page.close()
-    page = goto(f"/atlas?corpus=saved&{state}")
-    page.locator('input[type="file"]').set_input_files(path)
-    expect(
-        page.get_by_text("opened from a file, which keeps components and no full vectors")
-    ).to_be_visible()
-    assert picture_of(page, matrix(page), "points") == before
-    page.get_by_role("radio", name="One head").click()
-    expect(cloud(page).locator(".title")).to_have_text("L2 H3")
-
-
-def test_the_default_atlas_is_saved_and_opens_again(
-    goto: Callable[..., Page], tmp_path: Path
-) -> None:
+def test_a_saved_atlas_opens_as_the_same_picture(goto: Open, tmp_path: Path) -> None:
     """28 MB: more than the 20 MB that a text may have."""
-    page = goto("/atlas?corpus=saved")
+    state = "layer=2&head=3&stage=normalized&colour=position&find=the"
+    page = goto(f"/atlas?corpus=saved&{state}")
     page.get_by_role("radio", name="Sample corpus").click()
     message = page.get_by_text(re.compile(r"Atlas of .*[\d,]+ tokens of"))
     expect(message).to_be_visible(timeout=150_000)  # 5,000 tokens are run and projected
-    settle(page)
+    before = picture_of(page, matrix(page), "points")
     tokens = re.findall(r"([\d,]+) tokens", message.inner_text())[0]
-    with page.expect_download() as download:
-        page.get_by_role("button", name="Save the atlas").click()
     path = tmp_path / "default.parquet"
-    download.value.save_as(path)
+    save_file(page, "Save the atlas", path)
     assert path.stat().st_size > 25_000_000
     page.get_by_role("radio", name="A saved atlas").click()
     expect(page.get_by_text(re.compile(r"\d{3}MB per file"))).to_be_visible()
     page.locator('input[type="file"]').set_input_files(path)
-    expect(
-        page.get_by_text("opened from a file, which keeps components and no full vectors")
-    ).to_be_visible()
+    words = "opened from a file, which has components and no full vectors"
+    expect(page.get_by_text(words)).to_be_visible()
     expect(message).to_contain_text(f"{tokens} tokens")
-    expect(matrix(page)).to_have_attribute("data-painted", re.compile(r"\d"))
-    settle(page)
+    assert picture_of(page, matrix(page), "points") == before
+    page.get_by_role("radio", name="One head").click()
+    expect(cloud(page).locator(".title")).to_have_text("L2 H3")
 
 
 TOO_WIDE = """() => [document.documentElement, ...document.querySelectorAll(
@@ -316,25 +261,22 @@ TOO_WIDE = """() => [document.documentElement, ...document.querySelectorAll(
   .map((node) => `${node.localName}.${node.className}: ${node.textContent.slice(0, 60)}`)"""
 
 
-def test_hostile_lines_stay_text_and_nothing_is_wider_than_a_phone(
-    goto: Callable[..., Page],
-) -> None:
+def test_hostile_lines_stay_text_and_nothing_is_wider_than_a_phone(goto: Open) -> None:
     page = goto("/atlas?corpus=lines&find=<&kind=substring", width=390, height=844, scheme="dark")
-    lines = page.get_by_role("textbox", name="One sentence a line")
+    lines = page.get_by_role("textbox", name="One sentence per line")
     lines.fill("\n".join([*HOSTILE, "a very long word " + "x" * 300]))
     lines.press("Control+Enter")
     page.get_by_role("button", name="Build the atlas").click()
     expect(matrix(page)).to_have_attribute("data-matches", re.compile(r"[1-9]"))
     for part, name in PARTS.items():
         page.get_by_role("radio", name=name).click()
-        page.wait_for_url(re.compile(f"part={part}"))
-        settle(page)
+        follow(page, f"part={part}")
         assert page.locator("img[src=x]").count() == 0
         assert page.evaluate("document.documentElement.scrollWidth") <= 390
         assert page.evaluate(TOO_WIDE) == []
 
 
-def test_umap_comes_head_by_head_and_the_page_stays_usable(goto: Callable[..., Page]) -> None:
+def test_umap_comes_head_by_head_and_the_page_stays_usable(goto: Open) -> None:
     page = goto(f"{SMALL}&projection=UMAP&layer=1&head=1")
     message = page.get_by_text(re.compile(r"UMAP: [1-9]\d* of 72 heads"))
     expect(message).to_be_visible(timeout=180_000)

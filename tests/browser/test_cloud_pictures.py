@@ -14,12 +14,15 @@ from core.components.atlas_cloud import AtlasCloud, cloud_page
 from core.components.atlas_matrix import AtlasMatrix, matrix_page
 from core.components.clouds import Clouds, Panel, clouds_page
 from core.figures.shades import shades
+from tests.browser.conftest import box_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
     from playwright.sync_api import Browser, Locator, Page
+
+    from tests.browser.conftest import Open
 
 HOSTILE = "</script><img src=x onerror=alert(1)>"
 PLACES = np.array([[0, 0], [6, 0], [0, 4], [1, 4], [6, 4], [3, 2]], dtype=np.float32)
@@ -143,8 +146,7 @@ def pixels_of(page: Page) -> str:
 
 def centre_of(page: Page, row: int, column: int) -> tuple[float, float]:
     """Of a tile, on the page, while the whole matrix is shown."""
-    box = page.locator("canvas.over").bounding_box()
-    assert box is not None
+    box = box_of(page.locator("canvas.over"))
     side = side_of(page)
     free = box["width"] - 35 - 3 * side
     return box["x"] + 34 + free / 2 + (column + 0.5) * side, box["y"] + 20 + (row + 0.5) * side
@@ -159,7 +161,7 @@ def side_of(page: Page) -> float:
     "shown", [cloud(), panels(), matrix(**CATEGORIES, tones=np.resize([0, 1, 0, 1, 0], 10))]
 )
 def test_queries_and_keys_have_two_colours_a_category_on_either_paper(
-    show: Callable[..., Page], scheme: str, shown: Any
+    show: Open, scheme: str, shown: Any
 ) -> None:
     page = show(shown, scheme)
     counts = painted(page)
@@ -171,7 +173,7 @@ def test_queries_and_keys_have_two_colours_a_category_on_either_paper(
 
 
 @pytest.mark.parametrize("kind", [cloud, panels])
-def test_a_longer_vector_is_a_larger_point(show: Callable[..., Page], kind: Any) -> None:
+def test_a_longer_vector_is_a_larger_point(show: Open, kind: Any) -> None:
     """Norms of 1 for the queries and keys of category "one", 5 for those of "two"."""
     before = painted(show(kind()))
     page = show(kind(norms=np.where(TONES > 0, 5.0, 1.0)))
@@ -182,24 +184,21 @@ def test_a_longer_vector_is_a_larger_point(show: Callable[..., Page], kind: Any)
     expect(page.locator(".legend")).to_contain_text(re.compile(r"norm1\.00.*5\.00"))
 
 
-def test_labels_can_be_switched_off(show: Callable[..., Page]) -> None:
+def test_labels_can_be_switched_off(show: Open) -> None:
     expect(root(show(cloud()))).not_to_have_attribute("data-labels", "0")
     expect(root(show(cloud(labelled=False)))).to_have_attribute("data-labels", "0")
     assert GREEN in painted(show(panels()))  # in which queries are named, whatever their colours
     assert GREEN not in painted(show(panels(labelled=False)))
 
 
-def test_the_picked_sentence_has_lines_and_a_point_of_it_its_own(
-    show: Callable[..., Page],
-) -> None:
+def test_the_picked_sentence_has_lines_and_a_point_of_it_its_own(show: Open) -> None:
     page = show(cloud(picked=0, lines=LINES))
     view = root(page)
     expect(view).to_have_attribute("data-lines", "3")
     expect(page.locator(".reading")).to_contain_text("“a” → a 0.900, b 0.100")
     expect(page.locator(".legend")).to_contain_text("the two most attended keys of each query")
     x, y = map(float, (view.get_attribute("data-at") or "").split(","))
-    box = page.locator("canvas.words").bounding_box()
-    assert box is not None
+    box = box_of(page.locator("canvas.words"))
     page.mouse.move(box["x"] + x, box["y"] + y)  # the query of "a"
     expect(view).to_have_attribute("data-lines", "2")
     expect(page.locator(".tip")).to_contain_text("attends to a 0.900, b 0.100")
@@ -211,7 +210,7 @@ def test_the_picked_sentence_has_lines_and_a_point_of_it_its_own(
 
 @pytest.mark.parametrize("in_space", [False, True])
 def test_the_point_under_the_pointer_is_named_and_texts_stay_texts(
-    show: Callable[..., Page], *, in_space: bool
+    show: Open, *, in_space: bool
 ) -> None:
     page = show(matrix(in_space=in_space))
     note = page.locator(".tip")
@@ -231,7 +230,7 @@ def test_the_point_under_the_pointer_is_named_and_texts_stay_texts(
     expect(note).to_be_hidden()
 
 
-def test_a_search_fades_what_it_did_not_find(show: Callable[..., Page]) -> None:
+def test_a_search_fades_what_it_did_not_find(show: Open) -> None:
     assert painted(show(matrix())).keys() == {GREEN, PINK, PAPER}
     page = show(matrix(searching=True, matches=np.zeros(5, dtype=bool)))
     expect(root(page)).to_have_attribute("data-matches", "0")
@@ -243,7 +242,7 @@ def test_a_search_fades_what_it_did_not_find(show: Callable[..., Page]) -> None:
     assert painted(page).keys() == {GREEN, PINK, PAPER, INK} | faded
 
 
-def test_the_wheel_scrolls_the_page_until_one_has_pressed_here(show: Callable[..., Page]) -> None:
+def test_the_wheel_scrolls_the_page_until_one_has_pressed_here(show: Open) -> None:
     page = show(matrix())
     page.mouse.move(*centre_of(page, 0, 1))
     page.mouse.wheel(0, -300)
@@ -258,9 +257,7 @@ def test_the_wheel_scrolls_the_page_until_one_has_pressed_here(show: Callable[..
     expect(root(page)).to_have_attribute("data-zoom", "1.00")
 
 
-def test_a_drag_moves_the_matrix_and_keys_step_to_a_head_that_enter_enlarges(
-    show: Callable[..., Page],
-) -> None:
+def test_a_drag_moves_the_matrix_and_keys_step_to_a_head_that_enter_enlarges(show: Open) -> None:
     page = show(matrix())
     page.get_by_role("button", name="Larger").click()
     expect(root(page)).to_have_attribute("data-zoom", "1.60")
@@ -284,7 +281,7 @@ def test_a_drag_moves_the_matrix_and_keys_step_to_a_head_that_enter_enlarges(
 
 
 def test_a_drag_or_shift_and_arrows_turn_all_heads_in_space_and_shift_and_drag_moves_them(
-    show: Callable[..., Page],
+    show: Open,
 ) -> None:
     page = show(matrix(in_space=True))
     expect(page.locator(".reading")).to_contain_text("Drag to turn all heads")

@@ -17,10 +17,10 @@ from tests.server import running_app
 from tests.stand_in_hub import StandInHub, running_hub
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
     from pathlib import Path
 
-    from playwright.sync_api import Page
+    from tests.browser.conftest import Open
 
 NOVELS = bundled_folder(CATALOG[1])
 _MARGIN_SECONDS = 20  # on a busy machine
@@ -52,7 +52,7 @@ def served(
         yield address
 
 
-def test_a_model_of_the_hub_is_downloaded_and_shown(goto: Callable[..., Page], served: str) -> None:
+def test_a_model_of_the_hub_is_downloaded_and_shown(goto: Open, served: str) -> None:
     page = goto("/heatmap?model=some/novels", base=served)
     expect(page.get_by_test_id("stAlert")).to_contain_text("3 MB must be downloaded")
     page.get_by_role("button", name="Download", exact=True).click()
@@ -63,7 +63,7 @@ def test_a_model_of_the_hub_is_downloaded_and_shown(goto: Callable[..., Page], s
 
 @pytest.mark.parametrize("way", ["close", "cancel"])
 def test_a_download_ends_when_its_visitor_leaves(
-    goto: Callable[..., Page], served: str, stand_in: StandInHub, downloaded: Path, way: str
+    goto: Open, served: str, stand_in: StandInHub, downloaded: Path, way: str
 ) -> None:
     stand_in.pause = 0.03  # a few seconds to the first chunk on the disk, half a minute to the end
     page = goto(f"/heatmap?model=slow/{way}", base=served)

@@ -11,11 +11,10 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from core.model import load, trace_text
-from tests.browser.conftest import HOSTILE, TEXT, settle
+from tests.browser.conftest import HOSTILE, TEXT, Open, box_of, follow, settle
 from tests.model.families import FAMILIES, build
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from pathlib import Path
 
     from core.model.trace import Trace
@@ -50,7 +49,7 @@ def ink(page: Page) -> int:
 
 
 def test_a_token_shows_its_exact_weights_on_hover_and_stays_when_it_is_clicked(
-    goto: Callable[..., Page], trace: Trace
+    goto: Open, trace: Trace
 ) -> None:
     page = goto(f"{BOOK}&heads=2")
     sentence = page.locator(".sentence")
@@ -86,7 +85,7 @@ def test_a_token_shows_its_exact_weights_on_hover_and_stays_when_it_is_clicked(
     page.wait_for_url(lambda url: "from=" not in url or "from=&" in url or url.endswith("from="))
 
 
-def test_the_keyboard_walks_the_tokens_and_says_their_weights(goto: Callable[..., Page]) -> None:
+def test_the_keyboard_walks_the_tokens_and_says_their_weights(goto: Open) -> None:
     page = goto(f"{BOOK}&heads=2")
     drawn(page, 4)
     page.get_by_role("button", name="What does this head do?").focus()
@@ -111,7 +110,7 @@ def test_the_keyboard_walks_the_tokens_and_says_their_weights(goto: Callable[...
 
 
 def test_heads_are_switched_and_layers_follow_the_arrow_keys_without_an_empty_picture(
-    goto: Callable[..., Page],
+    goto: Open,
 ) -> None:
     page = goto(BOOK)
     drawn(page, 4)
@@ -142,8 +141,7 @@ def test_heads_are_switched_and_layers_follow_the_arrow_keys_without_an_empty_pi
     for key, layer in (("ArrowRight", 5), ("ArrowLeft", 4), ("ArrowLeft", 3), ("Home", 1)):
         slider.press(key)
         drawn(page, layer)
-    page.wait_for_url(re.compile("layer=1(&|$)"))
-    settle(page)
+    follow(page, "layer=1(&|$)")
     drawn(page, 1)
     assert page.evaluate("window.sameSheet()")
     swatches.nth(2).dblclick()
@@ -154,12 +152,11 @@ def test_heads_are_switched_and_layers_follow_the_arrow_keys_without_an_empty_pi
 
 
 def test_a_long_text_scrolls_both_columns_beside_a_map_and_gets_layers_as_it_needs_them(
-    goto: Callable[..., Page],
+    goto: Open,
 ) -> None:
     page = goto(f"/head_view?text={LONG}&layer=2&heads=3")
     drawn(page, 2)
-    box = page.locator("canvas.map").bounding_box()
-    assert box is not None
+    box = box_of(page.locator("canvas.map"))
     before = [token(page, side, 100).bounding_box() for side in ("queries", "keys")]
     page.mouse.click(box["x"] + box["width"] / 2, box["y"] + box["height"] * 0.9)
     drawn(page, 2)
@@ -174,7 +171,7 @@ def test_a_long_text_scrolls_both_columns_beside_a_map_and_gets_layers_as_it_nee
     page.wait_for_url(re.compile("layer=1(&|$)"))
 
 
-def test_two_sentences_have_filters_in_sight_and_a_boundary(goto: Callable[..., Page]) -> None:
+def test_two_sentences_have_filters_in_sight_and_a_boundary(goto: Open) -> None:
     page = goto(PAIR)
     filters = page.get_by_role("radiogroup", name="Sentences")
     expect(filters).to_be_visible()
@@ -194,7 +191,7 @@ def test_two_sentences_have_filters_in_sight_and_a_boundary(goto: Callable[..., 
 
 
 def test_tokens_are_hidden_and_brought_back_and_weights_counted_with_the_values(
-    goto: Callable[..., Page], trace: Trace
+    goto: Open, trace: Trace
 ) -> None:
     page = goto(f"{BOOK}&heads=2")
     keys, sentence = page.locator(".column.keys .token"), page.locator(".sentence")
@@ -210,14 +207,13 @@ def test_tokens_are_hidden_and_brought_back_and_weights_counted_with_the_values(
     expect(keys).to_have_count(11)
 
     page.get_by_role("radiogroup", name="Weights").get_by_text("× |value|").click()
-    page.wait_for_url(re.compile("weigh=value"))
-    settle(page)
+    follow(page, "weigh=value")
     token(page, "queries", IT - 1).hover()
     weighted = trace.attention(3, 1)[IT] * np.linalg.norm(trace.values[3, 1], axis=-1)
     expect(sentence).to_contain_text(f"book {weighted[BOOK_AT]:.3f}")
 
 
-def test_renormalised_rows_add_up_to_one(goto: Callable[..., Page], trace: Trace) -> None:
+def test_renormalised_rows_add_up_to_one(goto: Open, trace: Trace) -> None:
     page = goto(f"{BOOK}&heads=2&hide=1&renorm=1")
     token(page, "queries", IT - 1).hover()
     row = trace.attention(3, 1)[IT, 1:-1]
@@ -225,9 +221,7 @@ def test_renormalised_rows_add_up_to_one(goto: Callable[..., Page], trace: Trace
     expect(page.locator(".sentence")).to_contain_text(f"it attends to book {share:.3f}")
 
 
-def test_a_causal_model_shows_no_lines_to_later_tokens(
-    goto: Callable[..., Page], tmp_path: Path
-) -> None:
+def test_a_causal_model_shows_no_lines_to_later_tokens(goto: Open, tmp_path: Path) -> None:
     folder = quote(str(build(FAMILIES["gpt2"], tmp_path)))
     page = goto(f"/head_view?model={folder}&text={quote(TEXT)}&layer=1&from=1&least=0")
     token(page, "keys", 3).hover()
@@ -236,19 +230,18 @@ def test_a_causal_model_shows_no_lines_to_later_tokens(
     expect(page.locator(".count")).to_contain_text(f"of {n * (n + 1) // 2 * heads:,} lines")
 
 
-def test_a_phone_shows_both_columns(goto: Callable[..., Page]) -> None:
+def test_a_phone_shows_both_columns(goto: Open) -> None:
     page = goto(f"{BOOK}&heads=2", width=390, height=844, scheme="dark")
     drawn(page, 4)
     for side in ("queries", "keys"):
-        box = token(page, side, BOOK_AT).bounding_box()
-        assert box is not None
+        box = box_of(token(page, side, BOOK_AT))
         assert 0 <= box["x"] < box["x"] + box["width"] <= 390
     token(page, "queries", IT).click()
     expect(page.locator(".sentence")).to_contain_text("it attends to book 0.93")
 
 
 def test_hostile_tokens_stay_text_on_the_page_and_in_the_file_that_works_without_a_network(
-    goto: Callable[..., Page], open_saved: Callable[..., Page]
+    goto: Open, open_saved: Open
 ) -> None:
     page = goto(f"/head_view?text={HOSTILE}&layer=1&heads=3&from=4")
     expect(page.locator(".sentence")).to_contain_text("script attends to")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
@@ -17,11 +17,11 @@ from core.analysis.view_weights import (
 from core.components.head_view import HeadView, pack_head_view
 from core.model import load, trace_text
 from tests.analysis.traces import random_weights, trace_with_attention
-from tests.browser.scripts import running
+from tests.browser.scripts import Run, running
 from tests.model.families import FAMILIES, SENTENCES, build, oracle
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
     from pathlib import Path
 
     from playwright.sync_api import Browser
@@ -33,7 +33,7 @@ VIEW = {"pairs": "all", "hide": False, "without": []}
 
 
 @pytest.fixture(scope="module")
-def run(browser: Browser) -> Iterator[Callable[..., Any]]:
+def run(browser: Browser) -> Iterator[Run]:
     with running(browser, *SCRIPTS) as run:
         yield run
 
@@ -64,7 +64,7 @@ return indices.map((i) => exactWeight(
 
 @pytest.mark.parametrize("name", ["gpt2", "llama", "gemma2", "modernbert"])
 def test_the_number_on_hover_is_the_models_own_attention(
-    run: Callable[..., Any], tmp_path: Path, name: str
+    run: Run, tmp_path: Path, name: str
 ) -> None:
     folder = build(FAMILIES[name], tmp_path)
     for text in (SENTENCES[2], SENTENCES[1]):  # short, long
@@ -75,16 +75,14 @@ def test_the_number_on_hover_is_the_models_own_attention(
             assert np.abs(weights - expected).max() < 1e-5
 
 
-def test_numbers_of_a_long_text_are_exact_too(run: Callable[..., Any]) -> None:
+def test_numbers_of_a_long_text_are_exact_too(run: Run) -> None:
     trace = trace_with_attention(random_weights(3, 1, 2, 70))  # queries and keys travel
     data = packed(trace, {0: layer_weights(trace, 0)})
     weights = np.array(run(EVERY_WEIGHT, layer=0, data=data))
     assert np.abs(weights - trace.attention(0).ravel()).max() < 1e-5
 
 
-def test_a_weighted_number_is_attention_times_the_length_of_the_value(
-    run: Callable[..., Any],
-) -> None:
+def test_a_weighted_number_is_attention_times_the_length_of_the_value(run: Run) -> None:
     trace = trace_with_attention(random_weights(1, 1, 2, 5))
     norms = (value_norms(trace, 0) * np.arange(1, 6)).astype(np.float32)
     data = packed(trace, {0: layer_weights(trace, 0, norms)})
@@ -105,7 +103,7 @@ def test_a_weighted_number_is_attention_times_the_length_of_the_value(
     ],
 )
 def test_filters_choose_the_tokens_of_both_columns(
-    run: Callable[..., Any], view: dict[str, object], queries: list[int], keys: list[int]
+    run: Run, view: dict[str, object], queries: list[int], keys: list[int]
 ) -> None:
     tokens = words("[CLS]", "a", "b", "[SEP]", "|", "c", "d", "[SEP]")
     shown = run("return shownTokens(tokens, view)", tokens=tokens, view=VIEW | view)
@@ -116,14 +114,12 @@ def test_filters_choose_the_tokens_of_both_columns(
     ("written", "on"),
     [([], [0, 1, 2]), ([0], []), ([2], [1]), ([1, 3], [0, 2])],
 )
-def test_a_link_names_the_heads_that_are_on(
-    run: Callable[..., Any], written: list[int], on: list[int]
-) -> None:
+def test_a_link_names_the_heads_that_are_on(run: Run, written: list[int], on: list[int]) -> None:
     assert run("return headsOn(written, 3)", written=written) == on
     assert run("return headsWritten(on, 3)", on=on[::-1]) == written
 
 
-def test_lines_come_strongest_first_and_none_is_lost(run: Callable[..., Any]) -> None:
+def test_lines_come_strongest_first_and_none_is_lost(run: Run) -> None:
     steps = np.random.default_rng(4).integers(0, 256, (3, 6, 6))
     shown = {"queries": [0, 2, 5], "keys": [1, 2]}
     cells = run(
@@ -144,7 +140,7 @@ def test_lines_come_strongest_first_and_none_is_lost(run: Callable[..., Any]) ->
     assert len(cells) == len(expected)
 
 
-def test_the_automatic_threshold_leaves_few_enough_lines(run: Callable[..., Any]) -> None:
+def test_the_automatic_threshold_leaves_few_enough_lines(run: Run) -> None:
     few = np.zeros((2, 64, 64), dtype=int)
     few[0, :, 0] = 200
     many = np.full((2, 64, 64), 20)  # 8192 lines of 0.08
@@ -166,7 +162,7 @@ return { steps: [...steps], sums: [...sums] }"""
 
 
 @pytest.mark.parametrize("size", [6, 40], ids=["from weights", "from queries and keys"])
-def test_renormalised_rows_are_divided_by_what_is_left(run: Callable[..., Any], size: int) -> None:
+def test_renormalised_rows_are_divided_by_what_is_left(run: Run, size: int) -> None:
     rng = np.random.default_rng(size)
     weights = rng.dirichlet(np.full(size, 0.2), (1, 2, size)).astype(np.float32)
     trace = trace_with_attention(weights)
@@ -183,7 +179,7 @@ def test_renormalised_rows_are_divided_by_what_is_left(run: Callable[..., Any], 
     assert steps.sum() == steps[:, [1, 3, 4]][:, :, [0, 4, 5]].sum()  # nothing elsewhere
 
 
-def test_a_row_with_nothing_left_stays_empty(run: Callable[..., Any]) -> None:
+def test_a_row_with_nothing_left_stays_empty(run: Run) -> None:
     itself = np.eye(4, dtype=np.float32)[None]
     sent = LayerWeights(quantise(itself), 1.0, ExactWeights(itself), None, None)
     shown = {"queries": [0, 1], "keys": [1, 2]}
@@ -195,7 +191,7 @@ def test_a_row_with_nothing_left_stays_empty(run: Callable[..., Any]) -> None:
     assert steps[1].tolist() == [0, 255, 0, 0]
 
 
-def test_a_line_is_drawn_when_it_crosses_the_view(run: Callable[..., Any]) -> None:
+def test_a_line_is_drawn_when_it_crosses_the_view(run: Run) -> None:
     size, first, last = 12, 4, 7
     cells = list(range(size * size))
     result = run(
@@ -212,7 +208,7 @@ def test_a_line_is_drawn_when_it_crosses_the_view(run: Callable[..., Any]) -> No
     assert result["ends"] == [len(both), len(both) + len(one)]
 
 
-def test_a_point_is_on_a_token_on_its_bar_or_between(run: Callable[..., Any]) -> None:
+def test_a_point_is_on_a_token_on_its_bar_or_between(run: Run) -> None:
     hits = run(
         """const shown = { queries: [3, 5], keys: [2, 5, 7] }
         const layout = layOut(1000, 60, shown, [0, 1])
@@ -234,7 +230,7 @@ def test_a_point_is_on_a_token_on_its_bar_or_between(run: Callable[..., Any]) ->
 @pytest.mark.parametrize("width", [320, 390, 800, 1400])
 @pytest.mark.parametrize("heads", [1, 12, 32])
 def test_everything_fits_the_width_and_heads_stay_in_their_row(
-    run: Callable[..., Any], width: int, heads: int
+    run: Run, width: int, heads: int
 ) -> None:
     layout = run(
         """const { ports, ...layout } = layOut(width, 500, { queries: [0], keys: [0] }, heads)
@@ -248,7 +244,7 @@ def test_everything_fits_the_width_and_heads_stay_in_their_row(
     assert len(set(layout["ports"])) == heads
 
 
-def test_a_bars_segments_are_the_heads_weights(run: Callable[..., Any]) -> None:
+def test_a_bars_segments_are_the_heads_weights(run: Run) -> None:
     ends, heads = run(
         """const ends = segmentEnds([[0.5, 0.1], [0.25, 0.3]], 0, 100) // two heads, two tokens
         return [ends, [10, 60, 80].map((x) => segmentAt(ends, x))]"""
@@ -257,7 +253,7 @@ def test_a_bars_segments_are_the_heads_weights(run: Callable[..., Any]) -> None:
     assert heads == [0, 1, -1]
 
 
-def test_the_sentence_names_the_strongest_pairs_over_heads(run: Callable[..., Any]) -> None:
+def test_the_sentence_names_the_strongest_pairs_over_heads(run: Run) -> None:
     tokens = [{"label": name} for name in ("it", "book", "it (2)")]
     parts = run(
         """return tokenSentence({ side: "queries", position: 2 }, {
@@ -270,7 +266,7 @@ def test_the_sentence_names_the_strongest_pairs_over_heads(run: Callable[..., An
     assert parts == "it (2) attends to book 0.932 in H2 · it 0.500 in H5 · it (2) 0.300 in H5"
 
 
-def test_a_pair_the_model_does_not_permit_is_called_so(run: Callable[..., Any]) -> None:
+def test_a_pair_the_model_does_not_permit_is_called_so(run: Run) -> None:
     trace = trace_with_attention(np.tril(np.full((1, 1, 3, 3), 0.5, dtype=np.float32)))
     sent = layer_weights(trace, 0)
     bits = np.packbits(np.tril(np.ones((3, 3), dtype=bool)))

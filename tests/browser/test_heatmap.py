@@ -10,10 +10,9 @@ from urllib.parse import quote
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.conftest import settle
+from tests.browser.conftest import Open, box_of, save_file, settle
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from pathlib import Path
 
     from playwright.sync_api import Locator
@@ -29,7 +28,7 @@ def expect_table(page: Page, where: str) -> None:
     expect(page.get_by_role("grid")).to_have_attribute("aria-label", re.compile(where))
 
 
-def test_the_address_follows_a_choice_and_back_undoes_it(goto: Callable[..., Page]) -> None:
+def test_the_address_follows_a_choice_and_back_undoes_it(goto: Open) -> None:
     page = goto(IT_BOOK)
     expect_table(page, "^attention of L4 H2, 13 by 13 tokens$")
     expect(cell(page, 11, 5)).to_have_text("0.932")
@@ -49,9 +48,7 @@ def test_the_address_follows_a_choice_and_back_undoes_it(goto: Callable[..., Pag
     expect_table(page, "L4 H2")
 
 
-def test_a_cell_is_read_on_hover_held_by_a_click_and_left_by_keys(
-    goto: Callable[..., Page],
-) -> None:
+def test_a_cell_is_read_on_hover_held_by_a_click_and_left_by_keys(goto: Open) -> None:
     page = goto(IT_BOOK)
     sentence = page.locator(".sentence")
     cell(page, 11, 5).hover()
@@ -68,10 +65,9 @@ def test_a_cell_is_read_on_hover_held_by_a_click_and_left_by_keys(
     expect(sentence).to_contain_text("Point at a cell")
 
 
-def test_the_picture_shows_the_pair_on_hover(goto: Callable[..., Page]) -> None:
+def test_the_picture_shows_the_pair_on_hover(goto: Open) -> None:
     page = goto(IT_BOOK + "&view=picture")
-    plot = page.locator(".js-plotly-plot .nsewdrag").bounding_box()
-    assert plot is not None
+    plot = box_of(page.locator(".js-plotly-plot .nsewdrag"))
     page.mouse.move(
         plot["x"] + plot["width"] * 4.5 / 13, plot["y"] + plot["height"] * 10.5 / 13, steps=4
     )
@@ -79,13 +75,9 @@ def test_the_picture_shows_the_pair_on_hover(goto: Callable[..., Page]) -> None:
     expect(page.locator(".hoverlayer")).to_contain_text("0.932, L4 H2")
 
 
-def test_the_saved_file_holds_exactly_what_is_shown(
-    goto: Callable[..., Page], tmp_path: Path
-) -> None:
+def test_the_saved_file_holds_exactly_what_is_shown(goto: Open, tmp_path: Path) -> None:
     page = goto(IT_BOOK + "&hide=1&renorm=1")
-    with page.expect_download() as download:
-        page.get_by_role("button", name="Download CSV").click()
-    download.value.save_as(tmp_path / "attention.csv")
+    save_file(page, "Download CSV", tmp_path / "attention.csv")
     rows = list(csv.reader((tmp_path / "attention.csv").open(encoding="utf-8")))
     assert len(rows) == 12
     assert page.get_by_role("gridcell").count() == 11 * 11
@@ -94,7 +86,7 @@ def test_the_saved_file_holds_exactly_what_is_shown(
     assert sum(float(value) for value in rows[10][1:]) == pytest.approx(1, abs=1e-4)
 
 
-def test_a_long_text_draws_only_the_cells_in_view(goto: Callable[..., Page]) -> None:
+def test_a_long_text_draws_only_the_cells_in_view(goto: Open) -> None:
     page = goto("/heatmap?text=" + quote("the book and " * 300))
     expect_table(page, "^attention of layer 6, mean of 12 heads, 512 by 512 tokens$")
     expect(page.get_by_text("390 tokens were cut")).to_be_visible()
@@ -103,7 +95,7 @@ def test_a_long_text_draws_only_the_cells_in_view(goto: Callable[..., Page]) -> 
     expect(cell(page, 512, 512)).to_be_visible()
 
 
-def test_text_and_choices_survive_a_change_of_page(goto: Callable[..., Page]) -> None:
+def test_text_and_choices_survive_a_change_of_page(goto: Open) -> None:
     page = goto("/heatmap?text=The%20brown%20capybara%20is%20sleeping%20now.&layer=2&head=max")
     page.get_by_role("link", name="Home").click()
     settle(page)

@@ -11,14 +11,22 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from core.model import load, trace_text
-from tests.browser.conftest import HOSTILE, PATIENCE_MS, TEXT, count_messages, settle
+from tests.browser.conftest import (
+    HOSTILE,
+    PATIENCE_MS,
+    TEXT,
+    Open,
+    box_of,
+    count_messages,
+    follow,
+    settle,
+)
 from tests.model.families import FAMILIES, build
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from pathlib import Path
 
-    from playwright.sync_api import Browser, FloatRect
+    from playwright.sync_api import Browser
 
     from core.model.trace import Trace
 
@@ -42,12 +50,6 @@ def set_by(page: Page, radio: str, parameter: str) -> None:
     page.get_by_role("radio", name=radio).click()
     page.wait_for_url(re.compile(parameter))
     settle(page)
-
-
-def box_of(locator: Locator) -> FloatRect:
-    box = locator.bounding_box()
-    assert box is not None
-    return box
 
 
 def tile_ink(page: Page, layer: int, head: int) -> str:
@@ -110,7 +112,7 @@ def panel_ink(page: Page) -> int:
 
 
 def test_a_tile_names_its_strongest_pair_is_enlarged_on_hover_and_opens_on_a_click(
-    goto: Callable[..., Page], trace: Trace
+    goto: Open, trace: Trace
 ) -> None:
     page = goto(VIEW)
     expect(page.locator(".cell")).to_have_count(72)
@@ -135,15 +137,12 @@ def test_a_tile_names_its_strongest_pair_is_enlarged_on_hover_and_opens_on_a_cli
     expect(panel).to_be_hidden()
     cell(page, 4, 2).click()
     expect(page.get_by_role("heading", name="Head view", level=1)).to_be_visible()
-    page.wait_for_url(re.compile(r"/head_view\?.*layer=4.*heads=2(&|$)"))
-    settle(page)
+    follow(page, r"/head_view\?.*layer=4.*heads=2(&|$)")
     expect(page.locator('.swatch[aria-pressed="true"]')).to_have_text(["2"])
     expect(page.locator("canvas.sheet")).to_have_attribute("data-drawn", "4")
 
 
-def test_keys_walk_the_tiles_and_controls_change_them(
-    goto: Callable[..., Page], trace: Trace
-) -> None:
+def test_keys_walk_the_tiles_and_controls_change_them(goto: Open, trace: Trace) -> None:
     page = goto(VIEW)
     cell(page, 1, 1).focus()
     for key in ("ArrowDown", "ArrowDown", "ArrowDown", "ArrowRight"):
@@ -173,16 +172,14 @@ def test_keys_walk_the_tiles_and_controls_change_them(
     page.wait_for_url(re.compile(r"/head_view\?.*heads=3(&|$)"))
 
 
-def test_layers_and_heads_are_hidden_and_the_link_keeps_it(goto: Callable[..., Page]) -> None:
+def test_layers_and_heads_are_hidden_and_the_link_keeps_it(goto: Open) -> None:
     page = goto(VIEW)
     page.get_by_role("rowheader", name=re.compile("layer 2:")).click()
     expect(page.locator(".cell")).to_have_count(60)
-    page.wait_for_url(re.compile("off_layers=2(&|$)"))
-    settle(page)
+    follow(page, "off_layers=2(&|$)")
     page.get_by_role("columnheader", name=re.compile("head 5:")).click(modifiers=["Shift"])
     expect(page.locator(".cell")).to_have_count(5)
-    page.wait_for_url(re.compile("off_heads="))
-    settle(page)
+    follow(page, "off_heads=")
     page.reload()
     settle(page)
     expect(page.locator(".cell")).to_have_count(5)
@@ -190,7 +187,7 @@ def test_layers_and_heads_are_hidden_and_the_link_keeps_it(goto: Callable[..., P
     expect(page.locator(".cell")).to_have_count(72)
 
 
-def test_two_sentences_have_pairs_to_choose(goto: Callable[..., Page]) -> None:
+def test_two_sentences_have_pairs_to_choose(goto: Open) -> None:
     pair = f"text={quote('leaves fall in autumn')}&pair={quote('autumn is colorful')}&two=1"
     page = goto(f"/model_view?{pair}")
     before = tile_ink(page, 1, 1)
@@ -200,9 +197,7 @@ def test_two_sentences_have_pairs_to_choose(goto: Callable[..., Page]) -> None:
     expect(page.locator(".panel .pairs li").first).to_be_visible()
 
 
-def test_a_causal_model_of_grouped_heads_is_drawn(
-    goto: Callable[..., Page], tmp_path: Path
-) -> None:
+def test_a_causal_model_of_grouped_heads_is_drawn(goto: Open, tmp_path: Path) -> None:
     folder = quote(str(build(FAMILIES["llama"], tmp_path)))
     page = goto(f"/model_view?model={folder}&text={quote(TEXT)}")
     cells = page.locator(".cell")
@@ -213,7 +208,7 @@ def test_a_causal_model_of_grouped_heads_is_drawn(
     expect(page.locator(".panel .pairs li")).to_have_count(3)
 
 
-def test_a_phone_scrolls_the_grid_in_its_own_box(goto: Callable[..., Page]) -> None:
+def test_a_phone_scrolls_the_grid_in_its_own_box(goto: Open) -> None:
     page = goto(VIEW, width=390, height=844, scheme="dark")
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
     cell(page, 6, 12).scroll_into_view_if_needed()
@@ -221,7 +216,7 @@ def test_a_phone_scrolls_the_grid_in_its_own_box(goto: Callable[..., Page]) -> N
 
 
 def test_pointing_at_a_token_leaves_only_its_attention_without_asking_the_server(
-    goto: Callable[..., Page], trace: Trace
+    goto: Open, trace: Trace
 ) -> None:
     page = goto(VIEW)
     sent = count_messages(page)
@@ -255,7 +250,7 @@ def test_pointing_at_a_token_leaves_only_its_attention_without_asking_the_server
     assert sent() == 0
 
 
-def test_in_tiles_only_the_tokens_row_is_left(goto: Callable[..., Page]) -> None:
+def test_in_tiles_only_the_tokens_row_is_left(goto: Open) -> None:
     page = goto(f"{VIEW}&style=tiles")
     enter(page, 4, 2)
     box = box_of(page.locator(".panel canvas"))
@@ -268,9 +263,7 @@ def test_in_tiles_only_the_tokens_row_is_left(goto: Callable[..., Page]) -> None
     assert alone(page) == f"columns {BOOK}"
 
 
-def test_cells_of_several_tokens_are_named_by_their_first_and_last(
-    goto: Callable[..., Page],
-) -> None:
+def test_cells_of_several_tokens_are_named_by_their_first_and_last(goto: Open) -> None:
     page = goto(f"/model_view?text={quote('the cat sat on a mat and ' * 30)}")
     enter(page, 1, 3)
     page.mouse.move(*name_of(page, 100, "rows", 212), steps=3)
@@ -297,7 +290,7 @@ def test_a_finger_enlarges_then_points_then_opens(browser: Browser, app: str) ->
 
 
 def test_the_file_works_without_a_network_and_hostile_tokens_stay_text_in_it(
-    goto: Callable[..., Page], open_saved: Callable[..., Page]
+    goto: Open, open_saved: Open
 ) -> None:
     page = goto(f"/model_view?text={HOSTILE}")
     assert page.locator("img[src=x]").count() == 0

@@ -12,13 +12,11 @@ from numpy.testing import assert_allclose
 from playwright.sync_api import Page, expect
 
 from core.model import load, trace_text
-from tests.browser.conftest import TEXT, count_messages, settle
+from tests.browser.conftest import TEXT, Open, count_messages, follow, settle
 from tests.browser.scripts import as_globals
 from tests.browser.test_neuron_view import BOOK, asking, numbers, row, true_minus
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from numpy.typing import NDArray
     from playwright.sync_api import Browser
 
@@ -52,9 +50,7 @@ def plain(array: NDArray[np.float32]) -> list[float]:
     return values
 
 
-def test_pointing_at_a_query_takes_it_apart_without_asking_the_server(
-    goto: Callable[..., Page],
-) -> None:
+def test_pointing_at_a_query_takes_it_apart_without_asking_the_server(goto: Open) -> None:
     trace = trace_text(load("bundled/minilm"), TEXT)
     page = goto(ALL)
     assert drawn(page) == "all"
@@ -79,21 +75,17 @@ def test_pointing_at_a_query_takes_it_apart_without_asking_the_server(
     assert drawn(page) == "all"
 
 
-def test_a_click_or_enter_keeps_a_query_and_another_click_or_escape_lets_it_go(
-    goto: Callable[..., Page],
-) -> None:
+def test_a_click_or_enter_keeps_a_query_and_another_click_or_escape_lets_it_go(goto: Open) -> None:
     page = goto(ALL)
     query = page.locator(".asked .q")
     asking(page, 10).click()
-    page.wait_for_url(re.compile("query=11&"))
-    settle(page)
+    follow(page, "query=11&")
     asking(page, 3).hover()  # shown for as long as it is pointed at
     expect(query).to_have_text("this")
     row(page, 4).locator(".weight").hover()
     expect(query).to_have_text("it")
     asking(page, 10).click()
-    page.wait_for_url(re.compile("query=all&"))
-    settle(page)
+    follow(page, "query=all&")
     page.mouse.move(5, 5)
     assert drawn(page) == "all"
     expect(page.get_by_role("combobox", name="Query token")).to_have_value("all at once")
@@ -106,20 +98,18 @@ def test_a_click_or_enter_keeps_a_query_and_another_click_or_escape_lets_it_go(
         grid.press("ArrowDown")
     expect(query).to_have_text("this")
     grid.press("Enter")
-    page.wait_for_url(re.compile("query=4&"))
-    settle(page)
+    follow(page, "query=4&")
     grid.focus()
     grid.press("Escape")
     page.wait_for_url(re.compile("query=all&"))
 
 
-def test_pairs_leave_the_tokens_of_one_sentence_on_each_side(goto: Callable[..., Page]) -> None:
+def test_pairs_leave_the_tokens_of_one_sentence_on_each_side(goto: Open) -> None:
     trace = trace_text(load("bundled/minilm"), LEAVES, COLOURS)
     page = goto(f"{PAIR}&query=2")
     expect(page.locator(".row .label")).to_have_count(len(trace.tokens))
     page.get_by_role("button", name="A→B").click()
-    page.wait_for_url(re.compile("filter=ab"))
-    settle(page)
+    follow(page, "filter=ab")
     sides = [[t.position for t in trace.tokens if t.segment == side] for side in (0, 1)]
     labels = page.locator(".row .label").all_inner_texts()
     queries = [text for text in page.locator(".row .asking").all_inner_texts() if text]

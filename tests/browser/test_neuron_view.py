@@ -11,11 +11,10 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from core.model import load, trace_text
-from tests.browser.conftest import HOSTILE, TEXT, settle
+from tests.browser.conftest import HOSTILE, TEXT, Open, box_of, follow, settle
 from tests.model.families import FAMILIES, build
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from pathlib import Path
 
     from playwright.sync_api import Locator
@@ -50,10 +49,7 @@ def numbers(page: Page, position: int) -> list[str]:
 def cell_at(page: Page, position: int, dimension: int, block: str) -> tuple[float, float]:
     """Where a cell of the 32 dimensions must lie: two blocks of equal cells, 12 pixels apart."""
     expect(page.locator(CANVAS)).to_be_visible()
-    canvas = page.locator(CANVAS).bounding_box()
-    line = row(page, position).bounding_box()
-    assert canvas is not None
-    assert line is not None
+    canvas, line = box_of(page.locator(CANVAS)), box_of(row(page, position))
     cell = (canvas["width"] - 12) / 64
     start = canvas["x"] + (32 * cell + 12 if block == "products" else 0)
     return start + (dimension + 0.5) * cell, line["y"] + line["height"] / 2
@@ -63,9 +59,7 @@ def true_minus(text: str) -> float:
     return float(text.replace("−", "-"))
 
 
-def test_rows_show_the_models_numbers_and_hovering_the_exact_ones(
-    goto: Callable[..., Page], trace: Trace
-) -> None:
+def test_rows_show_the_models_numbers_and_hovering_the_exact_ones(goto: Open, trace: Trace) -> None:
     page = goto(f"{BOOK}&query=11")
     expect(page.locator(".row")).to_have_count(13)
     expect(page.get_by_role("button", name="A→B")).to_be_hidden()
@@ -91,9 +85,7 @@ def test_rows_show_the_models_numbers_and_hovering_the_exact_ones(
         assert product == pytest.approx(q * k, rel=1e-5)
 
 
-def test_later_tokens_are_dashes_in_a_causal_model(
-    goto: Callable[..., Page], tmp_path: Path
-) -> None:
+def test_later_tokens_are_dashes_in_a_causal_model(goto: Open, tmp_path: Path) -> None:
     folder = quote(str(build(FAMILIES["llama"], tmp_path)))
     page = goto(f"/neuron_view?model={folder}&text={quote(TEXT)}&layer=1&head=3&query=4")
     expect(page.locator(".heads")).to_contain_text("key head 2, serves query heads 3–4")
@@ -104,7 +96,7 @@ def test_later_tokens_are_dashes_in_a_causal_model(
 
 
 def test_a_clicked_token_becomes_the_query_a_clicked_row_the_pair_and_the_last_choice_stays(
-    goto: Callable[..., Page],
+    goto: Open,
 ) -> None:
     page = goto(f"{BOOK}&query=11")
     sentence = page.locator(".sentence")
@@ -112,30 +104,26 @@ def test_a_clicked_token_becomes_the_query_a_clicked_row_the_pair_and_the_last_c
     expect(sentence).to_contain_text("The 9 largest of 32 products")
     asking(page, 9).click()
     expect(page.locator(".asked .q")).to_have_text("enjoyed")
-    page.wait_for_url(re.compile("query=10&"))
-    settle(page)
+    follow(page, "query=10&")
     expect(page.get_by_role("combobox", name="Query token")).to_have_value("enjoyed")
     row(page, 3).locator(".dot").click()
     expect(sentence).to_contain_text("enjoyed → this:")
-    page.wait_for_url(re.compile("key_token=4&"))
-    settle(page)
+    follow(page, "key_token=4&")
     expect(page.locator(".row.pair")).to_have_attribute("aria-rowindex", "6")
     for position in (0, 1, 2, 3, 5, 6, 8):  # faster than the server answers
         asking(page, position).click()
-    page.wait_for_url(re.compile("query=9&"))
-    settle(page)
+    follow(page, "query=9&")
     expect(page.locator(".asked .q")).to_have_text("ve")
     page.get_by_role("button", name="▶").click()  # the server's own changes still arrive
     expect(page.locator(".heads")).to_contain_text("L4 H3")
 
 
 def test_dimensions_are_sorted_and_folded_from_the_view_and_kept_in_the_link(
-    goto: Callable[..., Page], trace: Trace
+    goto: Open, trace: Trace
 ) -> None:
     page = goto(f"{BOOK}&query=11")
     page.get_by_role("button", name="contribution").click()
-    page.wait_for_url(re.compile("sort=contribution"))
-    settle(page)
+    follow(page, "sort=contribution")
     products = trace.queries[3, 1, IT] * trace.keys[3, 1, BOOK_AT]
     largest = int(np.abs(products).argmax())
     page.mouse.move(*cell_at(page, BOOK_AT, 0, "products"))
@@ -149,7 +137,7 @@ def test_dimensions_are_sorted_and_folded_from_the_view_and_kept_in_the_link(
     expect(page.locator(".row")).to_have_count(13)
 
 
-def test_the_keyboard_reads_and_chooses(goto: Callable[..., Page], trace: Trace) -> None:
+def test_the_keyboard_reads_and_chooses(goto: Open, trace: Trace) -> None:
     page = goto(f"{BOOK}&query=11")
     grid = page.get_by_role("grid")
     grid.focus()
@@ -174,9 +162,7 @@ def test_the_keyboard_reads_and_chooses(goto: Callable[..., Page], trace: Trace)
     page.wait_for_url(re.compile("key_token=strongest"))
 
 
-def test_a_link_to_a_far_pair_shows_it_and_only_the_rows_in_view_are_drawn(
-    goto: Callable[..., Page],
-) -> None:
+def test_a_link_to_a_far_pair_shows_it_and_only_the_rows_in_view_are_drawn(goto: Open) -> None:
     text = quote("the cat sat on a mat and " * 30)
     page = goto(f"/neuron_view?text={text}&query=120&key_token=150")
     expect(page.locator(".row.pair")).to_be_in_viewport()
@@ -190,24 +176,22 @@ def test_a_link_to_a_far_pair_shows_it_and_only_the_rows_in_view_are_drawn(
     assert page.locator(".row").count() < 50
 
 
-def test_a_phone_scrolls_the_view_in_its_own_box(goto: Callable[..., Page]) -> None:
+def test_a_phone_scrolls_the_view_in_its_own_box(goto: Open) -> None:
     page = goto(f"{BOOK}&query=11", width=390, height=844, scheme="dark")
     grid = page.get_by_role("grid")
     grid.scroll_into_view_if_needed()
-    box = grid.bounding_box()
-    assert box is not None
+    box = box_of(grid)
     assert 0 <= box["x"] < box["x"] + box["width"] <= 390
     grid.focus()
     grid.press("ArrowDown")
     grid.press("End")
     expect(row(page, BOOK_AT).get_by_role("gridcell").last).to_be_in_viewport()
-    token = row(page, BOOK_AT).get_by_role("rowheader").bounding_box()
-    assert token is not None
+    token = box_of(row(page, BOOK_AT).get_by_role("rowheader"))
     assert token["x"] == pytest.approx(box["x"] + 1, abs=1)
     assert grid.evaluate("grid => grid.scrollLeft") > 100
 
 
-def test_a_text_of_one_token_is_drawn(goto: Callable[..., Page], tmp_path: Path) -> None:
+def test_a_text_of_one_token_is_drawn(goto: Open, tmp_path: Path) -> None:
     folder = quote(str(build(FAMILIES["gpt2"], tmp_path)))
     page = goto(f"/neuron_view?model={folder}&text=a")
     expect(page.locator(".row")).to_have_count(1)
@@ -215,7 +199,7 @@ def test_a_text_of_one_token_is_drawn(goto: Callable[..., Page], tmp_path: Path)
 
 
 def test_hostile_tokens_stay_text_on_the_page_and_in_the_file_that_works_without_a_network(
-    goto: Callable[..., Page], open_saved: Callable[..., Page]
+    goto: Open, open_saved: Open
 ) -> None:
     page = goto(f"/neuron_view?text={HOSTILE}&layer=1&head=3&query=4&key_token=4")
     expect(page.locator(".asked .q")).to_have_text("script")

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from core.figures.shades import shades
-from tests.browser.scripts import running
+from tests.browser.scripts import Run, running
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
 
     from playwright.sync_api import Browser
 
@@ -34,13 +34,13 @@ TWO_TEXTS = {"labels": ["a", "b", "c"], "sentence": [0, 0, 1], "lines": LINES}
 
 
 @pytest.fixture(scope="module")
-def run(browser: Browser) -> Iterator[Callable[..., Any]]:
+def run(browser: Browser) -> Iterator[Run]:
     with running(browser, *SCRIPTS) as run:
         yield run
 
 
 @pytest.fixture(scope="module")
-def in_grid(browser: Browser) -> Iterator[Callable[..., Any]]:
+def in_grid(browser: Browser) -> Iterator[Run]:
     """Run a body with `grid`: 6 x 12 tiles in a window of 1200 x 600 pixels at (30, 20)."""
     with running(browser, "atlas_matrix/viewport") as run:
         box = {"left": 30, "top": 20, "width": 1200, "height": 600}
@@ -50,7 +50,7 @@ def in_grid(browser: Browser) -> Iterator[Callable[..., Any]]:
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
-def test_points_take_the_shades_of_their_own_paper(run: Callable[..., Any], theme: str) -> None:
+def test_points_take_the_shades_of_their_own_paper(run: Run, theme: str) -> None:
     sent = shades("category", 2)
     colours = run(
         "return shadesOf({ colouring: 'category', shades }, { isDark })",
@@ -63,7 +63,7 @@ def test_points_take_the_shades_of_their_own_paper(run: Callable[..., Any], them
     assert plain == [[[1, 2, 3]], [[4, 5, 6]]]
 
 
-def test_a_colour_stands_for_a_step_of_the_scale_or_a_category(run: Callable[..., Any]) -> None:
+def test_a_colour_stands_for_a_step_of_the_scale_or_a_category(run: Run) -> None:
     tones = [["type", 0.9, 1], ["sequential", 0, 64], ["sequential", 1, 64], ["sequential", 2, 64]]
     tones += [["category", 3, 5], ["category", 9, 5]]
     indices = run("return tones.map((each) => shadeIndex(...each))", tones=tones)
@@ -78,7 +78,7 @@ def test_a_colour_stands_for_a_step_of_the_scale_or_a_category(run: Callable[...
     ],
 )
 def test_the_legend_has_darker_discs_for_queries_and_lighter_diamonds_for_keys(
-    run: Callable[..., Any], colouring: str, legend: list[str], texts: list[str], marks: list[Any]
+    run: Run, colouring: str, legend: list[str], texts: list[str], marks: list[Any]
 ) -> None:
     shown = run(
         """const coloured = { colouring, legend, shades }
@@ -97,7 +97,7 @@ def test_the_legend_has_darker_discs_for_queries_and_lighter_diamonds_for_keys(
 
 
 def test_the_longest_vector_is_drawn_more_than_three_times_as_large_as_the_shortest(
-    run: Callable[..., Any],
+    run: Run,
 ) -> None:
     small, middle, large = run("return [0, 128, 255].map(sizeFactor)")
     assert large / small == pytest.approx(2 / 0.6)
@@ -113,9 +113,7 @@ def test_the_longest_vector_is_drawn_more_than_three_times_as_large_as_the_short
     assert legends == [["norm2.004.006.00"], ["norm5.00"], []]
 
 
-def test_lines_are_those_of_the_picked_sentence_or_of_a_point_in_it(
-    run: Callable[..., Any],
-) -> None:
+def test_lines_are_those_of_the_picked_sentence_or_of_a_point_in_it(run: Run) -> None:
     # nothing picked; a picked; then query b, key a, key b; c elsewhere; c picked
     pointed = [[-1, -1], [0, -1], [0, 1], [0, 3], [0, 4], [0, 2], [2, -1]]
     counts, ends = run(
@@ -131,9 +129,7 @@ def test_lines_are_those_of_the_picked_sentence_or_of_a_point_in_it(
     assert ends == [["a 0.700", "b 0.300"], ["b 0.700", "a 0.250"], []]
 
 
-def test_a_thousand_turns_leave_a_rotation_and_what_is_near_follows_a_drag(
-    run: Callable[..., Any],
-) -> None:
+def test_a_thousand_turns_leave_a_rotation_and_what_is_near_follows_a_drag(run: Run) -> None:
     flat, right, down = run("""let r = firstRotation()
         for (let i = 0; i < 1000; i++) r = turnedBy(r, 0.1 * Math.sin(i), 0.07)
         return [r, turnedBy([1,0,0,0,1,0,0,0,1], 0.1, 0), turnedBy([1,0,0,0,1,0,0,0,1], 0, 0.1)]""")
@@ -145,7 +141,7 @@ def test_a_thousand_turns_leave_a_rotation_and_what_is_near_follows_a_drag(
     assert (np.reshape(down, (3, 3)) @ near)[1] < 0
 
 
-def test_points_are_seen_and_sorted_by_depth_as_numpy_does(run: Callable[..., Any]) -> None:
+def test_points_are_seen_and_sorted_by_depth_as_numpy_does(run: Run) -> None:
     points = np.random.default_rng(2).normal(size=(500, 3))
     rotation, across, up, depth, order = run(
         """const n = 500, r = firstRotation(), make = () => new Float32Array(n)
@@ -161,9 +157,7 @@ def test_points_are_seen_and_sorted_by_depth_as_numpy_does(run: Callable[..., An
     assert np.diff(np.array(depth)[order]).min() >= -10 / 255  # far to near, within a step
 
 
-def test_all_heads_turn_as_numpy_turns_them_and_are_drawn_from_far_to_near(
-    run: Callable[..., Any],
-) -> None:
+def test_all_heads_turn_as_numpy_turns_them_and_are_drawn_from_far_to_near(run: Run) -> None:
     steps = np.random.default_rng(5).integers(0, 65536, size=(2, 40, 3))
     rotation, places, order, slices, halves = run(
         """const [labels, r] = [Array(20).fill("x"), firstRotation()]
@@ -186,9 +180,7 @@ def test_all_heads_turn_as_numpy_turns_them_and_are_drawn_from_far_to_near(
         assert halves[head] == pytest.approx(2 * [1, 3][head] * reach / 65535, rel=1e-4)
 
 
-def test_what_is_under_the_pointer_stays_when_a_cloud_is_zoomed_or_turned(
-    run: Callable[..., Any],
-) -> None:
+def test_what_is_under_the_pointer_stays_when_a_cloud_is_zoomed_or_turned(run: Run) -> None:
     before, after, place, seen = run("""const view = { x: 0.3, y: -0.2, z: 0, zoom: 2 }
         const at = (v) => [v.x + 40 / (100 * v.zoom), v.y + 25 / (100 * v.zoom)]
         const r = firstRotation(), p = [0.4, -0.1, 0.2], q = [r, turnedBy(r, 0.3, 0.2)]
@@ -199,7 +191,7 @@ def test_what_is_under_the_pointer_stays_when_a_cloud_is_zoomed_or_turned(
     assert seen == pytest.approx(place)
 
 
-def test_a_lasso_holds_what_is_inside_and_has_not_faded(run: Callable[..., Any]) -> None:
+def test_a_lasso_holds_what_is_inside_and_has_not_faded(run: Run) -> None:
     places = np.random.default_rng(3).uniform(0, 100, size=(400, 2))
     marks = (np.arange(400) % 7 == 0).astype(int)
     angles = np.linspace(0, 2 * np.pi, 720, endpoint=False)
@@ -216,7 +208,7 @@ def test_a_lasso_holds_what_is_inside_and_has_not_faded(run: Callable[..., Any])
     assert inside == np.flatnonzero((distances < 30) & (marks != 1)).tolist()
 
 
-def test_a_choice_too_large_is_thinned_evenly(run: Callable[..., Any]) -> None:
+def test_a_choice_too_large_is_thinned_evenly(run: Run) -> None:
     thinned, small = run(
         "return [thinned(Array.from({ length: 5000 }, (_, i) => i), 2000), thinned([4, 9], 2000)]"
     )
@@ -225,7 +217,7 @@ def test_a_choice_too_large_is_thinned_evenly(run: Callable[..., Any]) -> None:
     assert small == [4, 9]
 
 
-def test_rare_labels_come_first_and_none_covers_another(run: Callable[..., Any]) -> None:
+def test_rare_labels_come_first_and_none_covers_another(run: Run) -> None:
     rank = run("return [...rarestFirst(['the', 'the', 'bank'], shuffled(6))]")
     assert sorted(rank[:2]) == [2, 5]
     places = np.random.default_rng(4).uniform(0, [600, 400], size=(3000, 2))
@@ -257,7 +249,7 @@ def test_rare_labels_come_first_and_none_covers_another(run: Callable[..., Any])
     ],
 )
 def test_a_sentence_is_cut_at_words_around_its_token(
-    run: Callable[..., Any], text: str, label: str, position: int, shown: str
+    run: Run, text: str, label: str, position: int, shown: str
 ) -> None:
     excerpt = run(
         "return inContext(text, label, startNear(text, label, position))",
@@ -269,7 +261,7 @@ def test_a_sentence_is_cut_at_words_around_its_token(
     assert len(excerpt) < 110
 
 
-def test_a_repeated_word_is_the_one_after_the_words_before_it(run: Callable[..., Any]) -> None:
+def test_a_repeated_word_is_the_one_after_the_words_before_it(run: Run) -> None:
     text = "The cat saw the cat."
     starts = run(
         "return given.map(([before, label]) => startAfter(text, before, label))",
@@ -279,7 +271,7 @@ def test_a_repeated_word_is_the_one_after_the_words_before_it(run: Callable[...,
     assert starts == [text.rindex("cat"), text.index("cat"), -1]
 
 
-def test_what_a_search_found_is_taken_before_a_nearer_point(run: Callable[..., Any]) -> None:
+def test_what_a_search_found_is_taken_before_a_nearer_point(run: Run) -> None:
     points = run("""const places = [32767, 32767, 36000, 32767, 0, 0, 0, 0] // queries, then keys
         const frame = { frames: [0, 0, 1], ownScale: true, places }
         const plain = { ...frame, labels: ["a", "b"], matches: [0, 1] }
@@ -291,9 +283,7 @@ def test_what_a_search_found_is_taken_before_a_nearer_point(run: Callable[..., A
 
 
 @pytest.mark.parametrize("zoom", [1.0, 3.0, 9.0])
-def test_a_place_in_a_tile_leads_back_to_that_tile(
-    in_grid: Callable[..., Any], zoom: float
-) -> None:
+def test_a_place_in_a_tile_leads_back_to_that_tile(in_grid: Run, zoom: float) -> None:
     pairs = in_grid(
         """const view = zoomAt(wholeView(grid), grid, zoom, 700, 300)
         const { rows, columns } = tilesInView(view, grid)
@@ -312,7 +302,7 @@ def test_a_place_in_a_tile_leads_back_to_that_tile(
 
 
 def test_zooming_keeps_the_place_under_the_pointer_and_the_view_within_the_grid(
-    in_grid: Callable[..., Any],
+    in_grid: Run,
 ) -> None:
     places, far, back = in_grid("""const first = zoomAt(wholeView(grid), grid, 2, 640, 330)
         const places = [first, zoomAt(first, grid, 1.7, 610, 300)].map(({ zoom, x, y }) => (

@@ -14,17 +14,13 @@ from core.analysis.query_key.clouds import head_clouds, head_stages
 from core.analysis.query_key.layer_search import search_layer
 from core.analysis.query_key.scaling import scale_head
 from core.model import load, trace_text
-from tests.browser.conftest import click_head, settle
+from tests.browser.conftest import HOSTILE, TEXT, Open, box_of, click_head, follow, settle
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from numpy.typing import NDArray
     from playwright.sync_api import Locator
 
-TEXT = "Oh, this book? I've enjoyed it."
 BOOK = quote(TEXT)
-HOSTILE = quote("</script><img src=x onerror=alert(1)> $x$ :red[x]")
 BOOK_KEY, IT_QUERY = 4, 10  # positions from 0
 
 
@@ -34,8 +30,7 @@ def panel(page: Page, index: int) -> Locator:
 
 def place(figure: Locator, point: NDArray[np.float64]) -> tuple[float, float]:
     """Where a point must lie on the screen if both axes have the same scale."""
-    box = figure.locator("canvas").bounding_box()
-    assert box is not None
+    box = box_of(figure.locator("canvas"))
     scale, x, y = (
         float(figure.get_attribute(f"data-{name}") or "") for name in ("scale", "x", "y")
     )
@@ -57,7 +52,7 @@ def clouds() -> list[NDArray[np.float64]]:
 
 
 def test_four_panels_in_a_row_have_equal_axes_and_one_scale(
-    goto: Callable[..., Page], clouds: list[NDArray[np.float64]]
+    goto: Open, clouds: list[NDArray[np.float64]]
 ) -> None:
     page = goto(f"/query_key?text={BOOK}&layer=4&head=2")
     expect(page.locator("figure")).to_have_count(4)
@@ -83,19 +78,18 @@ def rows_of_panels(page: Page) -> list[int]:
 
 @pytest.mark.parametrize(("width", "rows"), [(1000, [2, 2]), (390, [1, 1, 1, 1])])
 def test_panels_stay_inside_a_narrow_page_and_never_three_in_a_row(
-    goto: Callable[..., Page], width: int, rows: list[int]
+    goto: Open, width: int, rows: list[int]
 ) -> None:
     page = goto(f"/query_key?text={BOOK}", width=width)
     expect(page.locator("figure")).to_have_count(4)
     assert rows_of_panels(page) == rows
     for figure in page.locator("figure").all():
-        box = figure.bounding_box()
-        assert box is not None
+        box = box_of(figure)
         assert 0 <= box["x"] <= box["x"] + box["width"] <= width
 
 
 def test_a_click_isolates_a_point_in_all_panels_and_escape_releases_it(
-    goto: Callable[..., Page], clouds: list[NDArray[np.float64]]
+    goto: Open, clouds: list[NDArray[np.float64]]
 ) -> None:
     page = goto(f"/query_key?text={BOOK}&layer=4&head=2")
     for index in range(4):
@@ -107,8 +101,7 @@ def test_a_click_isolates_a_point_in_all_panels_and_escape_releases_it(
     for index in range(4):
         expect(panel(page, index)).to_have_attribute("data-lines", "1")
     expect(page.locator(".reading")).to_have_text("Query it → book 0.932")
-    page.wait_for_url(re.compile("point=q11"))
-    settle(page)
+    follow(page, "point=q11")
     expect(panel(page, 0)).to_have_attribute("data-lines", "1")
     canvas = page.locator("figure canvas").first
     canvas.press("Escape")
@@ -121,24 +114,7 @@ def test_a_click_isolates_a_point_in_all_panels_and_escape_releases_it(
     page.wait_for_url(re.compile("point=q2"))
 
 
-def test_a_link_restores_everything(goto: Callable[..., Page]) -> None:
-    page = goto(
-        f"/query_key?text={BOOK}&layer=4&head=2&point=k5&colour=norm&hide=1&from=11&to=5"
-        "&join=all+above&above=0.3&distance=cosine&criterion=balanced"
-    )
-    expect(page.locator(".reading")).to_contain_text("Key book ← it 0.932")
-    expect(page.locator(".legend")).to_contain_text("norm 0")
-    expect(page.get_by_role("switch", name="Hide special tokens")).to_be_checked()
-    expect(page.get_by_role("radio", name="cosine")).to_be_checked()
-    criterion = page.get_by_role("combobox", name="Choose c by")
-    expect(criterion).to_have_value("balanced norms")
-    expect(page.locator(".st-key-from")).to_contain_text("it")
-    page.wait_for_url(re.compile("above=0.3"))
-
-
-def test_every_head_stands_beside_itself_with_its_mean_distance(
-    goto: Callable[..., Page],
-) -> None:
+def test_every_head_stands_beside_itself_with_its_mean_distance(goto: Open) -> None:
     text = quote("The brown capybara is sleeping now.")
     page = goto(f"/query_key?text={text}&layer=1&span=side+by+side")
     titles = page.locator("figcaption")
@@ -149,15 +125,12 @@ def test_every_head_stands_beside_itself_with_its_mean_distance(
     assert scales[0] == scales[1] != scales[2] == scales[3]
 
 
-def test_a_clicked_point_shows_its_pair_and_stays_from_head_to_head(
-    goto: Callable[..., Page],
-) -> None:
+def test_a_clicked_point_shows_its_pair_and_stays_from_head_to_head(goto: Open) -> None:
     trace = trace_text(load("bundled/minilm"), TEXT)
     page = goto(f"/query_key?text={BOOK}&layer=4&head=2&part=heads&stage=raw")
     points = page.locator(".st-key-query_key_pairs .scatterlayer .trace:nth-child(2) .point")
     expect(points).to_have_count(13)
-    box = points.nth(IT_QUERY).bounding_box()
-    assert box is not None
+    box = box_of(points.nth(IT_QUERY))
     page.mouse.move(box["x"] + 1, box["y"] + 1, steps=3)
     page.mouse.click(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
     page.wait_for_url(re.compile(r"dot=11%2C5"))
@@ -165,8 +138,7 @@ def test_a_clicked_point_shows_its_pair_and_stays_from_head_to_head(
         page.get_by_text(re.compile("Query it → key book: score .* attention 0.932"))
     ).to_be_visible()
     page.get_by_role("button", name="▶").click()
-    page.wait_for_url(re.compile("head=3"))
-    settle(page)
+    follow(page, "head=3")
     weight = f"{trace.attention(3, 2)[IT_QUERY, BOOK_KEY]:.3f}"
     expect(
         page.get_by_text(re.compile(f"Query it → key book: .* attention {weight}"))
@@ -192,7 +164,7 @@ def painted(figure: Locator, colour: tuple[int, int, int]) -> int:
     return count
 
 
-def test_strongest_pairs_are_blue_and_chosen_tokens_red(goto: Callable[..., Page]) -> None:
+def test_strongest_pairs_are_blue_and_chosen_tokens_red(goto: Open) -> None:
     """The theme's blue at 0.6 on white, and its red; neither where nothing asks for it."""
     blue, red = (128, 176, 214), (200, 55, 45)
     page = goto(f"/query_key?text={BOOK}&layer=4&head=2&from=11&to=5")
@@ -209,16 +181,13 @@ def test_strongest_pairs_are_blue_and_chosen_tokens_red(goto: Callable[..., Page
     assert painted(panel(page, 0), blue) > 100
 
 
-def test_back_restores_the_ranges_that_the_picture_was_drawn_with(
-    goto: Callable[..., Page],
-) -> None:
+def test_back_restores_the_ranges_that_the_picture_was_drawn_with(goto: Open) -> None:
     page = goto(f"/query_key?text={BOOK}&layer=1")
     expect(page.get_by_text("(−0.5 to 0.5)").first).to_be_visible()
     page.get_by_role("radio", name="The search for a and c").click()
     page.get_by_label("a from − to +").fill("50")
     page.get_by_label("a from − to +").press("Enter")
-    page.wait_for_url(re.compile("a_range=50"))
-    settle(page)
+    follow(page, "a_range=50")
     page.get_by_role("radio", name="The picture").click()
     page.wait_for_url(re.compile("part=picture.*a_range=50"))
     expect(page.get_by_text("(−50 to 50)").first).to_be_visible()
@@ -229,11 +198,10 @@ def test_back_restores_the_ranges_that_the_picture_was_drawn_with(
     assert "a_range" not in page.url
 
 
-def test_a_clicked_square_opens_that_heads_picture(goto: Callable[..., Page]) -> None:
+def test_a_clicked_square_opens_that_heads_picture(goto: Open) -> None:
     page = goto(f"/query_key?text={BOOK}&part=heads")
     click_head(page, "query_key_map", 4, 2)
-    page.wait_for_url(re.compile("part=picture&layer=4&head=2"))
-    settle(page)
+    follow(page, "part=picture&layer=4&head=2")
     expect(panel(page, 0)).to_contain_text("L4 H2 · raw")
     page.get_by_role("radio", name="3-D").click()
     page.wait_for_url(re.compile("dims=3-D"))
@@ -241,9 +209,7 @@ def test_a_clicked_square_opens_that_heads_picture(goto: Callable[..., Page]) ->
     expect(page.locator(".js-plotly-plot")).to_have_count(4)
 
 
-def test_the_report_opens_from_disk_without_a_network(
-    goto: Callable[..., Page], open_saved: Callable[..., Page]
-) -> None:
+def test_the_report_opens_from_disk_without_a_network(goto: Open, open_saved: Open) -> None:
     page = goto(f"/query_key?text={HOSTILE}&part=heads&layer=1")
     assert page.locator("img[src=x]").count() == 0
     report = open_saved(page, "Report of layer 1")

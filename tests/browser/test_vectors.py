@@ -8,16 +8,14 @@ from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import expect
 
-from tests.browser.conftest import click_head, settle
+from tests.browser.conftest import TEXT, Open, box_of, click_head, follow, settle
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from playwright.sync_api import FloatRect
 
-BOOK = quote("Oh, this book? I've enjoyed it.")
+BOOK = quote(TEXT)
 
 
 # A text's box reaches beyond its letters, in pixels: the halo of 1.5 around each of the two texts
@@ -35,25 +33,22 @@ def apart(a: FloatRect, b: FloatRect) -> bool:
 
 
 @pytest.mark.parametrize("width", [390, 1400])
-def test_every_arrow_has_a_head_and_labels_do_not_overlap(
-    goto: Callable[..., Page], width: int
-) -> None:
+def test_every_arrow_has_a_head_and_labels_do_not_overlap(goto: Open, width: int) -> None:
     page = goto(f"/vectors?text={BOOK}&special=1", width=width)
     expect(page.locator("figure")).to_have_count(6)
     expect(page.locator("figure .arrow")).to_have_count(6 * 13)
     heads = page.locator("figure .head").count() + page.locator("figure .dot").count()
     assert heads == 6 * 13
-    box = page.locator("figure .head").first.bounding_box()
-    assert box is not None
+    box = box_of(page.locator("figure .head").first)
     assert min(box["width"], box["height"]) > 2
     for tile in page.locator("figure").all():
         labels = tile.locator("text.label").all()
-        boxes = [box for label in labels if (box := label.bounding_box())]
+        boxes = [found for label in labels if (found := label.bounding_box())]
         assert len(boxes) >= 6
         assert all(apart(a, b) for a, b in combinations(boxes, 2))
 
 
-def test_a_clicked_arrow_stays_coloured_in_every_layer(goto: Callable[..., Page]) -> None:
+def test_a_clicked_arrow_stays_coloured_in_every_layer(goto: Open) -> None:
     page = goto(f"/vectors?text={BOOK}")
     it = page.locator('figure:nth-of-type(3) .arrow[data-index="9"] .hit')
     it.click(force=True)
@@ -66,16 +61,7 @@ def test_a_clicked_arrow_stays_coloured_in_every_layer(goto: Callable[..., Page]
     expect(page.locator(".tip")).to_contain_text("it · Layer 4")
 
 
-def test_a_link_restores_the_grid(goto: Callable[..., Page]) -> None:
-    page = goto(f"/vectors?text={BOOK}&head=2&draw=queries&pick=5,11&align=1")
-    expect(page.locator(".arrow.faded")).to_have_count(6 * 9)
-    expect(page.get_by_text("each arrow is a token's queries of head 2")).to_be_visible()
-    expect(page.get_by_role("switch", name="Align layers")).to_be_checked()
-
-
-def test_the_animation_plays_and_a_picture_of_one_layer_names_its_components(
-    goto: Callable[..., Page],
-) -> None:
+def test_the_animation_plays_and_a_picture_of_one_layer_names_its_components(goto: Open) -> None:
     page = goto(f"/vectors?text={BOOK}&show=play")
     expect(page.locator(".slider-label").first).to_contain_text("layer 1")
     page.locator(".updatemenu-button", has_text="Play").click()
@@ -86,7 +72,7 @@ def test_the_animation_plays_and_a_picture_of_one_layer_names_its_components(
     assert page.locator('.modebar-btn[data-title*="ownload"]').count() == 1
 
 
-def test_the_projection_page_begins_with_it_on_book(goto: Callable[..., Page]) -> None:
+def test_the_projection_page_begins_with_it_on_book(goto: Open) -> None:
     page = goto(f"/projection?text={BOOK}")
     expect(page.get_by_text("Strongest in layer 4: head 2 gives 0.93 of")).to_be_visible()
     expect(page.locator("figure .arrow")).to_have_count(6 * 3)
@@ -97,18 +83,10 @@ def test_the_projection_page_begins_with_it_on_book(goto: Callable[..., Page]) -
         expect(labels.filter(has_text=re.compile(f"^{words}$"))).to_have_count(6)
 
 
-def test_a_link_restores_the_pair(goto: Callable[..., Page]) -> None:
-    text = quote("the cat saw the dog and the bird")
-    page = goto(f"/projection?text={text}&a=the%20(3)&b=dog")
-    expect(page.get_by_text(re.compile("head .* gives .* of"))).to_contain_text("the (3)")
-    assert "a=the+%283%29&b=dog" in page.url
-
-
-def test_a_clicked_square_opens_that_heads_table(goto: Callable[..., Page]) -> None:
+def test_a_clicked_square_opens_that_heads_table(goto: Open) -> None:
     page = goto(f"/projection?text={BOOK}")
     click_head(page, "projection_heads", 4, 2)
-    page.wait_for_url(re.compile("/heatmap"))
-    settle(page)
+    follow(page, "/heatmap")
     expect(page.get_by_role("grid")).to_have_attribute("aria-label", re.compile("of L4 H2,"))
     page.get_by_role("link", name="Projection").first.click()
     settle(page)
@@ -116,9 +94,7 @@ def test_a_clicked_square_opens_that_heads_table(goto: Callable[..., Page]) -> N
     assert "/projection" in page.url
 
 
-def test_several_sentences_are_compared_and_a_wrong_line_is_reported(
-    goto: Callable[..., Page],
-) -> None:
+def test_several_sentences_are_compared_and_a_wrong_line_is_reported(goto: Open) -> None:
     lines = quote("The [dog] barked because [it] was hungry.\nno marks here")
     page = goto(f"/projection?text={BOOK}&lines={lines}")
     expect(page.get_by_test_id("stAlert")).to_contain_text("mark exactly two words")

@@ -8,7 +8,7 @@ from urllib.parse import quote
 import pytest
 from playwright.sync_api import CDPSession, Page, expect
 
-from tests.browser.conftest import TEXT, settle
+from tests.browser.conftest import TEXT, box_of, settle
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
@@ -62,8 +62,7 @@ def visit(page: Page, name: str) -> None:
     settle(page)
     for other in VIEWS.keys() - {name}:
         expect(page.locator(VIEWS[other])).to_have_count(0)
-    box = canvas.bounding_box()
-    assert box is not None
+    box = box_of(canvas)
     page.mouse.move(box["x"] + box["width"] / 2, box["y"] + 30, steps=3)
     page.mouse.move(5, 5)
 
@@ -112,8 +111,7 @@ def test_pictures_are_sharp_on_dense_screens(browser: Browser, app: str, name: s
     page = context.new_page()
     page.goto(f"{app}/{name.lower().replace(' ', '_')}?text={quote(TEXT)}")
     canvas = page.locator(VIEWS[name])
-    box = canvas.bounding_box()
-    assert box is not None
+    box = box_of(canvas)
     width, height = canvas.evaluate("canvas => [canvas.width, canvas.height]")
     assert width == pytest.approx(2 * box["width"], abs=2)
     assert height == pytest.approx(2 * box["height"], abs=2)

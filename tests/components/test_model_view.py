@@ -9,7 +9,8 @@ import pytest
 
 from core.analysis.head_patterns.similarity import order_heads
 from core.analysis.model_map import model_map
-from core.components.model_view import Look, Marks, model_view_page, view_data
+from core.components.export import standalone_page
+from core.components.model_view import Look, Marks, view_data
 from tests.analysis.traces import plain_tokens, random_weights, token, trace_with_attention
 from tests.components.received import data_of, received
 
@@ -75,5 +76,5 @@ def test_where_no_head_stands_out_none_is_dimmed_and_the_closest_is_named() -> N
 def test_hostile_tokens_are_in_the_files_data_and_not_in_its_markup() -> None:
     hostile = "</script><img src=x onerror=alert(1)>"
     trace = trace_with_attention(random_weights(6, 1, 1, 2), plain_tokens(hostile, "b"))
-    page = model_view_page(packed(trace), f"model: {hostile}", "a note")
+    page = standalone_page("model_view", packed(trace), f"model: {hostile}", "a note")
     assert received(data_of(page))["rows"] == [hostile, "b"]

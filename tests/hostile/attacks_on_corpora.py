@@ -139,3 +139,6 @@ def _run(texts: Texts, *, run: bool = True) -> None:
     )
     if run:
         assert traces()
+
+
+ATTACKS = (long_texts, tiny_texts, tables, json_lines, nobody_waits_for_a_large_file)

@@ -24,13 +24,6 @@ def prepare() -> None:
         hub.ask("no/model", token=False)
 
 
-def name_a_model_in_every_way() -> None:
-    """Too many files, a file without an end, and a model larger than any disk."""
-    file_without_an_end()
-    model_larger_than_any_disk()
-    repository_of_very_many_files()
-
-
 def repository_of_very_many_files() -> None:
     """A model record that lists more files than anybody needs."""
     with running_hub() as known:
@@ -61,3 +54,6 @@ def model_larger_than_any_disk() -> None:
         with pytest.raises(DownloadRefusedError):
             downloads.join(hub.ask("huge/model", token=False), token=False, max_mb=2_500)
         assert known.fetched == []
+
+
+ATTACKS = (file_without_an_end, model_larger_than_any_disk, repository_of_very_many_files)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import shutil
 import struct
 import tempfile
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -14,6 +16,9 @@ from core.model import load
 from core.model.errors import ModelError
 from tests.hostile.broken_folders import SETTINGS, TOKENIZER, WEIGHTS, edit
 from tests.model.families import FAMILIES, build
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 _scratch = tempfile.TemporaryDirectory()
 FOLDER = Path(_scratch.name) / "model"
@@ -26,12 +31,16 @@ def prepare() -> None:
     load(str(_SOUND))
 
 
-def take_the_memory_in_every_way() -> None:
-    """Each attack on a fresh copy, one after another: a child a piece would import torch each."""
-    for attack in ATTACKS:
+def _fresh(attack: Callable[[], None]) -> Callable[[], None]:
+    """The attack, on a copy of the sound folder."""
+
+    @functools.wraps(attack)
+    def prepared() -> None:
         shutil.rmtree(FOLDER, ignore_errors=True)
         shutil.copytree(_SOUND, FOLDER)
         attack()
+
+    return prepared
 
 
 def _is_refused() -> None:
@@ -107,13 +116,16 @@ def a_table_of_sines_filled_one_by_one() -> None:
     _is_refused()
 
 
-ATTACKS = (
-    a_vocabulary_of_nested_lists,
-    a_header_of_ninety_megabytes,
-    a_config_that_would_fill_the_memory,
-    a_table_of_positions_that_would_fill_the_memory,
-    two_thousand_layers_of_experts,
-    tokens_with_ids_up_to_a_billion,
-    a_vocabulary_on_disk_of_a_gigabyte,
-    a_table_of_sines_filled_one_by_one,
+ATTACKS = tuple(
+    _fresh(attack)
+    for attack in (
+        a_vocabulary_of_nested_lists,
+        a_header_of_ninety_megabytes,
+        a_config_that_would_fill_the_memory,
+        a_table_of_positions_that_would_fill_the_memory,
+        two_thousand_layers_of_experts,
+        tokens_with_ids_up_to_a_billion,
+        a_vocabulary_on_disk_of_a_gigabyte,
+        a_table_of_sines_filled_one_by_one,
+    )
 )

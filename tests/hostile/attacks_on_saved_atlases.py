@@ -163,3 +163,6 @@ def _list(kind: int, count: int, item: bytes) -> bytes:
         size.append(rest & 127 | 128)
         rest >>= 7
     return bytes([0xF0 | kind]) + bytes([*size, rest]) + item * count
+
+
+ATTACKS = (open_in_every_way,)

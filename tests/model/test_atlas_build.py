@@ -341,7 +341,7 @@ def test_a_folder_of_something_else_is_never_removed(
     precious.write_text("mine")
     for more in ([], ["--restart"]):
         assert atlas_build.main([*given, *more]) == 2
-        assert "something else" in last_line(capsys)
+        assert "something other than parts of an atlas" in last_line(capsys)
     assert precious.read_text() == "mine"
 
 

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING
 import pytest
 from streamlit.components.v2 import manifest_scanner
 
+from core.analysis.corpus.sample import marked_sets
 from core.model.downloading import hub
+from core.screens.patterns import corpus as corpus_source
 from core.ui.site import visitor
-from tests import opening
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -50,22 +51,43 @@ def connect(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
     return connect_from
 
 
+BOOK = "Oh, this book? I've enjoyed it."
+PAIR = {"text": "leaves fall in autumn", "pair": "autumn is marked by colorful foliage"}
+SENTENCES = (
+    "The cat saw the cat.",
+    "She said that he was late.",
+    "One, two, three.",
+    "Where did the old man go?",
+    "The keys to the cabinet are here.",
+)
+SETS = marked_sets()
+FEW = {"pairs": SETS["pairs"][:24], "sample": SETS["sample"][:20]}
+
+
 @pytest.fixture
-def open_app() -> Callable[..., AppTest]:
-    """:func:`tests.opening.open_app`, with the hub and the visitor of these tests."""
-    return opening.open_app
+def small_corpora(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A sample corpus and marked sentences that the patterns page measures at once."""
+    monkeypatch.setattr(corpus_source, "sample_sentences", lambda: SENTENCES)
+    monkeypatch.setattr(corpus_source, "marked_sets", lambda: FEW)
 
 
 def alerts(app: AppTest) -> str:
-    """Everything said in boxes, in one string."""
+    """What boxes say, as a person reads it; nothing has failed."""
+    assert not app.exception
     boxes = [*app.error, *app.warning, *app.info]
-    return "\n".join(str(box.value) for box in boxes)
+    return "\n".join(str(box.value) for box in boxes).replace("\\", "")
 
 
 def said(app: AppTest) -> str:
-    """Everything said in running text and captions of the page, with plain spaces."""
-    texts = [*app.main.caption, *app.main.markdown]
+    """What text and captions of the page say, with plain spaces; nothing has failed."""
+    assert not app.exception
+    texts = [*app.main.markdown, *app.main.caption, *app.main.text]
     return "\n".join(str(text.value) for text in texts).replace("\N{NO-BREAK SPACE}", " ")
+
+
+def sidebar(app: AppTest) -> str:
+    """What the sidebar says of the model."""
+    return " ".join(str(caption.value) for caption in app.sidebar.caption)
 
 
 def press_example(app: AppTest, page: str, title: str) -> None:

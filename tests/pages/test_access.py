@@ -16,7 +16,8 @@ from core.model.errors import DownloadRefusedError
 from core.ui import cache
 from core.ui.messages import quote
 from core.ui.site import fetching
-from tests.pages import conftest
+from tests.opening import open_app
+from tests.pages.conftest import alerts, sidebar
 from tests.stand_in_hub import StandInHub, running_hub
 
 if TYPE_CHECKING:
@@ -62,23 +63,14 @@ def stand_in(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[StandI
         yield known
 
 
-def alerts(app: AppTest) -> str:
-    """What is said in boxes, as a person reads it."""
-    return conftest.alerts(app).replace("\\", "")
-
-
 def box(app: AppTest) -> Any:
     return app.sidebar.selectbox(key="model")
-
-
-def shown_model(app: AppTest) -> str:
-    return " ".join(caption.value for caption in app.sidebar.caption)
 
 
 # ---- what is offered --------------------------------------------------------------------------
 
 
-def test_at_the_machine_itself_everything_may_be_typed(open_app: Open) -> None:
+def test_at_the_machine_itself_everything_may_be_typed() -> None:
     app = open_app()
     assert len(box(app).options) == len(NAMES)
     assert box(app).proto.accept_new_options
@@ -93,7 +85,7 @@ def test_at_the_machine_itself_everything_may_be_typed(open_app: Open) -> None:
     ],
 )
 def test_from_elsewhere_a_site_without_settings_offers_the_bundled_models(
-    open_app: Open, connect: Connect, loaded: list[str], visitor: dict[str, str]
+    connect: Connect, loaded: list[str], visitor: dict[str, str]
 ) -> None:
     connect(**visitor)
     app = open_app("home", model="gpt2")
@@ -104,9 +96,7 @@ def test_from_elsewhere_a_site_without_settings_offers_the_bundled_models(
     assert set(loaded) == {"bundled/minilm"}
 
 
-def test_without_a_connection_nobody_sits_at_the_machine(
-    open_app: Open, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_without_a_connection_nobody_sits_at_the_machine(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.undo()  # the tests' own connection; the app's own reading finds none
     app = open_app()
     assert [label.split(" ·")[0] for label in box(app).options] == BUNDLED
@@ -122,7 +112,6 @@ def test_without_a_connection_nobody_sits_at_the_machine(
     ],
 )
 def test_the_operators_settings_apply_to_everybody(
-    open_app: Open,
     connect: Connect,
     monkeypatch: pytest.MonkeyPatch,
     words: str,
@@ -160,7 +149,6 @@ def looked_at(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 @pytest.mark.parametrize("words", ["any", None])
 def test_from_elsewhere_the_answer_is_the_same_whether_a_folder_exists_or_not(
-    open_app: Open,
     connect: Connect,
     monkeypatch: pytest.MonkeyPatch,
     loaded: list[str],
@@ -177,7 +165,6 @@ def test_from_elsewhere_the_answer_is_the_same_whether_a_folder_exists_or_not(
     answers = []
     for folder in (present, missing):
         app = open_app("home", model=folder)
-        assert not app.exception
         answers.append(alerts(app).replace(quote(folder), "it"))
     assert answers[0] == answers[1]
     assert " it" in f" {answers[0]}"
@@ -191,11 +178,7 @@ def test_from_elsewhere_the_answer_is_the_same_whether_a_folder_exists_or_not(
 
 @pytest.mark.parametrize("name", ["/etc", "~root", "../core/model", "\\\\host\\x"])
 def test_from_elsewhere_what_reads_like_a_folder_never_reaches_the_cache(
-    open_app: Open,
-    connect: Connect,
-    monkeypatch: pytest.MonkeyPatch,
-    loaded: list[str],
-    name: str,
+    connect: Connect, monkeypatch: pytest.MonkeyPatch, loaded: list[str], name: str
 ) -> None:
     monkeypatch.setenv("HEADSCOPE_MODELS", "any")
     connect(STRANGER)
@@ -207,28 +190,23 @@ def test_from_elsewhere_what_reads_like_a_folder_never_reaches_the_cache(
 
 
 def test_an_id_that_is_a_folder_of_the_server_is_asked_of_the_hub(
-    open_app: Open,
-    connect: Connect,
-    monkeypatch: pytest.MonkeyPatch,
-    stand_in: StandInHub,
-    tmp_path: Path,
+    connect: Connect, monkeypatch: pytest.MonkeyPatch, stand_in: StandInHub, tmp_path: Path
 ) -> None:
     (tmp_path / "some").mkdir()
     (tmp_path / "some" / "folder").symlink_to(NOVELS)
     monkeypatch.chdir(tmp_path)
     app = open_app("home", model="some/folder")
-    assert "4 layers × 4 heads" in shown_model(app)  # at the machine itself
+    assert "4 layers × 4 heads" in sidebar(app)  # at the machine itself
     monkeypatch.setenv("HEADSCOPE_MODELS", "any")
     connect(STRANGER)
     app = open_app("home", model="some/folder")
     assert "There is no public model called `some/folder`" in alerts(app)
-    assert "6 layers × 12 heads" in shown_model(app)
+    assert "6 layers × 12 heads" in sidebar(app)
     assert any("/api/models/some/folder" in path for _, path, _ in stand_in.asked)
 
 
 @pytest.mark.parametrize("words", [None, "any"])
 def test_below_a_folder_that_the_operator_names_models_open_for_all(
-    open_app: Open,
     connect: Connect,
     monkeypatch: pytest.MonkeyPatch,
     loaded: list[str],
@@ -244,7 +222,7 @@ def test_below_a_folder_that_the_operator_names_models_open_for_all(
     (opened / "novels").symlink_to(NOVELS)
     monkeypatch.setenv("HEADSCOPE_FOLDERS", os.pathsep.join([str(other), str(NOVELS.parent)]))
     app = open_app("home", model=str(NOVELS))
-    assert "4 layers × 4 heads" in shown_model(app)
+    assert "4 layers × 4 heads" in sidebar(app)
     monkeypatch.setenv("HEADSCOPE_FOLDERS", str(opened))
     loaded.clear()
     for name in (
@@ -256,13 +234,12 @@ def test_below_a_folder_that_the_operator_names_models_open_for_all(
         "opened/novels",
     ):
         app = open_app("home", model=name)
-        assert not app.exception
         assert app.error
     assert not [name for name in loaded if "novels" in name and Path(name).is_absolute()]
 
 
 def test_folders_that_the_operator_names_do_not_open_the_hub(
-    open_app: Open, connect: Connect, monkeypatch: pytest.MonkeyPatch, loaded: list[str]
+    connect: Connect, monkeypatch: pytest.MonkeyPatch, loaded: list[str]
 ) -> None:
     monkeypatch.setenv("HEADSCOPE_FOLDERS", str(NOVELS.parent))
     connect(STRANGER)
@@ -284,7 +261,6 @@ def test_folders_that_the_operator_names_do_not_open_the_hub(
     ],
 )
 def test_the_operators_token_goes_out_for_visitors_only_if_the_operator_says_so(
-    open_app: Open,
     connect: Connect,
     monkeypatch: pytest.MonkeyPatch,
     stand_in: StandInHub,
@@ -299,16 +275,12 @@ def test_the_operators_token_goes_out_for_visitors_only_if_the_operator_says_so(
     app = open_app("home", model="some/novels")
     assert "3 MB must be downloaded" in alerts(app)
     app.button(key="model_way_out").click().run()
-    assert "4 layers × 4 heads" in shown_model(app)
+    assert "4 layers × 4 heads" in sidebar(app)
     assert stand_in.tokens == {sent}
 
 
 def test_a_model_of_the_cache_that_the_hub_shows_to_its_owner_only_is_not_for_visitors(
-    open_app: Open,
-    connect: Connect,
-    monkeypatch: pytest.MonkeyPatch,
-    stand_in: StandInHub,
-    loaded: list[str],
+    connect: Connect, monkeypatch: pytest.MonkeyPatch, stand_in: StandInHub, loaded: list[str]
 ) -> None:
     monkeypatch.setenv("HEADSCOPE_MODELS", "any")
     known = hub.cached_folder
@@ -320,11 +292,11 @@ def test_a_model_of_the_cache_that_the_hub_shows_to_its_owner_only_is_not_for_vi
     assert "There is no public model called `my/private`" in alerts(app)
     assert "my/private" not in loaded
     connect("127.0.0.1")
-    assert "4 layers × 4 heads" in shown_model(open_app("home", model="my/private"))
+    assert "4 layers × 4 heads" in sidebar(open_app("home", model="my/private"))
 
 
 def test_a_model_larger_than_visitors_may_download_has_no_button(
-    open_app: Open, connect: Connect, monkeypatch: pytest.MonkeyPatch, stand_in: StandInHub
+    connect: Connect, monkeypatch: pytest.MonkeyPatch, stand_in: StandInHub
 ) -> None:
     monkeypatch.setenv("HEADSCOPE_MODELS", "any")
     monkeypatch.setenv("HEADSCOPE_DOWNLOAD_MB", "2")
@@ -339,18 +311,17 @@ def test_a_model_larger_than_visitors_may_download_has_no_button(
 
 
 def test_an_interrupted_download_is_reported_under_the_name_as_typed(
-    open_app: Open, stand_in: StandInHub, monkeypatch: pytest.MonkeyPatch
+    stand_in: StandInHub, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     del stand_in.files["some/novels/model.safetensors"]
     app = open_app("home", model="some/novels")
     app.button(key="model_way_out").click().run()
-    assert not app.exception
     assert "The download of `some/novels` was interrupted" in alerts(app)
     assert app.button(key="model_way_out").label == "Try again"
 
 
 def test_a_visitor_who_leaves_ends_the_download(
-    open_app: Open, stand_in: StandInHub, monkeypatch: pytest.MonkeyPatch
+    stand_in: StandInHub, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     stand_in.pause = 0.1  # 2.9 MB take three seconds
     steps: list[str] = []
@@ -380,7 +351,7 @@ def test_a_visitor_who_leaves_ends_the_download(
 
 
 def test_a_visitor_who_waits_for_a_turn_is_told_so(
-    open_app: Open, stand_in: StandInHub, monkeypatch: pytest.MonkeyPatch
+    stand_in: StandInHub, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     words: list[str] = []
     progress = fetching._progress
@@ -401,4 +372,4 @@ def test_a_visitor_who_waits_for_a_turn_is_told_so(
     app.button(key="model_way_out").click().run()
     assert any("Another model is being downloaded" in each for each in words)
     assert words[-1].startswith("Downloading: ")
-    assert "4 layers × 4 heads" in shown_model(app)
+    assert "4 layers × 4 heads" in sidebar(app)

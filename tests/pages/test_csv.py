@@ -11,11 +11,11 @@ import pytest
 import streamlit as st
 
 from core.analysis.csv_text import read_cell
+from tests.opening import open_app
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from streamlit.testing.v1 import AppTest
 
 FILES = {
     "heatmap": "attention.csv",
@@ -33,9 +33,7 @@ Rows = list[list[str]]
 
 
 @pytest.fixture
-def rows_of(
-    open_app: Callable[..., AppTest], monkeypatch: pytest.MonkeyPatch
-) -> Callable[..., Rows]:
+def rows_of(monkeypatch: pytest.MonkeyPatch) -> Callable[..., Rows]:
     """The rows of the CSV that a page offers."""
     files: dict[str, str] = {}
     offer = st.download_button

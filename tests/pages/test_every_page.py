@@ -2,67 +2,45 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 import pytest
 
+from core.ui import presets
 from core.ui.navigation import PAGES
-from tests.pages.conftest import alerts
+from tests.links_table import SCREENS
+from tests.opening import open_app
+from tests.pages.conftest import BOOK, alerts, said, sidebar
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from streamlit.testing.v1 import AppTest
+    from collections.abc import Callable, Sequence
 
     from core.ui.navigation import Page
 
 TEXT_PAGES = [page.name for page in PAGES if page.name != "atlas"]  # it is of a corpus
-BOOK = "Oh, this book? I've enjoyed it."
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
-def test_a_page_opens_with_its_title_and_question_and_hints_at_an_empty_text(
-    open_app: Callable[..., AppTest], page: Page
-) -> None:
+def test_a_page_opens_with_its_title_and_question_and_hints_at_an_empty_text(page: Page) -> None:
     app = open_app(page.name, budget="1000")
-    assert not app.exception
     assert [title.value for title in app.title] == [page.title]
     assert page.question in [text.value for text in app.markdown]
     assert alerts(app) == ""
     app.text_area(key="text").set_value("  \n ").run()
-    assert not app.exception
     assert ("Type a sentence" in alerts(app)) == (page.name in TEXT_PAGES)
 
 
 @pytest.mark.parametrize("name", TEXT_PAGES)
-def test_what_is_cut_and_what_is_special_in_a_text_is_said(
-    open_app: Callable[..., AppTest], name: str
-) -> None:
+def test_what_is_cut_and_what_is_special_in_a_text_is_said(name: str) -> None:
     app = open_app(name, text="It rains. [SEP] It pours [in here]. [SEP] " + "book " * 700)
-    assert not app.exception
     assert "512 tokens are shown, **203 tokens were cut**" in alerts(app)
     assert "`[SEP]` in your text is read as the model's own special token" in alerts(app)
 
 
-@pytest.mark.parametrize("name", [page.name for page in PAGES])
-def test_odd_texts_are_shown_like_any_other(open_app: Callable[..., AppTest], name: str) -> None:
-    app = open_app(name, budget="1000")
-    for text in (
-        "<b>x</b> $x$ :red[x] 😀 مرحبا بالعالم it it it '''\"\"\" \u202eabc\u200b \ufeff\x00 a",
-        "x",
-        "a" * 3000,
-    ):
-        app.text_area(key="text").set_value(text).run()
-        assert not app.exception, text
-        assert app.query_params["text"] == text
-        assert not app.error
-        assert "special token" not in alerts(app)
-
-
 @pytest.mark.parametrize("name", ["heatmap", "atlas"])
-def test_a_huge_text_in_a_link_is_cut_and_said(open_app: Callable[..., AppTest], name: str) -> None:
+def test_a_huge_text_in_a_link_is_cut_and_said(name: str) -> None:
     app = open_app(name, text="x" * 400_000, budget="1000")
-    assert not app.exception
     assert "has 400,000 characters; the first 10,000 are used" in alerts(app)
     assert len(app.text_area(key="text").value or "") == 10_000
     # Streamlit drops an address of a megabyte before the app can see it.
@@ -71,21 +49,18 @@ def test_a_huge_text_in_a_link_is_cut_and_said(open_app: Callable[..., AppTest],
 
 
 @pytest.mark.parametrize("name", ["heatmap", "atlas"])
-def test_a_model_folder_that_does_not_exist_leaves_a_working_page(
-    open_app: Callable[..., AppTest], name: str
-) -> None:
+def test_a_model_folder_that_does_not_exist_leaves_a_working_page(name: str) -> None:
     app = open_app(name, model="/no/such/folder", budget="1000")
-    assert not app.exception
     assert "There is no folder" in alerts(app)
     assert any("attention reproduced" in caption.value for caption in app.caption)
 
 
-def test_an_address_states_the_texts_and_the_model(open_app: Callable[..., AppTest]) -> None:
+def test_an_address_states_the_texts_and_the_model() -> None:
     state = {"model": "bundled/minilm", "text": "leaves fall", "pair": "in autumn"}
     assert open_app("home", text="leaves fall", pair="in autumn").query_params == state
 
 
-def test_home_shows_how_the_model_is_built(open_app: Callable[..., AppTest]) -> None:
+def test_home_shows_how_the_model_is_built() -> None:
     app = open_app("home", model="bundled/gpt2-novels", text="he saw her")
     app.session_state["structure"] = True
     app.run()
@@ -94,3 +69,67 @@ def test_home_shows_how_the_model_is_built(open_app: Callable[..., AppTest]) -> 
     assert "W_Q is `h.0.attn.c_attn` (128 → 384)" in caption
     assert "W_O is `h.0.attn.c_proj` (128 → 128)" in caption
     assert any("(0-3): 4 x GPT2Block" in code.value for code in app.code)
+
+
+OF_A_TEXT = [
+    (page, {key: value for key, value in state.items() if key not in {"text", "pair"}})
+    for page, state in SCREENS
+    if page != "atlas" and "source" not in state and state.get("part") != "pronouns"
+] + [
+    ("vectors", {"show": "play"}),
+    ("vectors", {"show": "one layer", "draw": "queries", "space": "1"}),
+    ("anomalies", {"anomaly": "moved", "latent": "1"}),
+    ("anomalies", {"flag": "column sink"}),
+]
+
+
+@pytest.mark.parametrize(("name", "state"), [*OF_A_TEXT, ("atlas", {"budget": "1000"})])
+def test_every_part_of_every_page_takes_every_text(name: str, state: dict[str, str]) -> None:
+    app = open_app(name, **state)
+    for text in (
+        "<b>x</b> $x$ :red[x] 😀 مرحبا بالعالم it it it '''\"\"\" \u202eabc\u200b \ufeff\x00 a",
+        "x",
+        "=cmd|' /C calc'!A0",
+        "a" * 3000,
+        "book " * 90,
+    ):
+        app.text_area(key="text").set_value(text).run()
+        assert not re.search(r"\bnan\b", said(app)), text
+        assert app.query_params["text"] == text
+        assert not app.error
+        assert "special token" not in alerts(app)
+
+
+@pytest.mark.parametrize("name", [page.name for page in PAGES if page.name != "home"])
+@pytest.mark.usefixtures("small_corpora")
+def test_every_example_sets_what_the_page_then_shows(
+    monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    made: list[presets.Preset] = []
+    show = presets.show
+
+    def noted(page: str, make: Callable[[], Sequence[presets.Preset]]) -> None:
+        made[:] = make()
+        show(page, lambda: made)
+
+    monkeypatch.setattr(presets, "show", noted)
+    app = open_app(name, budget="1000")
+    app.session_state[f"{name}_presets"] = True
+    app.run()
+    assert made
+    for index in range(len(made)):
+        state = {key: value for key, value in made[index].state.items() if value != ""}
+        app.button(key=f"{name}_preset_{index}").click().run()
+        assert alerts(app) == ""
+        assert {key: app.session_state[key] for key in state} == state
+
+
+@pytest.mark.parametrize("name", [page.name for page in PAGES])
+def test_every_page_shows_the_causal_model_and_a_pair(name: str) -> None:
+    app = open_app(name, model="bundled/gpt2-novels", pair="Nobody came.")
+    assert alerts(app) == ""
+    assert "4 layers × 4 heads × 32 dims · 1.3 M parameters" in sidebar(app)
+    assert "For seeing attention, not writing." in sidebar(app)
+    if name == "heatmap":
+        app.text_area(key="text").set_value("and " * 200).run()
+        assert "128 tokens are shown" in alerts(app)

@@ -10,14 +10,12 @@ import pytest
 
 from core.screens.head_view import state as head_view_state
 from tests.bench.texts import sentence_of
-from tests.pages.conftest import alerts, press_example, said
+from tests.opening import open_app
+from tests.pages.conftest import said
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from streamlit.testing.v1 import AppTest
 
-PAIR = {"text": "leaves fall in autumn", "pair": "autumn is marked by colorful foliage"}
 LONG = sentence_of(80)
 
 
@@ -50,7 +48,7 @@ def report(app: AppTest, **changes: object) -> AppTest:
     return app.run()
 
 
-def test_the_last_layer_and_all_heads_come_first(open_app: Callable[..., AppTest]) -> None:
+def test_the_last_layer_and_all_heads_come_first() -> None:
     app = open_app("head_view")
     view = sent(app)["view"]
     assert (view["layer"], view["heads"], view["weigh"]) == ("6", [], "attention")
@@ -58,9 +56,7 @@ def test_the_last_layer_and_all_heads_come_first(open_app: Callable[..., AppTest
     assert list(sent(app)["sent"]) == ["0", "1", "2", "3", "4", "5"]
 
 
-def test_a_long_text_sends_its_own_layer_and_the_neighbours_that_are_asked_for(
-    open_app: Callable[..., AppTest],
-) -> None:
+def test_a_long_text_sends_its_own_layer_and_the_neighbours_that_are_asked_for() -> None:
     app = open_app("head_view", text="the cat " * 60, layer="4")
     assert set(sent(app)["sent"]) == {"3"}
     assert sent(app)["near"]
@@ -70,25 +66,6 @@ def test_a_long_text_sends_its_own_layer_and_the_neighbours_that_are_asked_for(
     app.session_state["_head_view_near"] = ("6", ("5", "7"))
     assert set(sent(app.run())["sent"]) == {"4", "5"}
     assert len(payload(open_app("head_view", text=sentence_of(128)))) < 1_000_000
-
-
-def test_impossible_values_are_reported_and_replaced(open_app: Callable[..., AppTest]) -> None:
-    link = {
-        "layer": "7",
-        "heads": "2,99",
-        "pairs": "ab",
-        "least": "-1",
-        "weigh": "<script>",
-        "hide": "yes",
-        "from": "99",
-    }
-    app = open_app("head_view", **link)
-    assert not app.exception
-    for key, value in link.items():
-        assert f"This link asks for {key} `{value}`" in alerts(app)
-        assert app.query_params.get(key) != value
-    assert "bundled/minilm has 6 layers" in alerts(app)
-    assert "The weights are: `attention`, `value`, `transformed`" in alerts(app)
 
 
 @pytest.mark.parametrize(
@@ -101,22 +78,18 @@ def test_impossible_values_are_reported_and_replaced(open_app: Callable[..., App
         ({"head": "2"}, [2]),  # as in links to the table: shown alone
     ],
 )
-def test_a_choice_of_heads_is_written_in_one_way(
-    open_app: Callable[..., AppTest], link: dict[str, str], heads: list[int]
-) -> None:
+def test_a_choice_of_heads_is_written_in_one_way(link: dict[str, str], heads: list[int]) -> None:
     app = open_app("head_view", **link)
     assert sent(app)["view"]["heads"] == heads
     assert app.query_params.get("heads", "") == ",".join(map(str, heads))
 
 
-def test_at_most_one_token_is_pinned(open_app: Callable[..., AppTest]) -> None:
+def test_at_most_one_token_is_pinned() -> None:
     view = sent(open_app("head_view", **{"from": "3,4", "to": "5"}))["view"]
     assert (view["from"], view["to"]) == ([3], [])
 
 
-def test_what_the_component_shows_already_is_not_sent_back(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_what_the_component_shows_already_is_not_sent_back(monkeypatch: pytest.MonkeyPatch) -> None:
     state: dict[str, Any] = {}
     monkeypatch.setattr("streamlit.session_state", state)
     first = head_view_state.view_to_send({"layer": "4", "heads": []})
@@ -131,9 +104,7 @@ def test_what_the_component_shows_already_is_not_sent_back(
     assert head_view_state.view_to_send(clicked) == (clicked, first[1] + 2)
 
 
-def test_a_report_reaches_the_link_and_a_state_from_elsewhere_the_component(
-    open_app: Callable[..., AppTest],
-) -> None:
+def test_a_report_reaches_the_link_and_a_state_from_elsewhere_the_component() -> None:
     app = open_app("head_view", layer="4")
     report(app, heads=[2], hide=True, **{"from": [11]})
     assert (app.query_params["heads"], app.query_params["from"]) == ("2", "11")
@@ -150,7 +121,7 @@ def test_a_report_reaches_the_link_and_a_state_from_elsewhere_the_component(
     assert sent(app.run())["serial"] == serial
 
 
-def test_a_shorter_text_drops_the_positions_it_lacks(open_app: Callable[..., AppTest]) -> None:
+def test_a_shorter_text_drops_the_positions_it_lacks() -> None:
     app = open_app("head_view", **{"from": "11", "without": "2,12"})
     app.text_area(key="text").set_value("two words").run()
     view = sent(app)["view"]
@@ -179,32 +150,13 @@ def test_a_report_that_is_not_a_state_is_ignored(
     ],
 )
 def test_the_sentence_under_the_picture_is_true_for_what_is_shown(
-    open_app: Callable[..., AppTest], state: dict[str, str], sentence: str
+    state: dict[str, str], sentence: str
 ) -> None:
     app = open_app("head_view", **state)
-    assert not app.exception
     assert sentence in said(app)
 
 
-def test_the_numbers_of_the_heads_wait_until_they_are_asked_for(
-    open_app: Callable[..., AppTest],
-) -> None:
+def test_the_numbers_of_the_heads_wait_until_they_are_asked_for() -> None:
     assert sent(open_app("head_view", text=LONG))["scoreNames"] == []
     names = sent(open_app("head_view", text=LONG, what="1"))["scoreNames"]
     assert names == ["previous", "next", "self", "first", "delimiter", "entropy"]
-
-
-def test_examples_set_the_controls(open_app: Callable[..., AppTest]) -> None:
-    app = open_app("head_view", **PAIR)
-    press_example(app, "head_view", "From one sentence to the other")
-    assert sent(app)["view"]["pairs"] == "ab"
-    app = open_app("head_view")
-    for title, layer, heads, pinned in (
-        ("One head, one word", "4", [2], [11]),
-        ("The token before", "1", [3], []),
-    ):
-        press_example(app, "head_view", title)
-        view = sent(app)["view"]
-        assert (view["layer"], view["heads"], view["from"]) == (layer, heads, pinned)
-    press_example(app, "head_view", "What attention brings")
-    assert sent(app)["weigh"] == "value"

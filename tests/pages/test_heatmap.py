@@ -2,16 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import pytest
 
-from tests.pages.conftest import alerts, press_example, said
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from streamlit.testing.v1 import AppTest
+from tests.opening import open_app
+from tests.pages.conftest import alerts, said
 
 
 @pytest.mark.parametrize(
@@ -28,14 +22,12 @@ if TYPE_CHECKING:
     ],
 )
 def test_the_sentence_under_the_table_is_true_for_what_is_shown(
-    open_app: Callable[..., AppTest], state: dict[str, str], sentence: str
+    state: dict[str, str], sentence: str
 ) -> None:
     assert sentence in said(open_app("heatmap", **state))
 
 
-def test_impossible_values_are_reported_once_and_replaced(
-    open_app: Callable[..., AppTest],
-) -> None:
+def test_impossible_values_are_reported_once_and_replaced() -> None:
     link = {"layer": "999", "head": "13", "view": "<script>", "words": "yes"}
     app = open_app("heatmap", **link)
     for key, value in link.items():
@@ -48,19 +40,3 @@ def test_impossible_values_are_reported_once_and_replaced(
     assert alerts(app) == ""
     for key, value in (("layer", "0"), ("head", "-1")):
         assert f"asks for {key} `{value}`" in alerts(open_app("heatmap", **{key: value}))
-
-
-def test_choices_survive_another_page(open_app: Callable[..., AppTest]) -> None:
-    app = open_app("heatmap", layer="2", head="7", words="1")
-    app.switch_page("pages/home.py").run()
-    app.switch_page("pages/heatmap.py").run()
-    assert (app.selectbox(key="layer").value, app.selectbox(key="head").value) == ("2", "7")
-    assert app.toggle(key="words").value is True
-
-
-def test_examples_set_the_controls(open_app: Callable[..., AppTest]) -> None:
-    app = open_app("heatmap")
-    press_example(app, "heatmap", "The token before")
-    assert (app.selectbox(key="layer").value, app.selectbox(key="head").value) == ("1", "3")
-    press_example(app, "heatmap", "Before softmax")
-    assert "Softmax turns each row" in said(app)

@@ -9,11 +9,10 @@ import pytest
 
 from core.ui.address import MAX_ADDRESS
 from core.ui.link_text import pack
+from tests.opening import open_app
 from tests.pages.conftest import alerts
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from streamlit.testing.v1 import AppTest
 
 PROXY_LINE = 8_192  # bytes of "GET <address> HTTP/1.1" that nginx takes by default
@@ -28,9 +27,7 @@ def address(app: AppTest) -> dict[str, str]:
 
 
 @pytest.mark.parametrize("text", [ENGLISH, CHINESE, "😀" * 2_000], ids=["en", "zh", "emoji"])
-def test_a_long_text_travels_packed_and_opens_the_same(
-    open_app: Callable[..., AppTest], text: str
-) -> None:
+def test_a_long_text_travels_packed_and_opens_the_same(text: str) -> None:
     link = address(open_app("home", text=text))
     assert "text" not in link
     assert len(f"GET /home?{urlencode(link)} HTTP/1.1") < PROXY_LINE
@@ -39,32 +36,28 @@ def test_a_long_text_travels_packed_and_opens_the_same(
     assert address(again) == link
 
 
-def test_a_packed_pair_opens_with_both_texts(open_app: Callable[..., AppTest]) -> None:
+def test_a_packed_pair_opens_with_both_texts() -> None:
     app = open_app("home", packed=pack({"text": "leaves fall", "pair": "in autumn"}))
     assert app.text_area(key="text").value == "leaves fall"
     assert app.text_area(key="pair").value == "in autumn"
     assert address(app) == {"model": "bundled/minilm", "text": "leaves fall", "pair": "in autumn"}
 
 
-def test_a_damaged_packed_text_is_reported_and_the_page_works(
-    open_app: Callable[..., AppTest],
-) -> None:
+def test_a_damaged_packed_text_is_reported_and_the_page_works() -> None:
     app = open_app("heatmap", packed="AAAA", layer="4")
     assert "cannot be read: the link is damaged" in alerts(app)
     assert app.selectbox(key="layer").value == "4"
     assert app.text_area(key="text").value == "Oh, this book? I've enjoyed it."
 
 
-def test_a_text_that_does_not_fit_even_packed_is_left_out_and_that_is_said(
-    open_app: Callable[..., AppTest],
-) -> None:
+def test_a_text_that_does_not_fit_even_packed_is_left_out_and_that_is_said() -> None:
     noise = "".join(chr(0x4E00 + number * 7919 % 20_000) for number in range(9_000))
     app = open_app("home", text=noise)
     assert address(app) == {"model": "bundled/minilm"}
     assert any("too long for a link" in caption.value for caption in app.sidebar.caption)
 
 
-def test_no_address_is_longer_than_proxies_take(open_app: Callable[..., AppTest]) -> None:
+def test_no_address_is_longer_than_proxies_take() -> None:
     app = open_app("home")
     for text in ("word " * 1_300, "w%20" * 2_000, "本" * 790, "本" * 840):
         app.text_area(key="text").set_value(text).run()
@@ -73,9 +66,52 @@ def test_no_address_is_longer_than_proxies_take(open_app: Callable[..., AppTest]
 
 @pytest.mark.parametrize("page", ["home", "head_view", "atlas"])
 def test_a_site_without_links_writes_nothing_into_the_address(
-    open_app: Callable[..., AppTest], monkeypatch: pytest.MonkeyPatch, page: str
+    monkeypatch: pytest.MonkeyPatch, page: str
 ) -> None:
     monkeypatch.setenv("HEADSCOPE_LINKS", "0")
     app = open_app(page, text="leaves fall", budget="1000")  # a link from elsewhere still opens
     assert app.text_area(key="text").value == "leaves fall"
     assert address(app) == {}
+
+
+ODD = "<b>99"
+BOXES = {"join": "all above", "span": "all heads"}
+
+
+@pytest.mark.parametrize(
+    ("page", "state", "link"),
+    [
+        ("heatmap", {}, {"layer": "0", "head": "-1"}),
+        ("vectors", {}, {"of": "2,13", "pick": "5,99,<b>", "draw": ODD, "norm": "2"}),
+        ("projection", {}, {"a": ODD}),
+        ("head_view", {}, {"layer": "7", "heads": "2,99", "pairs": "ab", "least": "-1"}),
+        ("head_view", {}, {"weigh": "<script>", "hide": "yes", "from": "99", "without": ODD}),
+        ("model_view", {}, {"style": ODD, "pattern": "related; drop", "filter": "ab"}),
+        ("model_view", {}, {"off_heads": "2,99", "hide": "yes", "sort": ODD}),
+        ("neuron_view", {}, {"query": "99", "key_token": "-1", "sort": "size", "fold": "maybe"}),
+        ("neuron_view", {}, {"query": "0", "filter": ODD}),
+        ("query_key", BOXES, {"above": "nan", "stage": "cooked", "a_range": "inf", "steps": "1e9"}),
+        ("query_key", BOXES, {"part": ODD, "above": "7", "point": "q99", "c_range": "x"}),
+        ("patterns", {}, {"part": ODD, "source": "internet", "score": "beauty", "head": "99"}),
+        ("patterns", {}, {"min_first": "7", "min_broad": "nan"}),
+        ("patterns", {"part": "one"}, {"beside": "none", "whole": "all"}),
+        ("patterns", {"part": "pronouns"}, {"marked": ODD}),
+        ("anomalies", {}, {"anomaly": ODD, "flag": ODD}),
+        ("anomalies", {"anomaly": "norms"}, {"lengths": ODD, "layer": ODD}),
+        ("anomalies", {"anomaly": "first"}, {"counted": ODD}),
+        ("anomalies", {"anomaly": "states"}, {"size": ODD}),
+        ("anomalies", {"anomaly": "moved"}, {"latent": ODD}),
+        ("atlas", {}, {"projection": "LDA", "stage": "cooked", "kind": "sql", "corpus": ODD}),
+        ("atlas", {}, {"layer": "7", "head": "x", "colour": ODD}),
+        ("atlas", {"part": "one"}, {"dims": "4", "token": "-1", "sizes": "2", "top2": "nan"}),
+        ("atlas", {"part": "one"}, {"token": "nan", "labels": "<img src=x>"}),
+        ("atlas", {"part": "trust"}, {"measure": "luck", "distance": "miles", "space": "outer"}),
+    ],
+)
+def test_what_a_link_cannot_ask_for_is_reported_and_replaced(
+    page: str, state: dict[str, str], link: dict[str, str]
+) -> None:
+    app = open_app(page, **({"budget": "1000"} if page == "atlas" else {}), **state, **link)
+    for key, value in link.items():
+        assert f"This link asks for {key} `{value}`" in alerts(app)
+        assert app.query_params.get(key) != value

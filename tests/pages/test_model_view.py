@@ -2,19 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import pytest
 import streamlit as st
 
-from tests.pages.conftest import alerts, press_example, said
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from streamlit.testing.v1 import AppTest
-
-PAIR = {"text": "leaves fall in autumn", "pair": "autumn is marked by colorful foliage"}
+from tests.opening import open_app
+from tests.pages.conftest import PAIR, alerts, said
 
 
 @pytest.mark.parametrize(
@@ -50,61 +42,31 @@ PAIR = {"text": "leaves fall in autumn", "pair": "autumn is marked by colorful f
     ],
 )
 def test_the_page_says_how_to_read_the_grid_and_counts_the_heads_of_a_pattern(
-    open_app: Callable[..., AppTest], state: dict[str, str], sentences: list[str]
+    state: dict[str, str], sentences: list[str]
 ) -> None:
     app = open_app("model_view", **state)
-    assert not app.exception
     for sentence in sentences:
         assert sentence in said(app)
     assert ("Only the strongest lines" in said(app)) == ("the book and" in state.get("text", ""))
 
 
-def test_odd_links_are_reported_and_replaced(open_app: Callable[..., AppTest]) -> None:
-    link = {"style": "<b>", "pattern": "fixed", "filter": "ab", "off_heads": "2,99", "hide": "yes"}
-    app = open_app("model_view", **link, off_layers="1,2,3,4,5,6")
-    assert not app.exception
-    for key, value in link.items():
-        assert f"This link asks for {key} `{value}`" in alerts(app)
+def test_a_link_that_hides_everything_hides_nothing() -> None:
+    app = open_app("model_view", filter="ab", off_layers="1,2,3,4,5,6")
     assert "With one sentence the pairs are: `all`" in alerts(app)
-    assert app.query_params["off_heads"] == "2"
     assert "hides every layer" in alerts(app)
     assert "off_layers" not in app.query_params
 
 
-def test_pairs_of_a_text_without_a_second_sentence_are_no_control(
-    open_app: Callable[..., AppTest],
-) -> None:
+def test_pairs_of_a_text_without_a_second_sentence_are_no_control() -> None:
     app = open_app("model_view", **PAIR, filter="ab")
     assert "Pairs" in [group.label for group in app.button_group]
     app.toggle(key="two").set_value(False).run()
-    assert not app.exception
     assert "Pairs" not in [group.label for group in app.button_group]
     assert "of 6 × 6 tokens" in said(app)
 
 
-@pytest.mark.parametrize(
-    ("title", "state"),
-    [
-        ("Which heads look back?", {"pattern": "previous"}),
-        ("Where does attention rest?", {"pattern": "delimiters"}),
-        ("From focused to broad", {"style": "tiles", "sort": "entropy"}),
-        ("Two sentences", {"filter": "ab", "hide": "1", **PAIR}),
-        ("The same word again", {"pattern": "words"}),
-        ("Words of similar meaning", {"pattern": "related_other"}),
-    ],
-)
-def test_every_example_sets_the_controls_and_leads_to_a_picture(
-    open_app: Callable[..., AppTest], title: str, state: dict[str, str]
-) -> None:
-    app = open_app("model_view")
-    press_example(app, "model_view", title)
-    assert alerts(app) == ""
-    assert "Layers go down" in said(app)
-    assert {key: app.query_params[key] for key in state} == state
-
-
 def test_a_clicked_tile_opens_the_head_view_with_that_head_alone(
-    open_app: Callable[..., AppTest], monkeypatch: pytest.MonkeyPatch
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr("core.components.model_view.show_model_view", lambda *_, **__: (3, 1))
     opened: list[str] = []

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import pytest
 
 from core.model import CATALOG, loading
@@ -11,38 +9,27 @@ from core.model.catalog import bundled_folder
 from core.model.downloading import downloads, hub
 from core.model.errors import NotDownloadedError, OutOfMemoryError
 from core.ui import cache
-from tests.pages.conftest import alerts
+from tests.opening import open_app
+from tests.pages.conftest import alerts, sidebar
 
 NOVELS = bundled_folder(CATALOG[1])
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
-    from streamlit.testing.v1 import AppTest
-
-
-def shown_model(app: AppTest) -> str:
-    return " ".join(caption.value for caption in app.sidebar.caption)
-
-
-def test_the_sidebar_states_what_was_loaded(open_app: Callable[..., AppTest]) -> None:
-    facts = shown_model(open_app())
+def test_the_sidebar_states_what_was_loaded() -> None:
+    facts = sidebar(open_app())
     assert "6 layers × 12 heads × 32 dims" in facts
     assert "22.7 M parameters" in facts
     assert "attention reproduced to 1e-06" in facts
 
 
-def test_a_hub_out_of_reach_is_told_and_the_picture_stays(
-    open_app: Callable[..., AppTest],
-) -> None:
+def test_a_hub_out_of_reach_is_told_and_the_picture_stays() -> None:
     app = open_app("heatmap", model="somebody/some-model")
-    assert not app.exception
     assert "The model hub did not answer" in alerts(app)
-    assert "6 layers × 12 heads" in shown_model(app)
+    assert "6 layers × 12 heads" in sidebar(app)
 
 
 def test_a_model_that_must_be_downloaded_is_not_fetched_by_a_link(
-    open_app: Callable[..., AppTest], monkeypatch: pytest.MonkeyPatch
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     files = (("model.safetensors", 440_000_000),)
     monkeypatch.setattr(hub, "ask", lambda repo, _token: hub.HubModel(repo, "a" * 40, files))
@@ -54,9 +41,7 @@ def test_a_model_that_must_be_downloaded_is_not_fetched_by_a_link(
     assert [button.label for button in app.button if button.key == "model_way_out"] == ["Download"]
 
 
-def test_memory_that_runs_out_while_loading_is_told(
-    open_app: Callable[..., AppTest], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_memory_that_runs_out_while_loading_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     def fails(name: str) -> None:
         raise OutOfMemoryError("{name} needs about 9000 MB of memory.", "Pick another.", name)
 
@@ -65,14 +50,11 @@ def test_memory_that_runs_out_while_loading_is_told(
         cache, "model", lambda name: fails(name) if name == "large" else working(name)
     )
     app = open_app("heatmap", model="large")
-    assert not app.exception
     assert "needs about 9000 MB of memory" in alerts(app)
-    assert "6 layers × 12 heads" in shown_model(app)
+    assert "6 layers × 12 heads" in sidebar(app)
 
 
-def test_a_failure_is_remembered_until_someone_tries_again(
-    open_app: Callable[..., AppTest], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_failure_is_remembered_until_someone_tries_again(monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[str] = []
     working = cache.model
 
@@ -89,31 +71,26 @@ def test_a_failure_is_remembered_until_someone_tries_again(
     assert asked == ["gone/model"]
 
 
-def test_a_restricted_site_offers_only_its_models(
-    open_app: Callable[..., AppTest], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_restricted_site_offers_only_its_models(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HEADSCOPE_MODELS", "bundled/minilm")
     app = open_app("heatmap", model="gpt2")
     assert "asks for model `gpt2`. This site offers: `bundled/minilm`." in alerts(app)
     assert app.sidebar.selectbox(key="model").options == ["bundled/minilm"]
-    assert "6 layers × 12 heads" in shown_model(app)
+    assert "6 layers × 12 heads" in sidebar(app)
 
 
 def test_a_folder_that_is_opened_is_not_said_to_stand_in_for_itself(
-    open_app: Callable[..., AppTest], monkeypatch: pytest.MonkeyPatch
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.chdir(NOVELS.parent)
     app = open_app("heatmap", model=NOVELS.name)
     assert not app.error
-    assert "4 layers × 4 heads" in shown_model(app)
-    assert "Shown instead" not in shown_model(app)
+    assert "4 layers × 4 heads" in sidebar(app)
+    assert "Shown instead" not in sidebar(app)
 
 
-def test_a_slow_load_does_not_hold_up_those_whose_model_is_loaded(
-    open_app: Callable[..., AppTest],
-) -> None:
+def test_a_slow_load_does_not_hold_up_those_whose_model_is_loaded() -> None:
     open_app("heatmap")
     with loading._LOAD_LOCK:  # as while another visitor's model is loaded
         app = open_app("heatmap", text="Another text.")
-    assert not app.exception
-    assert "6 layers × 12 heads" in shown_model(app)
+    assert "6 layers × 12 heads" in sidebar(app)

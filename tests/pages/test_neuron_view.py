@@ -10,26 +10,18 @@ import pytest
 
 from core.model import load, trace_text
 from tests.model.families import FAMILIES, build
-from tests.pages.conftest import alerts, press_example, said
+from tests.opening import open_app
+from tests.pages.conftest import BOOK, PAIR, alerts, press_example, said
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from pathlib import Path
-
-    from streamlit.testing.v1 import AppTest
-
-BOOK = "Oh, this book? I've enjoyed it."
-PAIR = {"text": "leaves fall in autumn", "pair": "autumn is marked by colorful foliage"}
 
 
 @pytest.mark.parametrize("text", ["x", "it it it", "😀 مرحبا", "book " * 200])
-def test_every_text_has_a_view_and_examples_with_numbers(
-    open_app: Callable[..., AppTest], text: str
-) -> None:
+def test_every_text_has_a_view_and_examples_with_numbers(text: str) -> None:
     app = open_app("neuron_view", text=text)
     app.session_state["neuron_view_presets"] = True
     app.run()
-    assert not app.exception
     assert alerts(app) == ""
     assert "nan" not in said(app)
     assert ("Lines with both ends out of view" in said(app)) == (len(text) > 500)
@@ -38,35 +30,17 @@ def test_every_text_has_a_view_and_examples_with_numbers(
     assert "A key that draws everyone" in titles
 
 
-def test_a_first_visitor_sees_the_last_word_as_the_query(open_app: Callable[..., AppTest]) -> None:
+def test_a_first_visitor_sees_the_last_word_as_the_query() -> None:
     app = open_app("neuron_view", text=BOOK)
     assert app.selectbox(key="query").value == "11"  # "it"
     assert app.selectbox(key="key_token").value == "strongest"
     assert "filter" not in app.query_params
     app.text_area(key="text").set_value("A cat.").run()
-    assert not app.exception
     assert app.selectbox(key="query").value == "3"
     assert alerts(app) == ""
 
 
-@pytest.mark.parametrize(
-    "link",
-    [
-        {"query": "99", "key_token": "-1", "sort": "size", "filter": "ab", "fold": "maybe"},
-        {"query": "0", "filter": "<b>"},
-        {"query": "<b>"},
-    ],
-)
-def test_what_a_link_cannot_ask_for_is_reported(
-    open_app: Callable[..., AppTest], link: dict[str, str]
-) -> None:
-    app = open_app("neuron_view", text=BOOK, **link)
-    assert not app.exception
-    for key, value in link.items():
-        assert f"This link asks for {key} `{value}`" in alerts(app)
-
-
-def test_examples_state_what_holds(open_app: Callable[..., AppTest]) -> None:
+def test_examples_state_what_holds() -> None:
     app = open_app("neuron_view", text=BOOK)
     press_example(app, "neuron_view", "The strongest link")
     trace = trace_text(load("bundled/minilm"), BOOK)
@@ -93,9 +67,7 @@ def test_examples_state_what_holds(open_app: Callable[..., AppTest]) -> None:
 
 
 @pytest.mark.parametrize("name", ["llama", "gemma2"])
-def test_rotary_grouped_and_capped_models_are_said_to_be_so(
-    open_app: Callable[..., AppTest], tmp_path: Path, name: str
-) -> None:
+def test_rotary_grouped_and_capped_models_are_said_to_be_so(tmp_path: Path, name: str) -> None:
     app = open_app("neuron_view", model=str(build(FAMILIES[name], tmp_path)), text=BOOK, head="3")
     assert "positions already applied where the model rotates them" in said(app)
     assert "serves query heads 3 to 4" in said(app)
@@ -105,9 +77,7 @@ def test_rotary_grouped_and_capped_models_are_said_to_be_so(
 
 
 @pytest.mark.parametrize("pairs", ["ab", "ba"])
-def test_pairs_of_sentences_leave_their_tokens_and_that_is_said(
-    open_app: Callable[..., AppTest], pairs: str
-) -> None:
+def test_pairs_of_sentences_leave_their_tokens_and_that_is_said(pairs: str) -> None:
     app = open_app("neuron_view", **PAIR, query="all", filter=pairs)
     assert alerts(app) == ""
     assert (app.query_params["query"], app.query_params["filter"]) == ("all", pairs)
@@ -122,8 +92,7 @@ def test_pairs_of_sentences_leave_their_tokens_and_that_is_said(
     assert "is left out counts but is not shown" in said(app)
 
 
-def test_a_query_that_its_link_leaves_out_is_reported(open_app: Callable[..., AppTest]) -> None:
+def test_a_query_that_its_link_leaves_out_is_reported() -> None:
     app = open_app("neuron_view", **PAIR, query="2", filter="bb")
-    assert not app.exception
     assert "This link asks for query `2`. The tokens of these pairs are" in alerts(app)
     assert app.selectbox(key="query").value == "12"  # "foliage", the last word of those left

@@ -9,27 +9,20 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import parse_qsl
 
 import pytest
 
+from tests.opening import open_app
 from tests.pages.conftest import alerts
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from streamlit.testing.v1 import AppTest
 
 LINKS = json.loads(Path(__file__).with_name("old_links.json").read_text(encoding="utf-8"))
 
 
 @pytest.mark.parametrize("old", LINKS, ids=lambda old: f"{old['page']}: {old['link'][:50]}")
-def test_an_old_link_opens_the_state_and_the_messages_it_always_did(
-    open_app: Callable[..., AppTest], old: dict[str, Any]
-) -> None:
+def test_an_old_link_opens_the_state_and_the_messages_it_always_did(old: dict[str, Any]) -> None:
     app = open_app(old["page"], **dict(parse_qsl(old["link"])))
-    assert not app.exception
     assert {key: app.session_state[key] for key in old["state"]} == old["state"]
     messages = [line for line in alerts(app).split("\n") if line]
     assert len(messages) == len(old["messages"])

@@ -7,14 +7,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from core.analysis.corpus.sample import Sentence, marked_sets
+from core.analysis.coreference import resolve
+from core.analysis.corpus.sample import Sentence
 from core.analysis.head_patterns.naming import NAMING, THRESHOLDS
 from core.analysis.head_patterns.table import SCORES
 from core.model import load, trace_by_length, trace_text
 from core.screens.patterns import corpus as corpus_source
-from core.screens.patterns import marked
 from core.ui import corpus_walk
-from tests.pages.conftest import alerts
+from tests.opening import open_app
+from tests.pages.conftest import BOOK, FEW, SENTENCES, alerts, said
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -24,51 +25,14 @@ if TYPE_CHECKING:
 
     from core.model import LoadedModel, Trace
 
-BOOK = "Oh, this book? I've enjoyed it."
-SENTENCES = (
-    "The cat saw the cat.",
-    "She said that he was late.",
-    "One, two, three.",
-    "Where did the old man go?",
-    "The keys to the cabinet are here.",
-)
-SETS = marked_sets()
-FEW = {"pairs": SETS["pairs"][:24], "sample": SETS["sample"][:20]}
-
-
-def shown(app: AppTest) -> str:
-    assert not app.exception
-    return "\n".join(str(text.value) for text in (*app.markdown, *app.caption))
+pytestmark = pytest.mark.usefixtures("small_corpora")
 
 
 def table(app: AppTest) -> pd.DataFrame:
     return next(frame.value for frame in app.dataframe if "above threshold" in frame.value)
 
 
-@pytest.fixture(autouse=True)
-def _small_corpora(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A sample corpus and marked sentences that are measured at once."""
-    monkeypatch.setattr(corpus_source, "sample_sentences", lambda: SENTENCES)
-    monkeypatch.setattr(marked, "marked_sets", lambda: FEW)
-
-
 # ---- every part -------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("part", ["heads", "one", "alike"])
-@pytest.mark.parametrize(
-    ("text", "source"),
-    [("x", "text"), ("<b>x</b> $x$ :red[x]", "text"), ("😀 مرحبا", "text"), ("x", "corpus")],
-)
-def test_every_part_takes_every_text(
-    open_app: Callable[..., AppTest], part: str, text: str, source: str
-) -> None:
-    app = open_app("patterns", part=part, text=text, source=source)
-    assert "nan" not in shown(app)
-    # Texts this short are said to be, where patterns would be named; nothing else is in a box.
-    short = source == "text" and part == "heads" and len(text) < 12
-    assert alerts(app).startswith("**Too short to say.**") is short
-    assert short or alerts(app) == ""
 
 
 @pytest.mark.parametrize(
@@ -81,21 +45,17 @@ def test_every_part_takes_every_text(
         ("same_token", "Not defined here. No token occurs twice in this text."),
     ],
 )
-def test_the_map_is_coloured_by_pattern_or_by_a_score(
-    open_app: Callable[..., AppTest], score: str, caption: str
-) -> None:
-    assert caption in shown(open_app("patterns", score=score))
+def test_the_map_is_coloured_by_pattern_or_by_a_score(score: str, caption: str) -> None:
+    assert caption in said(open_app("patterns", score=score))
 
 
 @pytest.mark.parametrize(
     ("whole", "pattern"),
     [*(("head", name) for name in NAMING), ("mean", "auto"), ("rollout", "same_token")],
 )
-def test_any_matrix_stands_beside_any_pattern(
-    open_app: Callable[..., AppTest], whole: str, pattern: str
-) -> None:
+def test_any_matrix_stands_beside_any_pattern(whole: str, pattern: str) -> None:
     app = open_app("patterns", part="one", whole=whole, beside=pattern, text="it is what it is")
-    assert "**The pattern: " in shown(app)
+    assert "**The pattern: " in said(app)
     missing = pattern in {"other_sentence", "punctuation"}
     assert ("No token of this text has such a pair" in alerts(app)) is missing
 
@@ -103,11 +63,9 @@ def test_any_matrix_stands_beside_any_pattern(
 # ---- one text ---------------------------------------------------------------------------------
 
 
-def test_minilms_previous_token_head_is_named_with_its_score_and_baseline(
-    open_app: Callable[..., AppTest],
-) -> None:
+def test_minilms_previous_token_head_is_named_with_its_score_and_baseline() -> None:
     app = open_app("patterns", layer="1", head="3")
-    text = shown(app)
+    text = said(app)
     assert "L1 H3: previous token." in text
     assert "to the token before (threshold 0.50, uniform baseline 0.08): far above the" in text
     row = table(app).iloc[2]
@@ -120,9 +78,9 @@ def test_minilms_previous_token_head_is_named_with_its_score_and_baseline(
         assert word not in text.lower()
 
 
-def test_the_evidence_is_token_by_token(open_app: Callable[..., AppTest]) -> None:
+def test_the_evidence_is_token_by_token() -> None:
     app = open_app("patterns", part="one", layer="1", head="3")
-    assert "the mean over 12 of 13 tokens. Uniform baseline: 0.08." in shown(app)
+    assert "the mean over 12 of 13 tokens. Uniform baseline: 0.08." in said(app)
     rows = app.dataframe[0].value
     attention = trace_text(load("bundled/minilm"), BOOK).attention(0, 2)
     assert rows["token"].tolist()[:3] == ["[CLS]", "oh", ","]
@@ -131,7 +89,7 @@ def test_the_evidence_is_token_by_token(open_app: Callable[..., AppTest]) -> Non
     assert rows["attends most to"].tolist()[1:4] == ["[CLS]", "oh", ","]
 
 
-def test_thresholds_move_the_patterns_and_can_be_reset(open_app: Callable[..., AppTest]) -> None:
+def test_thresholds_move_the_patterns_and_can_be_reset() -> None:
     app = open_app("patterns")
     before = table(app)["pattern"].tolist()
     app.number_input(key="min_first").set_value(0.9).run()
@@ -144,57 +102,49 @@ def test_thresholds_move_the_patterns_and_can_be_reset(open_app: Callable[..., A
     app = open_app("patterns", layer="1", head="3", **nothing_passes)
     assert "No head passes a threshold" in alerts(app)
     nearest = "L1 H3** follows no pattern above its threshold. The nearest is previous token: 1.00"
-    assert nearest in shown(app)
+    assert nearest in said(app)
     assert set(table(app)["pattern"]) == {"no pattern"}
 
 
-def test_a_score_near_its_threshold_is_called_just_above(open_app: Callable[..., AppTest]) -> None:
+def test_a_score_near_its_threshold_is_called_just_above() -> None:
     first = trace_text(load("bundled/minilm"), BOOK).attention()[..., 0].mean(axis=-1)
     share = np.sort(first[first > 0.5])[0]  # the head that is nearest to 0.5
     layer, head = (int(index[0]) + 1 for index in np.nonzero(first == share))
-    text = shown(open_app("patterns", layer=str(layer), head=str(head)))
+    text = said(open_app("patterns", layer=str(layer), head=str(head)))
     assert f"just above the threshold ({(share - 0.5) / 0.5:.2f})" in text
 
 
-def test_a_second_sentence_makes_the_other_sentence_measurable(
-    open_app: Callable[..., AppTest],
-) -> None:
+def test_a_second_sentence_makes_the_other_sentence_measurable() -> None:
     app = open_app("patterns", text="leaves fall", pair="autumn leaves", chance="0")
     assert table(app)["other_sentence"].notna().all()
     assert not any(str(name).endswith("_uniform") for name in table(app))
 
 
-def test_look_at_this_head_opens_it(open_app: Callable[..., AppTest]) -> None:
+def test_look_at_this_head_opens_it() -> None:
     app = open_app("patterns", layer="2", head="9")
     app.button(key="patterns_look").click().run()
-    assert "The pattern: next token" in shown(app)
+    assert "The pattern: next token" in said(app)
     state = {"part": "one", "layer": "2", "head": "9"}
     assert state.items() <= app.query_params.items()
 
 
-def test_rollout_and_the_mean_are_named_by_the_same_rules(
-    open_app: Callable[..., AppTest],
-) -> None:
+def test_rollout_and_the_mean_are_named_by_the_same_rules() -> None:
     app = open_app("patterns", part="one", whole="rollout", beside="self")
-    assert "Rollout: first token**, 0.65; uniform attention would give 0.08" in shown(app)
-    assert "Mean of everything" in shown(open_app("patterns", part="one", whole="mean"))
+    assert "Rollout: first token**, 0.65; uniform attention would give 0.08" in said(app)
+    assert "Mean of everything" in said(open_app("patterns", part="one", whole="mean"))
 
 
-def test_the_nearest_heads_are_listed_with_their_distances(
-    open_app: Callable[..., AppTest],
-) -> None:
+def test_the_nearest_heads_are_listed_with_their_distances() -> None:
     app = open_app("patterns", part="alike", layer="1", head="3")
     nearest = app.dataframe[0].value
     assert len(nearest) == 10
     assert nearest["distance"].is_monotonic_increasing
     assert "L1 H3" not in nearest["head"].tolist()
-    assert "stress 0." in shown(app)
+    assert "stress 0." in said(app)
 
 
-def test_the_mathematics_names_the_patterns_in_order_and_what_is_ours(
-    open_app: Callable[..., AppTest],
-) -> None:
-    text = " ".join(shown(open_app("patterns")).split())
+def test_the_mathematics_names_the_patterns_in_order_and_what_is_ours() -> None:
+    text = " ".join(said(open_app("patterns")).split())
     order = "previous token, next token, induction, same token elsewhere, itself, first token,"
     last = "[SEP] and other special tokens, full stops, commas, other sentence, broad."
     assert f"over at least 6 query tokens: {order} {last}" in text
@@ -205,57 +155,29 @@ def test_the_mathematics_names_the_patterns_in_order_and_what_is_ours(
 
 
 @pytest.mark.parametrize("words", [9, 10])
-def test_a_text_that_is_too_short_names_no_pattern_and_says_so(
-    open_app: Callable[..., AppTest], words: int
-) -> None:
+def test_a_text_that_is_too_short_names_no_pattern_and_says_so(words: int) -> None:
     """Ten words and two special tokens are twelve; one word fewer is too short."""
     text = "the old cat saw a small dog near the house"
     text = text if words == 10 else text.removesuffix(" house")
     app = open_app("patterns", text=text, layer="1", head="3")
     short = words == 9
     assert ("**Too short to say.** Your text (11 tokens)" in alerts(app)) is short
-    assert ("L1 H3: too short to say." in shown(app)) is short
-    assert ("heads** follow a pattern" in shown(app)) is not short
+    assert ("L1 H3: too short to say." in said(app)) is short
+    assert ("heads** follow a pattern" in said(app)) is not short
     assert (set(table(app)["pattern"]) == {"too short to say"}) is short
     assert table(app)["previous"].iloc[2] > 0.9
 
 
-def test_a_pattern_with_too_few_query_tokens_names_no_head(
-    open_app: Callable[..., AppTest],
-) -> None:
+def test_a_pattern_with_too_few_query_tokens_names_no_head() -> None:
     app = open_app("patterns", text="it was late and then it rained on the old roof")
-    assert "same token elsewhere (2 of 6)" in shown(app)
+    assert "same token elsewhere (2 of 6)" in said(app)
     assert "same token elsewhere" not in set(table(app)["pattern"])
 
 
 # ---- links ------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("part", "key", "value"),
-    [
-        ("heads", "part", "<b>"),
-        ("heads", "source", "internet"),
-        ("heads", "score", "beauty"),
-        ("heads", "min_first", "7"),
-        ("heads", "min_first", "nan"),
-        ("heads", "head", "99"),
-        ("one", "beside", "none"),
-        ("one", "whole", "all"),
-        ("pronouns", "marked", "<b>"),
-    ],
-)
-def test_what_a_link_cannot_ask_for_is_reported(
-    open_app: Callable[..., AppTest], part: str, key: str, value: str
-) -> None:
-    app = open_app("patterns", **{"part": part, key: value})
-    assert not app.exception
-    assert f"This link asks for {key}" in alerts(app)
-
-
-def test_a_sentence_that_the_corpus_does_not_have_is_reported(
-    open_app: Callable[..., AppTest],
-) -> None:
+def test_a_sentence_that_the_corpus_does_not_have_is_reported() -> None:
     app = open_app("patterns", part="one", source="corpus", sentence="6")
     assert "This link asks for sentence" in alerts(app)
     app = open_app("patterns", part="one", source="corpus", sentence="5")
@@ -264,22 +186,11 @@ def test_a_sentence_that_the_corpus_does_not_have_is_reported(
     assert "cabinet" in app.dataframe[0].value["token"].tolist()
 
 
-def test_presets_lead_to_pages_that_work(open_app: Callable[..., AppTest]) -> None:
-    app = open_app("patterns")
-    app.session_state["patterns_presets"] = True
-    app.run()
-    for index, part in enumerate(["one", "one", "heads", "heads", "one", "pronouns", "alike"]):
-        app.button(key=f"patterns_preset_{index}").click().run()
-        assert not app.exception
-        assert alerts(app) == ""
-        assert app.query_params["part"] == part
-
-
 # ---- the sample corpus ------------------------------------------------------------------------
 
 
 def test_the_corpus_is_measured_once_sentence_by_sentence_with_intervals(
-    open_app: Callable[..., AppTest], monkeypatch: pytest.MonkeyPatch
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     sentences = (*SENTENCES, "A sentence of this test.")
     monkeypatch.setattr(corpus_source, "sample_sentences", lambda: sentences)
@@ -288,18 +199,18 @@ def test_the_corpus_is_measured_once_sentence_by_sentence_with_intervals(
     app = open_app("patterns", source="corpus", layer="1", head="3")
     traces = [trace_text(load("bundled/minilm"), sentence) for sentence in sentences]
     tokens = sum(len(trace.tokens) for trace in traces)
-    assert f"the sample corpus (6 sentences, {tokens:,} tokens)" in shown(app)
-    assert "95 % interval 1.00 to 1.00" in shown(app)
-    assert "100% of the resamples gave the same pattern" in shown(app)
+    assert f"the sample corpus (6 sentences, {tokens:,} tokens)" in said(app)
+    assert "95 % interval 1.00 to 1.00" in said(app)
+    assert "100% of the resamples gave the same pattern" in said(app)
     values = np.concatenate([np.diagonal(trace.attention(0, 2), -1) for trace in traces])
     assert table(app)["previous"].iloc[2] == pytest.approx(values.mean(), abs=1e-5)
     assert table(app)["stability"].notna().all()
-    assert f"all {tokens} tokens" in shown(open_app("patterns", source="corpus", part="alike"))
+    assert f"all {tokens} tokens" in said(open_app("patterns", source="corpus", part="alike"))
     assert sorted(counted) == list(range(6))
 
 
 def test_cancel_leaves_the_corpus_and_continues_where_it_was(
-    open_app: Callable[..., AppTest], monkeypatch: pytest.MonkeyPatch
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     sentences = tuple(f"{sentence} Indeed." for sentence in SENTENCES)
     monkeypatch.setattr(corpus_source, "sample_sentences", lambda: sentences)
@@ -309,10 +220,10 @@ def test_cancel_leaves_the_corpus_and_continues_where_it_was(
     assert len(counted) == 3
     app.button(key="patterns_cancel").click().run()
     assert app.query_params["source"] == "text"
-    assert "3 of 5 sentences" in shown(app)
+    assert "3 of 5 sentences" in said(app)
     monkeypatch.setattr(corpus_walk, "trace_by_length", counting(counted))
     app.segmented_control(key="source").set_value("corpus").run()
-    assert "5 sentences" in shown(app)
+    assert "5 sentences" in said(app)
     assert len(counted) == 5  # two more, and none twice
     traces = [trace_text(load("bundled/minilm"), sentence) for sentence in sentences]
     values = np.concatenate([trace.attention(1, 4)[:, 0] for trace in traces])
@@ -339,64 +250,42 @@ def counting(
 # ---- coreference --------------------------------------------------------------------------------
 
 
-def answers(name: str, layer: int, head: int) -> dict[str, list[bool]]:
-    """What a head of the bundled model, from 1, and both rules answer, pronoun by pronoun."""
-    sentences = FEW[name]
-    traces = dict(trace_by_length(load("bundled/minilm"), [each.text for each in sentences]))
-    right: dict[str, list[bool]] = {"head": [], "nearest": [], "first": []}
-    for index, sentence in enumerate(sentences):
-        tokens, attention = traces[index].tokens, traces[index].attention(layer - 1, head - 1)
-        for mention in sentence.mentions:
-            rows, *nouns = (
-                [
-                    token.position
-                    for token in tokens
-                    if not token.special and token.span[0] < end and token.span[1] > start
-                ]
-                for start, end in (mention.pronoun, *mention.candidates)
-            )
-            shares = [attention[rows].mean(axis=0)[noun].sum() for noun in nouns]
-            before = [i for i, span in enumerate(mention.candidates) if span < mention.pronoun]
-            right["head"].append(int(np.argmax(shares)) == mention.antecedent)
-            right["nearest"].append(before[-1:] == [mention.antecedent])
-            right["first"].append(before[:1] == [0] and mention.antecedent == 0)
-    return right
-
-
 @pytest.mark.parametrize(
     ("name", "counts"),
     [("pairs", "24 pronouns in 12 pairs"), ("sample", "pronouns, 20 sentences")],
 )
-def test_coreference_reports_what_positions_and_one_head_give(
-    open_app: Callable[..., AppTest], name: str, counts: str
-) -> None:
-    right = answers(name, 4, 2)
-    app = open_app("patterns", part="pronouns", layer="4", head="2", marked=name)
-    text = shown(app).replace("\\", "")
+def test_coreference_reports_what_positions_and_one_head_give(name: str, counts: str) -> None:
+    texts = [each.text for each in FEW[name]]
+    traces = dict(trace_by_length(load("bundled/minilm"), texts))
+    resolved = [resolve(traces[i], sentence) for i, sentence in enumerate(FEW[name])]
+    hits = np.concatenate([each.hits[:, 3, 1] for each in resolved])
+    right, total = int(hits.sum()), hits.size
+    text = said(open_app("patterns", part="pronouns", layer="4", head="2", marked=name))
+    text = text.replace("\\", "")
     assert counts in text
-    nearest, first, share = (np.mean(right[each]) for each in ("nearest", "first", "head"))
-    assert f"The nearest noun is right for {nearest:.2f}, the first for {first:.2f}, " in text
-    hits, total = sum(right["head"]), len(right["head"])
-    assert f"**L4 H2** picks the antecedent for {hits} of {total} pronouns, {share:.2f} (" in text
+    nearest = np.mean(np.concatenate([each.nearest for each in resolved]))
+    assert f"The nearest noun is right for {nearest:.2f}, the first for " in text
+    assert (
+        f"**L4 H2** picks the antecedent for {right} of {total} pronouns, {hits.mean():.2f} ("
+        in text
+    )
     assert "chosen on one half, judged on the other) for **0." in text
     assert "Where only meaning decides, no head is demonstrably right" in text
     if name == "sample":
-        assert f"**Right: {hits}**" in text
-        assert f"**Wrong: {total - hits}**" in text
+        assert f"**Right: {right}**" in text
+        assert f"**Wrong: {total - right}**" in text
         assert "handed the **apprentice** a chisel and told **him** to" in text
         return
-    halves = np.array(right["head"]).reshape(12, 2).sum(axis=1)
+    halves = hits.reshape(12, 2).sum(axis=1)
     both, neither = int((halves == 2).sum()), int((halves == 0).sum())
     assert f"It heeds the deciding word in {both + neither} of 12 pairs" in text
     assert f"**Both sentences right: {both}**" in text
     assert f"In the other {12 - both - neither} of 12 pairs" in text
 
 
-def test_cancel_leaves_the_pronouns(
-    open_app: Callable[..., AppTest], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_cancel_leaves_the_pronouns(monkeypatch: pytest.MonkeyPatch) -> None:
     others = {name: each[1:] for name, each in FEW.items()}
-    monkeypatch.setattr(marked, "marked_sets", lambda: others)
+    monkeypatch.setattr(corpus_source, "marked_sets", lambda: others)
     monkeypatch.setattr(corpus_walk, "trace_by_length", counting([], stop_after=3))
     app = open_app("patterns", part="pronouns")
     app.button(key="pronouns_cancel").click().run()
@@ -404,9 +293,9 @@ def test_cancel_leaves_the_pronouns(
     assert app.query_params["part"] == "heads"
 
 
-def test_a_model_that_sees_no_marked_pronoun_says_so(
-    open_app: Callable[..., AppTest], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(marked, "marked_sets", lambda: {"pairs": (Sentence("A cat.", "it"),)})
+def test_a_model_that_sees_no_marked_pronoun_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(
+        corpus_source, "marked_sets", lambda: {"pairs": (Sentence("A cat.", "it"),)}
+    )
     app = open_app("patterns", part="pronouns")
     assert any("no marked pronoun" in info.value for info in app.info)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import re
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
@@ -14,20 +13,11 @@ from core.model import load, trace_text
 from core.screens.query_key.controls import Choice
 from core.screens.query_key.report import make_report
 from core.ui import cache
-from tests.pages.conftest import alerts
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from streamlit.testing.v1 import AppTest
+from tests.opening import open_app
+from tests.pages.conftest import BOOK, alerts, said
 
 CAPYBARA = "The brown capybara is sleeping now."
-BOOK = "Oh, this book? I've enjoyed it."
 IT, BOOK_KEY = 10, 4  # positions from 0
-
-
-def said(app: AppTest) -> str:
-    return "\n".join(str(text.value) for text in (*app.markdown, *app.caption))
 
 
 def signed(text: str) -> float:
@@ -38,27 +28,21 @@ def signed(text: str) -> float:
     "parameters",
     [{"span": "one head"}, {"span": "all heads", "stage": "searched"}, {"span": "side by side"}],
 )
-def test_the_picture_says_where_the_search_ends(
-    open_app: Callable[..., AppTest], parameters: dict[str, str]
-) -> None:
+def test_the_picture_says_where_the_search_ends(parameters: dict[str, str]) -> None:
     app = open_app("query_key", text=CAPYBARA, layer="1", **parameters)
-    assert not app.exception
     text = said(app)
     assert "ends at **a = −0.5**, **c = −2**" in text
     assert "**on the edge of its range** (−0.5 to 0.5)" in text
     assert "does not depend on c" in text
 
 
-def test_a_stage_without_the_search_says_nothing_of_it(open_app: Callable[..., AppTest]) -> None:
+def test_a_stage_without_the_search_says_nothing_of_it() -> None:
     app = open_app("query_key", text=CAPYBARA, span="all heads", stage="normalized")
     assert "The search of layer" not in said(app)
 
 
-def test_the_ranges_of_the_search_reach_the_picture_and_its_link(
-    open_app: Callable[..., AppTest],
-) -> None:
+def test_the_ranges_of_the_search_reach_the_picture_and_its_link() -> None:
     app = open_app("query_key", text=CAPYBARA, layer="1", a_range="50", steps="41")
-    assert not app.exception
     assert "inside its range (−50 to 50)" in said(app)
     assert (app.query_params["a_range"], app.query_params["steps"]) == ("50", "41")
     assert "c_range" not in app.query_params
@@ -68,19 +52,18 @@ def test_the_ranges_of_the_search_reach_the_picture_and_its_link(
 
 @pytest.mark.parametrize("parameters", [{"span": "side by side"}, {"part": "heads"}])
 def test_where_the_search_finds_nothing_that_is_said(
-    open_app: Callable[..., AppTest], parameters: dict[str, str], monkeypatch: pytest.MonkeyPatch
+    parameters: dict[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     still = np.ones((2, 3, 4))
     monkeypatch.setattr(cache, "layer_search", lambda *_: grid_search(still, still, [0.0], [1.0]))
     app = open_app("query_key", stage="searched", text=BOOK, **parameters)
-    assert not app.exception
     assert "The search finds no a and c for layer 6" in alerts(app)
     one = open_app("query_key", text=BOOK)
     assert not one.exception
     assert "The search finds no a and c for layer 6" in said(one)
 
 
-def test_the_trust_table_measures_the_fourth_stage(open_app: Callable[..., AppTest]) -> None:
+def test_the_trust_table_measures_the_fourth_stage() -> None:
     trace = trace_text(load("bundled/minilm"), CAPYBARA)
     queries, keys = (side[0, 0].astype(float) for side in (trace.queries, trace.keys))
     scores = queries @ keys.T
@@ -114,7 +97,7 @@ def test_the_report_has_default_and_searched_beside_each_other_with_red_and_regr
     assert "cap (4), ##y (5), ##bara (6)" in report
 
 
-def test_a_chosen_pair_shows_its_own_numbers(open_app: Callable[..., AppTest]) -> None:
+def test_a_chosen_pair_shows_its_own_numbers() -> None:
     trace = trace_text(load("bundled/minilm"), BOOK)
     query, key = trace.queries[3, 1, IT].astype(float), trace.keys[3, 1, BOOK_KEY].astype(float)
     score = query @ key / np.sqrt(32)
@@ -129,7 +112,7 @@ def test_a_chosen_pair_shows_its_own_numbers(open_app: Callable[..., AppTest]) -
     assert app.query_params["dot"] == "11,5"
 
 
-def test_the_scatter_has_the_r_of_its_stage(open_app: Callable[..., AppTest]) -> None:
+def test_the_scatter_has_the_r_of_its_stage() -> None:
     table = open_app("query_key", text=BOOK, part="trust", layer="4", head="2").table[0].value
     for stage, name in (("translated", "translated"), ("searched", "a and c of the search")):
         app = open_app("query_key", text=BOOK, part="heads", layer="4", head="2", stage=stage)
@@ -139,33 +122,26 @@ def test_the_scatter_has_the_r_of_its_stage(open_app: Callable[..., AppTest]) ->
 
 
 @pytest.mark.parametrize("dot", ["1", "1,2,3", "-1,99", "<b>,$x$"])
-def test_a_dot_that_is_no_pair_of_this_text_is_told(
-    open_app: Callable[..., AppTest], dot: str
-) -> None:
+def test_a_dot_that_is_no_pair_of_this_text_is_told(dot: str) -> None:
     app = open_app("query_key", text=BOOK, part="heads", dot=dot)
-    assert not app.exception
     assert "dot" in alerts(app)
     assert "Click a point to see its pair" in said(app)
 
 
-def test_a_dot_of_another_text_is_forgotten(open_app: Callable[..., AppTest]) -> None:
+def test_a_dot_of_another_text_is_forgotten() -> None:
     app = open_app("query_key", text=BOOK, part="heads", dot="11,5")
     app.text_area(key="text").set_value(CAPYBARA).run()
-    assert not app.exception
     assert "Click a point to see its pair" in said(app)
     assert alerts(app) == ""
 
 
-def test_many_pairs_are_a_density_and_the_number_is_said(
-    open_app: Callable[..., AppTest],
-) -> None:
+def test_many_pairs_are_a_density_and_the_number_is_said() -> None:
     app = open_app("query_key", text="book " * 80, part="heads")
-    assert not app.exception
     assert "6,724 pairs are more than 4,000" in said(app)
 
 
 @pytest.mark.parametrize("target", ["centred", "raw"])
-def test_the_scatter_quotes_hostile_tokens(open_app: Callable[..., AppTest], target: str) -> None:
+def test_the_scatter_quotes_hostile_tokens(target: str) -> None:
     link = {"part": "heads", "target": target, "dot": "3,5", "stage": "searched"}
     app = open_app("query_key", text="<b>x</b> $x$ :red[x]", distance="cosine", **link)
     assert "Query `b` → key `x`: score **" in said(app)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
@@ -14,17 +13,8 @@ from core.model import load, trace_text
 from core.model.weights.output_projection import transformed_values
 from tests.bench.texts import sentence_of
 from tests.model.families import FAMILIES, build
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from streamlit.testing.v1 import AppTest
-
-BOOK = "Oh, this book? I've enjoyed it."
-
-
-def said(app: AppTest) -> str:
-    return "\n".join(str(text.value) for text in (*app.markdown, *app.caption))
+from tests.opening import open_app
+from tests.pages.conftest import BOOK, said
 
 
 @pytest.fixture(scope="module")
@@ -40,7 +30,7 @@ def capped(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 @pytest.mark.parametrize("page", ["heatmap", "head_view", "neuron_view"])
 def test_only_the_formula_of_a_model_with_a_soft_cap_has_one_with_its_number(
-    open_app: Callable[..., AppTest], capped: str, page: str
+    capped: str, page: str
 ) -> None:
     text = said(open_app(page, model=capped, text=BOOK))
     assert re.search(r"2\\,\\tanh\\bigl\(s ?\\,.*q.*k.*/\\, 2\\bigr\)", text)
@@ -51,9 +41,7 @@ def test_only_the_formula_of_a_model_with_a_soft_cap_has_one_with_its_number(
     assert "soft cap" not in plain
 
 
-def test_scores_of_a_capped_model_are_said_to_be_capped(
-    open_app: Callable[..., AppTest], capped: str
-) -> None:
+def test_scores_of_a_capped_model_are_said_to_be_capped(capped: str) -> None:
     text = said(open_app("heatmap", model=capped, text=BOOK, values="scores"))
     assert "scaled dot products of queries and keys, soft-capped at ±2." in text
     plain = said(open_app("heatmap", text=BOOK, values="scores"))
@@ -64,7 +52,7 @@ def test_scores_of_a_capped_model_are_said_to_be_capped(
 
 
 @pytest.mark.parametrize("text", [BOOK, sentence_of(128)])
-def test_the_head_view_says_what_was_sent(open_app: Callable[..., AppTest], text: str) -> None:
+def test_the_head_view_says_what_was_sent(text: str) -> None:
     layer = weighted_layer(trace_text(load("bundled/minilm"), text), 5, "attention")
     computed = isinstance(layer.exact, ExactScores)
     assert computed == (text != BOOK)
@@ -84,9 +72,7 @@ def test_parts_that_point_apart_cancel() -> None:
     np.testing.assert_allclose(whole, [0, 5], atol=1e-12)
 
 
-def test_the_anomaly_page_gives_the_length_of_the_sum_beside_the_sum_of_the_lengths(
-    open_app: Callable[..., AppTest],
-) -> None:
+def test_the_anomaly_page_gives_the_length_of_the_sum_beside_the_sum_of_the_lengths() -> None:
     text = said(open_app("anomalies", anomaly="moved", layer="3", head="8", text=BOOK))
     assert "really adds" not in text
     stated = re.search(r"parts add up to ([\d.]+), and what this head adds .* is ([\d.]+)", text)
@@ -103,7 +89,7 @@ def test_the_anomaly_page_gives_the_length_of_the_sum_beside_the_sum_of_the_leng
     assert whole < added
 
 
-def test_the_head_view_says_that_parts_may_cancel(open_app: Callable[..., AppTest]) -> None:
+def test_the_head_view_says_that_parts_may_cancel() -> None:
     text = said(open_app("head_view", text=BOOK, weigh="transformed"))
     assert "a token's part in what the head adds (parts may cancel)" in text
     assert "the length of what it adds to the token" not in text

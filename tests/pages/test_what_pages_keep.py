@@ -14,11 +14,10 @@ from core.model import Trace
 from core.screens.atlas.shelf import atlas_shelves
 from core.ui import cache
 from core.ui.site import garbage
+from tests.opening import open_app
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from streamlit.testing.v1 import AppTest
+    from collections.abc import Iterator
 
 
 @pytest.fixture(autouse=True)
@@ -49,11 +48,8 @@ def downloads(monkeypatch: pytest.MonkeyPatch) -> list[object]:
     "page",
     ["heatmap", "vectors", "query_key", "model_view", "patterns"],
 )
-def test_a_page_keeps_no_trace_for_its_downloads(
-    open_app: Callable[..., AppTest], downloads: list[object], page: str
-) -> None:
-    app = open_app(page, text="a raven flew over the old house")
-    assert not app.exception
+def test_a_page_keeps_no_trace_for_its_downloads(downloads: list[object], page: str) -> None:
+    open_app(page, text="a raven flew over the old house")
     assert all(callable(make) for make in downloads)
     cache.trace.clear()
     for cached in (cache.clouds, cache.measured):
@@ -71,12 +67,11 @@ def test_a_page_keeps_no_trace_for_its_downloads(
 
 @pytest.mark.parametrize("part", ["heads", "one"])
 def test_the_atlas_page_keeps_no_atlas_for_its_downloads(
-    open_app: Callable[..., AppTest], downloads: list[object], part: str
+    downloads: list[object], part: str
 ) -> None:
     """Else what the bound on all atlases lets go would stay as long as a visitor's buttons."""
     atlas_shelves.clear()  # of other tests
     app = open_app("atlas", budget="1000", part=part)
-    assert not app.exception
     (shelf,) = atlas_shelves()._entries.values()
     made = ref(shelf.atlas)
     assert len(downloads) == 2
@@ -89,10 +84,9 @@ def test_the_atlas_page_keeps_no_atlas_for_its_downloads(
     assert made() is None
 
 
-def test_after_an_answer_little_is_left_to_search(open_app: Callable[..., AppTest]) -> None:
+def test_after_an_answer_little_is_left_to_search() -> None:
     """torch alone brings 300,000 objects."""
     cache.model.clear()
-    app = open_app("heatmap", text="a raven flew over the old house")
-    assert not app.exception
+    open_app("heatmap", text="a raven flew over the old house")
     gc.collect(2)  # as Streamlit's server does at the end of every run; AppTest leaves it out
     assert gc.get_freeze_count() > 10 * len(gc.get_objects())

@@ -5,7 +5,6 @@ from __future__ import annotations
 import importlib.util
 import shutil
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
@@ -13,12 +12,8 @@ from core.model import catalog
 from core.model.catalog import bundled_folder
 from core.ui import cache
 from core.ui.navigation import PAGES
-from tests.pages.conftest import alerts
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from streamlit.testing.v1 import AppTest
+from tests.opening import open_app
+from tests.pages.conftest import alerts, sidebar
 
 NAMES = [page.name for page in PAGES]
 OTHER = "4 layers × 4 heads × 32 dims"
@@ -57,31 +52,21 @@ def tampered(monkeypatch: pytest.MonkeyPatch, tampered_folder: Path) -> None:
     )
 
 
-def facts(app: AppTest) -> str:
-    return " ".join(caption.value for caption in app.sidebar.caption)
-
-
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.usefixtures("absent")
-def test_a_page_shows_the_other_model_where_the_package_is_absent(
-    open_app: Callable[..., AppTest], name: str
-) -> None:
+def test_a_page_shows_the_other_model_where_the_package_is_absent(name: str) -> None:
     app = open_app(name)
-    assert not app.exception
     assert not app.error
     assert "`bundled/minilm` is not installed" in alerts(app)
-    assert OTHER in facts(app)
+    assert OTHER in sidebar(app)
     assert app.query_params["model"] == "bundled/gpt2-novels"
 
 
 @pytest.mark.parametrize("link", [{}, {"model": "bundled/minilm"}], ids=["no link", "link"])
 @pytest.mark.usefixtures("tampered")
-def test_a_tampered_model_is_refused_and_the_page_shows_the_other(
-    open_app: Callable[..., AppTest], link: dict[str, str]
-) -> None:
+def test_a_tampered_model_is_refused_and_the_page_shows_the_other(link: dict[str, str]) -> None:
     cache.model.clear()  # what an earlier test loaded from the true files
     app = open_app("heatmap", **link)
-    assert not app.exception
     assert bool(app.error) == bool(link)
     assert "is not the published one" in alerts(app)
-    assert OTHER in facts(app)
+    assert OTHER in sidebar(app)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import streamlit as st
@@ -44,26 +44,16 @@ class AtlasCloud(CorpusPoints):
     def packed(self) -> bytes:
         """What the component receives: 2 bytes per coordinate, 1 or 2 per colour.
 
-        Raises
-        ------
-        ValueError : the points do not fit the labels.
+        Raises ValueError where the points do not fit the labels.
         """
         count, dims = len(self.labels), self.points.shape[-1]
         if self.points.shape != (2 * count, dims) or dims not in (2, 3):
             raise ValueError(f"expected ({2 * count}, 2 or 3) points, got {self.points.shape}")
         sizes, ends = packed_sizes(np.zeros(0) if self.norms is None else self.norms)
         lines = np.zeros((0, 3)) if self.lines is None else self.lines
-        settings: dict[str, Any] = {
+        settings = self.settings() | {
             "title": self.title,
-            "dims": dims,
-            "colouring": self.colouring,
-            "legend": list(self.legend),
-            "shades": self.checked_shades(),
             "sizeEnds": ends,
-            "labelled": self.labelled,
-            "labels": list(self.labels),
-            "texts": list(self.texts),
-            "searching": self.searching,
             "picked": -1 if self.picked is None else self.picked,
             "most": MAX_CHOSEN,
         }
@@ -73,9 +63,7 @@ class AtlasCloud(CorpusPoints):
             tones=self.packed_tones(_MAX_CATEGORY),
             sizes=sizes,
             lines=lines[np.argsort(lines[:, 2], kind="stable")],  # the strongest are drawn last
-            positions=np.asarray(self.positions, dtype=np.uint16),
-            sentence=np.asarray(self.sentence, dtype=np.uint16),
-            matches=np.asarray(self.matches, dtype=np.uint8),
+            **self.token_arrays(),
         )
 
 

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-import numpy as np
 import streamlit as st
 
 from core.components.export import standalone_page
@@ -43,9 +42,7 @@ class AtlasMatrix(CorpusPoints):
     def packed(self) -> bytes:
         """What the component receives: two bytes per coordinate, one per tone.
 
-        Raises
-        ------
-        ValueError : the points do not fit the heads and labels.
+        Raises ValueError where the points do not fit the heads and labels.
         """
         dims = self.points.shape[-1]
         expected = (self.layers * self.heads, 2 * len(self.labels), 3 if dims == 3 else 2)
@@ -53,17 +50,9 @@ class AtlasMatrix(CorpusPoints):
             raise ValueError(f"points have shape {self.points.shape}; expected {expected}")
         places, frames = quantise(self.points)
         chosen = -1 if self.chosen is None else self.chosen[0] * self.heads + self.chosen[1]
-        settings: dict[str, Any] = {
+        settings = self.settings() | {
             "layers": self.layers,
             "heads": self.heads,
-            "dims": dims,
-            "colouring": self.colouring,
-            "legend": list(self.legend),
-            "shades": self.checked_shades(),
-            "labelled": self.labelled,
-            "labels": list(self.labels),
-            "texts": list(self.texts),
-            "searching": self.searching,
             "ownScale": self.own_scale,
             "chosen": chosen,
         }
@@ -72,18 +61,14 @@ class AtlasMatrix(CorpusPoints):
             places=places,
             frames=frames,
             tones=self.packed_tones(_MAX_CATEGORY),
-            positions=np.asarray(self.positions),
-            sentence=np.asarray(self.sentence),
-            matches=np.asarray(self.matches, dtype=np.uint8),
+            **self.token_arrays(),
         )
 
 
 def show_matrix(matrix: AtlasMatrix, *, key: str, on_open: Callable[[int, int], None]) -> None:
     """Draw the matrix; pan, zoom and hover never ask the server.
 
-    Parameters
-    ----------
-    on_open : called with layer and head, from 0, each time a head is opened.
+    Each time a head is opened, `on_open` is called with layer and head, from 0.
     """
 
     def opened() -> None:

@@ -23,7 +23,7 @@ import { ZOOM, clampView, gridFor, mainTile, middleTile, panBy, seenPart, tileAt
  * @typedef {{head: number, token: number, kind: number}} Hover token: -1 beside all points; kind: 0 for a query, 1 for a key
  * @typedef {Coloured & {
  *   layers: number, heads: number, dims: 2 | 3, labelled: boolean, labels: string[], texts: string[], searching: boolean, ownScale: boolean,
- *   chosen: number, places: ArrayLike<number>, frames: Float32Array, tones: Uint8Array, positions: Float32Array, sentence: Float32Array,
+ *   chosen: number, places: ArrayLike<number>, frames: Float32Array, tones: Uint8Array, positions: Uint16Array, sentence: Uint16Array,
  *   matches: Uint8Array, found: Uint32Array, widest: number, solid?: Solid,
  * }} Data as sent, and what is worked out once: the tokens found, the half side of the widest cloud, the clouds in space
  */

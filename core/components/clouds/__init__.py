@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import streamlit as st
@@ -51,7 +51,6 @@ class Clouds(Coloured):
     Attributes
     ----------
     panels : in reading order.
-    labels : one per token, each different.
     lines : for each head, (line, 3): query, key, attention, strongest last.
     heads : the name of each head, e.g. "L4 H2".
     columns : the maximum in a row; fewer on narrow screens.
@@ -63,7 +62,6 @@ class Clouds(Coloured):
     """
 
     panels: Sequence[Panel]
-    labels: Sequence[str]
     lines: Sequence[NDArray[np.float64]]
     heads: Sequence[str]
     columns: int = 3
@@ -77,20 +75,15 @@ class Clouds(Coloured):
         """What the component receives."""
         norms = [panel.norms for panel in self.panels if panel.norms is not None]
         sizes, ends = packed_sizes(np.concatenate([np.zeros(0), *norms]))
-        settings: dict[str, Any] = {
+        settings = self.settings() | {
             "titles": [panel.title for panel in self.panels],
             "notes": [list(panel.notes) for panel in self.panels],
             "groups": [panel.group for panel in self.panels],
-            "labels": list(self.labels),
             "heads": list(self.heads),
             "lineCounts": [len(lines) for lines in self.lines],
             "columns": self.columns,
             "together": self.together,
-            "colouring": self.colouring,
-            "legend": list(self.legend),
-            "shades": self.checked_shades(),
             "sizeEnds": ends,
-            "labelled": self.labelled,
             "sources": list(self.sources),
             "targets": list(self.targets),
             "shown": list(self.shown),

@@ -11,7 +11,6 @@ import streamlit as st
 
 from core.analysis.attention_table import unique_labels
 from core.analysis.view_weights import ExactWeights, LayerWeights
-from core.components.export import standalone_page
 from core.components.packing import pack
 from core.components.scripts import register
 
@@ -110,11 +109,6 @@ def show_head_view(data: bytes, *, key: str, on_view: Callable[[object], None]) 
         on_view(st.session_state[key]["view"])
 
     _head_view(key=key, data=data, on_view_change=view_changed)
-
-
-def save_head_view(data: bytes, title: str, note: str) -> str:
-    """The head view as one HTML file that needs no server."""
-    return standalone_page("head_view", data, title, note)
 
 
 def _facts_of(layer: LayerWeights) -> dict[str, Any]:

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 import streamlit as st
 
-from core.components.export import standalone_page
 from core.components.packing import pack
 from core.components.scripts import register
 
@@ -130,11 +129,6 @@ def show_model_view(
     )
     opened = result.get("open")
     return None if not opened else (int(opened["layer"]), int(opened["head"]))
-
-
-def model_view_page(data: bytes, title: str, note: str) -> str:
-    """The view as one HTML file that needs no internet."""
-    return standalone_page("model_view", data, title, note)
 
 
 def _numbers(values: object) -> list[int]:

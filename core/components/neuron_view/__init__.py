@@ -9,7 +9,6 @@ import numpy as np
 import streamlit as st
 
 from core.analysis.model_map import PAIR_FILTERS, PairFilter
-from core.components.export import standalone_page
 from core.components.packing import pack
 from core.components.scripts import register
 
@@ -47,47 +46,29 @@ class NeuronState:
 
 
 def show_neuron_view(
-    head: NeuronHead,
-    labels: Sequence[str],
-    segments: Sequence[int],
-    state: NeuronState,
-    *,
-    key: str,
-    on_change: Callable[[NeuronState], None],
+    data: bytes, tokens: int, *, key: str, on_change: Callable[[NeuronState], None]
 ) -> None:
     """Draw the head; another query, pair or order is computed in the browser.
 
-    Parameters
-    ----------
-    labels, segments : one per token; labels are unique.
-    on_change : called with what a person chose in the view.
+    `data` is that of :func:`packed`, of a text of so many `tokens`; `on_change` is called with what
+    a person chose in the view.
     """
 
     def changed() -> None:
-        chosen = read_state(st.session_state[key]["choice"], len(labels))
+        chosen = read_state(st.session_state[key]["choice"], tokens)
         if chosen is not None:
             on_change(chosen)
 
-    _neuron_view(key=key, data=packed(head, labels, segments, state), on_choice_change=changed)
-
-
-def neuron_page(
-    head: NeuronHead,
-    labels: Sequence[str],
-    segments: Sequence[int],
-    state: NeuronState,
-    title: str,
-    note: str,
-) -> str:
-    """The view as one HTML file that opens without internet."""
-    data = packed(head, labels, segments, state)
-    return standalone_page("neuron_view", data, title, note)
+    _neuron_view(key=key, data=data, on_choice_change=changed)
 
 
 def packed(
     head: NeuronHead, labels: Sequence[str], segments: Sequence[int], state: NeuronState
 ) -> bytes:
-    """What the component receives: 8 bytes per token and dimension, and a mask if needed."""
+    """What the component receives: 8 bytes per token and dimension, and a mask if needed.
+
+    `labels` and `segments` have one entry per token; labels are unique.
+    """
     settings = {
         "labels": list(labels),
         "segments": list(segments),

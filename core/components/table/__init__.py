@@ -14,12 +14,9 @@ _table = register("table")
 
 
 def show_table(table: AttentionTable, *, key: str, full_scale: bool = False) -> None:
-    """Draw a table; hovering never asks the server.
+    """Draw a table; hovering never asks the server. `key` keeps scroll position and pinned cell.
 
-    Parameters
-    ----------
-    key : keeps scroll position and pinned cell across reruns.
-    full_scale : colour from 0 to 1 instead of 0 to the largest value shown.
+    With `full_scale` colours go from 0 to 1 instead of 0 to the largest value shown.
     """
     settings = {
         "displays": table.displays,

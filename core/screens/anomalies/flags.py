@@ -22,6 +22,7 @@ from core.screens.anomalies.wording import (
     values_note,
 )
 from core.ui import controls
+from core.ui.downloads import offer_file
 from core.ui.head_maps import show_head_map
 
 if TYPE_CHECKING:
@@ -190,19 +191,15 @@ def _show_table(table: pd.DataFrame) -> None:
 
 
 def _offer_files(trace: Trace, key: TextKey, table: pd.DataFrame) -> None:
-    st.download_button(
+    offer_file(
         "Table (CSV)",
         lambda: to_csv(table, index=False, float_format="%.6g"),
-        file_name="anomalies.csv",
-        mime="text/csv",
-        on_click="ignore",
+        "anomalies.csv",
     )
-    st.download_button(
+    offer_file(
         "Report (HTML)",
         lambda: make_report(trace, key, table),
-        file_name="anomalies.html",
-        mime="text/html",
-        on_click="ignore",
+        "anomalies.html",
         help="One page that opens without internet: flagged heads with reasons, maps, all measures,"
         " definitions.",
     )

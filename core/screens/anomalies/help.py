@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import streamlit as st
-
 from core.analysis.anomalies import hollow_head, max_row
 from core.screens.anomalies.wording import head_name, longer_side
-from core.ui.presets import Preset, show
+from core.ui.presets import Preset
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -16,12 +14,8 @@ if TYPE_CHECKING:
     from core.analysis.anomalies import Row
 
 
-def show_presets(table: pd.DataFrame) -> None:
-    """Buttons that set the page's controls."""
-    show("anomalies", lambda: _presets(table))
-
-
-def _presets(table: pd.DataFrame) -> list[Preset]:
+def examples(table: pd.DataFrame) -> list[Preset]:
+    """Views worth seeing of what was measured."""
     resting, hollow = max_row(table, "first_attention"), hollow_head(table)
     presets = [
         Preset(
@@ -58,13 +52,7 @@ def _open(row: Row, part: str, **more: bool) -> dict[str, str | bool]:
     return {"anomaly": part, "layer": str(row["layer"]), "head": str(row["head"]), **more}
 
 
-def show_mathematics() -> None:
-    """The definitions in formulas, and where they come from."""
-    with st.expander("The mathematics"):
-        st.markdown(_MATHEMATICS)
-
-
-_MATHEMATICS = r"""
+MATHEMATICS = r"""
 **Norm disparity** of a head is $\overline{|q|} - \overline{|k|}$ (AttentionViz, Yeh et al. 2023,
 section 5.1.1), and $\log_2 (\operatorname{med}|q| / \operatorname{med}|k|)$, which does not depend
 on the model's units.

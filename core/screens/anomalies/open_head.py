@@ -9,7 +9,7 @@ import streamlit as st
 
 from core.ui import address, controls
 from core.ui.navigation import go_to
-from core.ui.selectors import step_through_heads
+from core.ui.selectors import choose_head, step_through_heads
 
 if TYPE_CHECKING:
     from core.analysis.anomalies import Row
@@ -46,15 +46,10 @@ def open_buttons(layer: int, head: int) -> None:
 
 def _open(page: str, layer: int, head: int) -> None:
     """Choose this head on all pages, and go to one of them."""
-    st.session_state.update(layer=str(layer), head=str(head), heads=[head])
-    st.session_state.update(part="picture", span="one head")
+    choose_head(layer - 1, head - 1, heads=[head], part="picture", span="one head")
     go_to(page)
 
 
-def _show(layer: int, head: int, part: str) -> None:
-    st.session_state.update(layer=str(layer + 1), head=str(head + 1), anomaly=part)
-
-
 # For clicks on a head, with layer and head from 0: what it moves, and its lengths.
-show_what_moves = partial(_show, part="moved")
-show_lengths = partial(_show, part="norms")
+show_what_moves = partial(choose_head, anomaly="moved")
+show_lengths = partial(choose_head, anomaly="norms")

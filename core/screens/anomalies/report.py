@@ -10,6 +10,7 @@ import numpy as np
 from core.analysis.anomalies import FLAGS, as_map, flagged
 from core.components.export import theme_variables
 from core.screens.anomalies.wording import SEVERITY, head_name, threshold, values_note
+from core.ui.words.numbers import number
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -130,13 +131,16 @@ def _cell(value: float, top: float) -> str:
         return "<td>–</td>"
     shade = "--st-primary-color" if value >= 0 else "--st-red-color"
     share = round(60 * abs(value) / top)
-    return f'<td style="--shade: var({shade}); --share: {share}%">{_number(value, 2)}</td>'
+    return f'<td style="--shade: var({shade}); --share: {share}%">{number(value)}</td>'
 
 
 def _measures(table: pd.DataFrame) -> str:
     shown = table.drop(columns=["flags", "reasons"])
     rows = [
-        [_number(cell, 3) if isinstance(cell, float) else str(cell) for cell in row.values()]
+        [
+            number(cell, ".3f", "–") if isinstance(cell, float) else str(cell)
+            for cell in row.values()
+        ]
         for row in shown.to_dict("records")
     ]
     names = [name.replace("_", " ") for name in shown.columns]
@@ -153,7 +157,3 @@ def _table(names: Sequence[str], rows: Sequence[Sequence[str]], words: set[int])
 
     body = "".join(f"<tr>{row(cells, 'td')}</tr>" for cells in rows)
     return f'<div class="wide"><table><tr>{row(names, "th")}</tr>{body}</table></div>'
-
-
-def _number(value: float, digits: int) -> str:
-    return f"{value:.{digits}f}".replace("-", "−") if np.isfinite(value) else "–"

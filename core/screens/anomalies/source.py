@@ -5,14 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-import streamlit as st
-
 from core.analysis.anomalies import corpus_table, measure_heads
 from core.analysis.corpus.sample import sample_sentences
 from core.model.weights import output_projection
 from core.ui import cache, controls
-from core.ui.cache import MAX_CORPORA
-from core.ui.corpus_walk import SOURCES, corpus_digest, show_cancelled, walk_corpus
+from core.ui.corpus_walk import SOURCES, measured_once, show_cancelled, walk_corpus
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -22,12 +19,6 @@ if TYPE_CHECKING:
     from core.ui.cache import TextKey
 
 NAME = "anomalies"
-
-
-@st.cache_resource(max_entries=MAX_CORPORA, show_spinner=False)
-def _corpus_tables(model_name: str, digest: str) -> list[pd.DataFrame]:  # noqa: ARG001 - the key
-    """A place for the anomaly table of a corpus, shared by all visitors; empty at first."""
-    return []
 
 
 def pick_source() -> str:
@@ -47,10 +38,7 @@ def measured_table(key: TextKey, source: str) -> pd.DataFrame:
     if source == "text":
         show_cancelled(NAME, key[0], len(sentences))
         return cache.anomalies(*key)
-    tables = _corpus_tables(key[0], corpus_digest(sentences))
-    if not tables:
-        tables.append(_measure(key[0], sentences))
-    return tables[0]
+    return measured_once(NAME, key[0], sentences, lambda: _measure(key[0], sentences))
 
 
 @dataclass

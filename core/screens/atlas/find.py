@@ -13,10 +13,11 @@ from core.analysis.atlas import SearchError, search_tokens
 from core.analysis.atlas.dispersion import CLUSTERS, MAX_MATCHES, cluster_count, dispersion
 from core.analysis.atlas.search import KINDS, MAX_QUERY, Kind
 from core.screens.atlas.screen import Search, open_head
-from core.screens.atlas.wording import head_name, number
+from core.screens.atlas.wording import number
 from core.ui import address, controls
 from core.ui.head_maps import show_head_map
 from core.ui.messages import escape, quote
+from core.ui.words.numbers import head_name
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -183,7 +184,7 @@ def _table(spread: NDArray[np.float64]) -> pd.DataFrame:
     listed = [*together, *rest[-_LISTED:]]
     return pd.DataFrame(
         {
-            "head": [head_name(i, spread.shape[1]) for i in listed],
+            "head": [head_name(*divmod(i, spread.shape[1])) for i in listed],
             "dispersion": [float(number(float(spread.flat[i]))) for i in listed],
             "lies": ["together" if i in together else "scattered" for i in listed],
         }

@@ -119,10 +119,7 @@ def follow(part: str) -> None:
 def layout_alone(screen: Screen, axes: int) -> Layout:
     """The head on screen with as many tokens as time allows, from the shelf or laid out now.
 
-    Raises
-    ------
-    ProjectionError
-        When UMAP or t-SNE fails; the next call tries again.
+    Raises ProjectionError when UMAP or t-SNE fails; the next call tries again.
     """
     layouts, projection, stage = screen.shelf.layouts, screen.projection, screen.stage
     key = (projection, stage, screen.layer, screen.head, axes, ONE_HEAD_TOKENS)

@@ -23,6 +23,7 @@ from core.screens.atlas.layouts import (
 from core.screens.atlas.screen import LABELS, Screen, dimensions, open_head, switch, token_data
 from core.screens.atlas.wording import STAGES, number
 from core.ui import controls
+from core.ui.downloads import offer_file
 
 if TYPE_CHECKING:
     from core.figures.palette import Palette
@@ -85,15 +86,14 @@ def _draw(screen: Screen) -> None:
         f"{atlas.model}: {tokens.size:,} of {size:,} tokens of {len(atlas.sentences):,}"
         f" sentences, {screen.projection}, {STAGES[screen.stage]}."
     )
-    saving.download_button(
-        "Save as HTML",
-        partial(matrix_page, matrix, "All heads over a corpus", note),
-        file_name="atlas.html",
-        mime="text/html",
-        on_click="ignore",
-        width="stretch",
-        help="One file that opens offline, and pans, zooms and reads like this picture.",
-    )
+    with saving:
+        offer_file(
+            "Save as HTML",
+            partial(matrix_page, matrix, "All heads over a corpus", note),
+            "atlas.html",
+            width="stretch",
+            help="One file that opens offline, and pans, zooms and reads like this picture.",
+        )
 
 
 def _caption(screen: Screen, count: int, axes: int, *, own_scale: bool) -> str:

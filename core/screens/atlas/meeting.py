@@ -15,12 +15,13 @@ from core.analysis.atlas import SearchError
 from core.analysis.atlas.meeting import MAX_SENTENCES, Meeting, common_sentences, meet_words
 from core.analysis.atlas.search import MAX_QUERY, phrase_positions
 from core.model import ModelError, trace_by_length
-from core.screens.atlas.rerun import model_of, same_tokens
-from core.screens.atlas.screen import open_head
-from core.screens.atlas.wording import head_name, number
+from core.screens.atlas.head.sentence import model_of, same_tokens
+from core.screens.atlas.wording import number
 from core.ui import cache, controls
 from core.ui.head_maps import show_head_map
 from core.ui.messages import escape, quote, show_model_error
+from core.ui.selectors import choose_head
+from core.ui.words.numbers import head_name
 
 if TYPE_CHECKING:
     from core.analysis.atlas import Atlas
@@ -64,7 +65,7 @@ def show_meeting(screen: Screen, colours: Palette) -> None:
             "mean attention",
             colours,
             key="atlas_meeting_map",
-            on_open=partial(open_head, part="words"),
+            on_open=partial(choose_head, part="words"),
             bounds=(0.0, max(0.2, float(np.nanmax(mean)))),
         )
         st.caption(
@@ -151,7 +152,7 @@ def _strongest(meeting: Meeting) -> pd.DataFrame:
     order = order[np.isfinite(mean.flat[order])][:_LISTED]
     return pd.DataFrame(
         {
-            "head": [head_name(int(i), mean.shape[1]) for i in order],
+            "head": [head_name(*divmod(int(i), mean.shape[1])) for i in order],
             "attention": [round(float(weight), 3) for weight in mean.flat[order]],
             "× even": [round(float(ratio), 1) for ratio in ratios.flat[order]],
         }

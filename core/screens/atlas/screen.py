@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,9 +11,10 @@ import streamlit as st
 
 from core.analysis.atlas.colours import COLOURINGS, offered_colourings, point_tones
 from core.figures.shades import shades
-from core.screens.atlas.wording import PROJECTIONS, STAGES, head_name
+from core.screens.atlas.wording import PROJECTIONS, STAGES
 from core.ui import controls
-from core.ui.selectors import step_through_heads
+from core.ui.selectors import choose_head, step_through_heads
+from core.ui.words.numbers import head_name
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -22,6 +24,7 @@ if TYPE_CHECKING:
     from core.analysis.query_key.clouds import Stage
     from core.screens.atlas.shelf import AtlasShelf
 
+open_head = partial(choose_head, part="one")
 DEFAULT: tuple[Projection, Stage] = ("PCA", "raw")
 SIZES, LABELS, LINES = "sizes", "labels", "top2"
 _SWITCHES = {  # default, label, help
@@ -67,8 +70,7 @@ class Screen:
     @property
     def name(self) -> str:
         """The head on screen, as people write it."""
-        heads = self.atlas.shape[1]
-        return head_name(self.layer * heads + self.head, heads)
+        return head_name(self.layer, self.head)
 
 
 def pick_projection(atlas: Atlas) -> tuple[Projection, Stage]:
@@ -148,11 +150,6 @@ def step_through_matrix(atlas: Atlas, layer: int) -> None:
                 kwargs={"layer": str(to + 1)},
                 disabled=not 0 <= to < atlas.shape[0],
             )
-
-
-def open_head(layer: int, head: int, part: str = "one") -> None:
-    """Show a head alone; for callbacks."""
-    st.session_state.update(layer=str(layer + 1), head=str(head + 1), part=part)
 
 
 def token_data(screen: Screen, tokens: NDArray[np.intp]) -> dict[str, Any]:

@@ -11,9 +11,10 @@ import streamlit as st
 
 from core.analysis.head_patterns.similarity import map_heads, nearest_heads
 from core.figures.similar_heads import similar_by_layer
-from core.screens.atlas.screen import open_head
-from core.screens.atlas.wording import head_name, number
+from core.screens.atlas.wording import number
 from core.ui.head_maps import show_heads
+from core.ui.selectors import choose_head
+from core.ui.words.numbers import head_name
 
 if TYPE_CHECKING:
     from core.figures.palette import Palette
@@ -39,7 +40,7 @@ def show_similar(screen: Screen, colours: Palette) -> None:
         show_heads(
             similar_by_layer(head_map.points, heads, chosen, colours),
             key="atlas_heads",
-            on_open=partial(open_head, part="alike"),
+            on_open=partial(choose_head, part="alike"),
             heads=heads,
         )
         st.caption(
@@ -53,7 +54,7 @@ def show_similar(screen: Screen, colours: Palette) -> None:
         st.markdown(f"**Nearest to {screen.name}**")
         nearest = nearest_heads(distances.mean, chosen, _NEAREST)
         table = {
-            "head": [head_name(i, heads) for i, _ in nearest],
+            "head": [head_name(*divmod(i, heads)) for i, _ in nearest],
             "distance": [round(distance, 3) for _, distance in nearest],
         }
         st.dataframe(pd.DataFrame(table), key="atlas_nearest", hide_index=True)

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
-import streamlit as st
-
-from core.ui import presets
 from core.ui.presets import Preset
+from core.ui.words import numbers
 
 if TYPE_CHECKING:
     from core.analysis.projections.joint_embedding import Projection
@@ -19,28 +18,14 @@ STAGES: dict[Stage, str] = {
     "translated": "keys moved so that the centroids meet",
     "normalized": "keys moved, both scaled by the head's c",
 }
+number = partial(numbers.number, missing="—")
 NOT_MEASURED = (
     "This file has no measure of faithfulness: an older version wrote it, which compared distance"
     " with something else. Build the atlas again to see it."
 )
 
 
-def number(value: float, form: str = ".2f") -> str:
-    """A number as people write it, with a real minus sign; a dash for NaN."""
-    return f"{value:{form}}".replace("-", "−") if value == value else "—"  # noqa: PLR0124 - NaN
-
-
-def head_name(index: int, heads: int) -> str:
-    """The name of a head by its number among all heads, from 0."""
-    return f"L{index // heads + 1} H{index % heads + 1}"
-
-
-def show_presets(labelled: bool) -> None:
-    """Buttons that set the controls."""
-    presets.show("atlas", lambda: [*_PRESETS, _BY_LABEL] if labelled else _PRESETS)
-
-
-_PRESETS = [
+EXAMPLES = [
     Preset(
         "Positions make stripes",
         "Coloured by position, heads that look at **where** a token is form bands or spirals.",
@@ -69,18 +54,12 @@ _PRESETS = [
         {"part": "trust", "stage": "normalized", "measure": "correlation"},
     ),
 ]
-_BY_LABEL = Preset(
+EXAMPLE_WITH_LABELS = Preset(
     "Coloured by label",
     "The labels of the corpus: topics of the sample, or the column you chose.",
     {"part": "heads", "colour": "label", "find": ""},
 )
-
-
-def show_mathematics() -> None:
-    """The definitions, and where they come from."""
-    with st.expander("The mathematics"):
-        st.markdown(
-            r"""
+MATHEMATICS = r"""
 For every head, the queries $q$ and keys $k$ of **all tokens of the corpus** form one cloud of $2n$
 points, as in AttentionViz (Yeh et al. 2023). The principal components are exact: they come from the
 joint covariance of queries and keys, which for each stage follows from the separate covariances
@@ -120,4 +99,3 @@ each with a contrast of at least 3 : 1 to the page, light or dark (in 3-D, far p
 **Map of heads**: the Jensen-Shannon distance between two heads' attention rows (square root of the
 divergence in bits), averaged over tokens, then metric multidimensional scaling.
 """
-        )

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import streamlit as st
-
 from core.analysis.head_patterns.search import find_heads, strongest_head
 from core.analysis.strongest_link import strongest_link
 from core.analysis.view_weights import only_permits, sends_scores
@@ -58,7 +56,7 @@ def _explain_rows(view: Mapping[str, Any]) -> str:
     return f"The lines of one token in one head add up to 1{rest}."
 
 
-def show_mathematics(trace: Trace, layer: int) -> None:
+def mathematics(trace: Trace, layer: int) -> str:
     """The definitions behind the lines of a layer (from 0), as this model has them."""
     softcap = softcap_of(trace, layer)
     product = capped(r"s \, \langle q^h_i, k^h_j \rangle", softcap)
@@ -74,9 +72,8 @@ def show_mathematics(trace: Trace, layer: int) -> None:
     else:
         why = "$q$ and $k$ alone do not give them" if adds else "they are smaller than $q$ and $k$"
         source = f"The numbers you read are the model's own weights, sent as float32 because {why}."
-    with st.expander("The mathematics"):
-        st.markdown(
-            rf"""
+    return (
+        rf"""
 A line of head $h$ from token $i$ to token $j$ is the attention weight
 
 $$
@@ -90,7 +87,7 @@ $$
 where the sum runs over the tokens that $i$ may attend to.{added} {cap_sentence(softcap)} The
 picture rounds it to $\lfloor 255 \, a \rceil / 255$. {source}
 """
-            r"""
+        r"""
 **Attention is not yet effect.** Head $h$ adds the vector $\sum_j a^h_{ij} \, f^h(v_j)$ to token
 $i$, with $f^h(v_j) = v^h_j W^h_O$. A token with a short $f(v)$ adds little however much attention
 it gets; that is how many heads rest on `[SEP]` without changing much (Kobayashi et al. 2020). The
@@ -107,7 +104,7 @@ $$
 *Renormalise rows* divides by the sum of a row over the tokens shown, $J$:
 $\; a_{ij} / \sum_{j' \in J} a_{ij'}$.
 """
-        )
+    )
 
 
 def examples(trace: Trace) -> list[Preset]:

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 from core.analysis.head_patterns import head_scores
 from core.analysis.head_patterns.measure import HEAD_VIEW
 from core.analysis.view_weights import payload_size, weighted_layer
+from core.components.export import standalone_page
 from core.components.head_view import (
     ALL_LAYERS_BYTES,
     HeadView,
     Weighting,
     pack_head_view,
-    save_head_view,
 )
 from core.figures.palette import token_colours
 from core.model.weights.output_projection import output_projections
@@ -108,7 +108,7 @@ def _write_file(
         text = text[: _MAX_QUOTE - 1] + "…"
     note = f"{text} — {content}, weighted by {_NAMES[view['weigh']]}."
     data = pack_head_view(trace, packed, view["weigh"], facts)
-    return save_head_view(data, f"Head view of {trace.model}", note)
+    return standalone_page("head_view", data, f"Head view of {trace.model}", note)
 
 
 def _size(trace: Trace) -> int:

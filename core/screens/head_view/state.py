@@ -1,9 +1,8 @@
 """The head view's state: in the link, in the session, and in the component that people click.
 
-The component changes its picture at once and reports its state a moment later; the report goes to
-the session, and from there to the link. Only a state from elsewhere (a link, an example, back and
-forward) is sent to the component, under a new number. Otherwise what is sent stays the same to the
-last byte, so that Streamlit need not send it again.
+The component changes its picture at once and reports its state a moment later, to the session and
+the link. Only a state from elsewhere (a link, an example, back and forward) is sent to it, under a
+new number; otherwise the bytes stay the same, and Streamlit does not send them again.
 """
 
 from __future__ import annotations

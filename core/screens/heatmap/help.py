@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-import streamlit as st
 
 from core.analysis.head_patterns.search import strongest_head
 from core.analysis.strongest_link import strongest_link
@@ -54,13 +53,12 @@ def _explain_rows(table: AttentionTable, layer: Layer, head: Head) -> str:
     return f"Rows add up to {sums}: the rest went to hidden tokens; {meaning}"
 
 
-def show_mathematics(trace: Trace) -> None:
+def mathematics(trace: Trace) -> str:
     """The definitions behind the table, as this model has them."""
     softcap = softcap_of(trace)
     product = capped(r"s \, \langle q_i, k_j \rangle", softcap)
-    with st.expander("The mathematics"):
-        st.markdown(
-            rf"""
+    return (
+        rf"""
 With queries $q_i$ and keys $k_j$ of one head ($d$ numbers each), a scaling $s$ (usually
 $1/\sqrt{{d}}$) and a mask $m$, the **score** and the **attention** of token $i$ to token $j$ are
 
@@ -74,7 +72,7 @@ $$
 
 {cap_sentence(softcap)}
 """
-            r"""
+        r"""
 Rows attend (query), columns are attended to (key). *Mean* and *maximum* are taken over the heads of
 a layer first, the mean over layers last. Merging the pieces of two words $w$ and $v$ gives
 $\frac{1}{|w|}\sum_{i \in w} \sum_{j \in v} a_{ij}$, which keeps rows at 1 (Clark et al. 2019, 4.1).
@@ -82,7 +80,7 @@ $\frac{1}{|w|}\sum_{i \in w} \sum_{j \in v} a_{ij}$, which keeps rows at 1 (Clar
 Attention shows where information **may** flow; what happens to it depends on the values and all
 that follows.
 """
-        )
+    )
 
 
 def examples(trace: Trace) -> list[Preset]:

@@ -155,11 +155,9 @@ def _texts(text: str, pair: str = "") -> dict[str, str | bool]:
     return {"text": text, "pair": pair, "two": bool(pair)}
 
 
-def show_mathematics() -> None:
+def mathematics() -> str:
     """The definitions behind the tiles, the scores and the order."""
-    with st.expander("The mathematics"):
-        st.markdown(
-            rf"""
+    return rf"""
 Every tile is a head's attention $a_{{ij}}$ of token $i$ to token $j$ ($\sum_j a_{{ij}} = 1$), sent
 as one byte a cell, $\operatorname{{round}}(255 \sqrt{{a_{{ij}}}})$. A cell that stands for several
 tokens holds their largest weight. The three strongest pairs are exact.
@@ -203,4 +201,3 @@ an average-linkage clustering, turned so that neighbours are as similar as the t
 
 A score says what a head does **on this text**; on the next one it may do something else.
 """
-        )

@@ -29,11 +29,7 @@ _MAX_NAMED = 6  # heads, or pairs of words, that the sentence names; in the pict
 def highlight(trace: Trace, name: str, key: cache.TextKey) -> Marks | None:
     """Say which heads follow the pattern, and return what is written on the tiles.
 
-    The text is measured as a whole: hidden tokens and pair filters do not change it.
-
-    Parameters
-    ----------
-    key : what the trace is cached by.
+    The text is measured as a whole, whatever tokens are hidden; `key` is what it is cached by.
     """
     if name == "none":
         return None

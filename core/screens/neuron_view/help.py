@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-import streamlit as st
 
 from core.analysis.head_patterns.search import strongest_head
 from core.analysis.neuron import read_head, strongest_position
@@ -54,12 +53,11 @@ def explain(head: NeuronHead, state: NeuronState) -> str:
     return " ".join(sentences)
 
 
-def show_mathematics(head: NeuronHead) -> None:
+def mathematics(head: NeuronHead) -> str:
     """The definitions behind the rows, as this head has them."""
     product = r"s\,(q_i \cdot k_j)"
-    with st.expander("The mathematics"):
-        st.markdown(
-            rf"""
+    return (
+        rf"""
 For query token $i$ and key token $j$ of one head, with vectors of $d$ numbers each, scaling $s$
 (usually $1/\sqrt d$) and mask $m$:
 
@@ -76,7 +74,7 @@ $$
 {cap_sentence(head.softcap)} Where positions are rotary, $q$ and $k$ are those after rotation; where
 several query heads share one key head, $k$ is that head's.
 """
-            r"""
+        r"""
 **How many dimensions come near a dot product?** Products $p_t = q_{it} k_{jt}$ have both signs, so
 a part of them can exceed the whole, and "90 % of it" would mean nothing. Take them by size, largest
 $|p_t|$ first; with $S_m = p_{(1)} + \dots + p_{(m)}$, the answer is the smallest $m$ for which
@@ -92,7 +90,7 @@ and the page says so. Scaling does not change $m$; what the formula does after t
 Dimensions of $q$ and $k$ have no meaning of their own: rotating both alike leaves every score
 unchanged. And a dimension that adds the same to every score of a row changes no attention.
 """
-        )
+    )
 
 
 def examples(trace: Trace) -> list[Preset]:

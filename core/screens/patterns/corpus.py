@@ -1,4 +1,4 @@
-"""What the patterns page measures on the sample corpus, from the cache or now."""
+"""What the patterns page measures on built-in sentences, from the cache or now."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from core.analysis.corpus.sample import sample_sentences
+from core.analysis.coreference import BestHead, Resolved, best_head, coreference_table, resolve
+from core.analysis.corpus.sample import Sentence, marked_sets, sample_sentences
 from core.analysis.head_patterns import pattern_table
 from core.analysis.head_patterns.measure import Measured, measure_text
 from core.analysis.head_patterns.similarity import (
@@ -19,8 +20,7 @@ from core.analysis.head_patterns.similarity import (
     map_heads,
 )
 from core.ui import corpus_walk
-from core.ui.cache import MAX_CORPORA
-from core.ui.corpus_walk import corpus_digest, walk_corpus
+from core.ui.corpus_walk import measured_once, walk_corpus
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -33,13 +33,7 @@ NAME = "patterns"
 
 @dataclass(eq=False)
 class Corpus:
-    """The measured sample corpus, shared by all visitors.
-
-    Attributes
-    ----------
-    sentences, measured : one entry per sentence.
-    distances : between all heads.
-    """
+    """The measured sample corpus, shared by all visitors; `distances` are between all heads."""
 
     sentences: tuple[str, ...]
     measured: tuple[Measured, ...]
@@ -63,12 +57,6 @@ class Corpus:
         return self._map
 
 
-@st.cache_resource(max_entries=MAX_CORPORA, show_spinner=False)
-def _corpora(model_name: str, digest: str) -> list[Corpus]:  # noqa: ARG001 - they are the key
-    """A place for the measured corpus, empty until some visitor's run has finished."""
-    return []
-
-
 @dataclass(eq=False)
 class _Gathered:
     """What has been measured so far, by the sentence's index."""
@@ -80,26 +68,64 @@ class _Gathered:
 def measured_corpus(model_name: str) -> Corpus:
     """The sample corpus, from the cache or measured now, with a progress bar."""
     sentences = sample_sentences()
-    corpora = _corpora(model_name, corpus_digest(sentences))
-    if not corpora:
+    return measured_once(NAME, model_name, sentences, lambda: _measure(model_name, sentences))
 
-        def take(gathered: _Gathered, index: int, trace: Trace) -> None:
-            distances = compare_heads(trace, MAX_LOGARITHMS // len(sentences))
-            gathered.distances = [add_distances([*gathered.distances, distances])]
-            gathered.measured[index] = measure_text(trace)
 
-        gathered = walk_corpus(NAME, model_name, sentences, _Gathered, take)
-        indices = sorted(gathered.measured)
-        corpora.append(
-            Corpus(
-                tuple(sentences[index] for index in indices),
-                tuple(gathered.measured[index] for index in indices),
-                gathered.distances[0],
-            )
-        )
-    return corpora[0]
+def _measure(model_name: str, sentences: tuple[str, ...]) -> Corpus:
+    def take(gathered: _Gathered, index: int, trace: Trace) -> None:
+        distances = compare_heads(trace, MAX_LOGARITHMS // len(sentences))
+        gathered.distances = [add_distances([*gathered.distances, distances])]
+        gathered.measured[index] = measure_text(trace)
+
+    gathered = walk_corpus(NAME, model_name, sentences, _Gathered, take)
+    indices = sorted(gathered.measured)
+    return Corpus(
+        tuple(sentences[index] for index in indices),
+        tuple(gathered.measured[index] for index in indices),
+        gathered.distances[0],
+    )
 
 
 def show_cancelled(model_name: str) -> None:
     """After a Cancel: how far it got."""
     corpus_walk.show_cancelled(NAME, model_name, len(sample_sentences()))
+
+
+@dataclass(frozen=True, eq=False)
+class MarkedSet:
+    """One set of marked sentences in which pronouns count, and what every head did with them.
+
+    `best` is how well the best head does on pronouns that did not choose it.
+    """
+
+    sentences: tuple[Sentence, ...]
+    resolved: tuple[Resolved, ...]
+    table: pd.DataFrame
+    best: BestHead | None
+
+
+def measured_pronouns(model_name: str) -> dict[str, MarkedSet]:
+    """The sets in which pronouns count, from the cache or measured now, with a progress bar."""
+    marked = [(name, each) for name, sentences in marked_sets().items() for each in sentences]
+    texts = tuple(sentence.text for _, sentence in marked)
+
+    def take(gathered: dict[int, Resolved], index: int, trace: Trace) -> None:
+        gathered[index] = resolve(trace, marked[index][1])
+
+    def measure() -> dict[str, MarkedSet]:
+        resolved: dict[int, Resolved] = walk_corpus(
+            "pronouns", model_name, texts, dict, take, which="the marked pronouns", on_cancel=_leave
+        )
+        sets = {}
+        for name, sentences in marked_sets().items():
+            members = tuple(resolved[i] for i, (owner, _) in enumerate(marked) if owner == name)
+            if any(each.mentions for each in members):
+                table = coreference_table(members)
+                sets[name] = MarkedSet(sentences, members, table, best_head(members))
+        return sets
+
+    return measured_once("pronouns", model_name, texts, measure)
+
+
+def _leave() -> None:
+    st.session_state["part"] = "heads"

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import streamlit as st
-
 from core.analysis.coreference.grouped import RESAMPLES
 from core.analysis.corpus.sample import marked_sets
 from core.analysis.head_patterns.minimum_evidence import MIN_QUERY_TOKENS, MIN_TOKENS
 from core.analysis.head_patterns.naming import NAMING
-from core.screens.patterns.wording import head_name, number
-from core.ui.presets import Preset, show
+from core.ui.presets import Preset
+from core.ui.words.numbers import head_name, number
 from core.ui.words.pattern_words import PATTERN_NAMES
 
 if TYPE_CHECKING:
@@ -20,12 +18,8 @@ if TYPE_CHECKING:
 _LEAVES = {"text": "leaves fall in autumn", "pair": "autumn is marked by colorful foliage"}
 
 
-def show_presets(view: View) -> None:
+def examples(view: View) -> list[Preset]:
     """Settings worth seeing."""
-    show("patterns", lambda: _presets(view))
-
-
-def _presets(view: View) -> list[Preset]:
     return [
         _strongest(
             view,
@@ -85,10 +79,9 @@ def _strongest(view: View, score: str, title: str, sentence: str) -> Preset:
     )
 
 
-def show_mathematics() -> None:
+def mathematics() -> str:
     """The definitions, and where they come from."""
-    with st.expander("The mathematics"):
-        st.markdown(_patterns() + _DISTANCES + _coreference() + _ROLLOUT)
+    return _patterns() + _DISTANCES + _coreference() + _ROLLOUT
 
 
 def _patterns() -> str:

@@ -22,8 +22,9 @@ from core.analysis.head_patterns.table import add_induction
 from core.analysis.pairs import permitted
 from core.analysis.rollout import Overall, overall_attention, uniform_overall
 from core.figures.heatmap import heatmap_figure
-from core.screens.patterns.wording import describe_evidence, nearest_pattern, number
+from core.screens.patterns.wording import describe_evidence, nearest_pattern
 from core.ui import cache, controls
+from core.ui.words.numbers import number
 from core.ui.words.pattern_words import PATTERN_NAMES
 
 if TYPE_CHECKING:

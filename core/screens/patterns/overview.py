@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -13,10 +14,11 @@ from core.analysis.head_patterns.naming import NAMING, NONE
 from core.analysis.head_patterns.table import RESAMPLES, SCORES
 from core.figures.head_map import ring
 from core.figures.patterns import Bar, pattern_colours, pattern_map, score_bars
-from core.screens.patterns.wording import number
 from core.ui import controls
-from core.ui.downloads import csv_later
+from core.ui.downloads import csv_later, offer_file
 from core.ui.head_maps import show_head_map, show_heads
+from core.ui.selectors import choose_head
+from core.ui.words.numbers import number
 from core.ui.words.pattern_words import PATTERN_NAMES, SCORE_NAMES, SCORE_WORDS
 
 if TYPE_CHECKING:
@@ -26,6 +28,7 @@ if TYPE_CHECKING:
     from core.figures.palette import Palette
     from core.screens.patterns.view import View
 
+choose_one = partial(choose_head, whole="head")
 COLOURINGS = ("class", *SCORES)
 _PATTERN_OF = {pattern.score: name for name, pattern in NAMING.items()}
 
@@ -57,15 +60,10 @@ def pick_colouring() -> str:
     )
 
 
-def choose_head(layer: int, head: int) -> None:
-    """Choose a head, given from 0; for callbacks, which run before the pickers are drawn."""
-    st.session_state.update(layer=str(layer + 1), head=str(head + 1), whole="head")
-
-
 def _choose_row(heads: int) -> None:
     rows = st.session_state["patterns_table"].selection.rows
     if rows:
-        choose_head(*divmod(rows[0], heads))
+        choose_one(*divmod(rows[0], heads))
 
 
 def _open_one() -> None:
@@ -116,7 +114,7 @@ def _show_map(view: View, score: str, colours: Palette, theme: str | None) -> No
             colours,
         )
         ring(figure, view.layer, view.head, view.trace.shape[1], colours)
-        show_heads(figure, key="patterns_map", on_open=choose_head)
+        show_heads(figure, key="patterns_map", on_open=choose_one)
     else:
         values = view.grid(score).astype(np.float64)
         farthest = float(np.nanmax(values, initial=0)) if score == "distance" else 1.0
@@ -125,7 +123,7 @@ def _show_map(view: View, score: str, colours: Palette, theme: str | None) -> No
             SCORE_NAMES[score],
             colours,
             key="patterns_map",
-            on_open=choose_head,
+            on_open=choose_one,
             chosen=(view.layer, view.head),
             bounds=(0.0, max(1.0, farthest)),
             title=SCORE_NAMES[score],
@@ -199,12 +197,10 @@ def _show_table(view: View) -> None:
             help="What a head with uniform attention scores on the same texts.",
         )
         st.caption(_table_caption(view), width="stretch")
-        st.download_button(
+        offer_file(
             "Download CSV",
             csv_later(view.table.copy, index=False, float_format="%.6f"),
-            file_name="head_patterns.csv",
-            mime="text/csv",
-            on_click="ignore",
+            "head_patterns.csv",
         )
 
 

@@ -10,10 +10,10 @@ import streamlit as st
 from core.analysis.head_patterns.similarity import nearest_heads
 from core.figures.patterns import pattern_colours
 from core.figures.similar_heads import similar_by_pattern
-from core.screens.patterns.overview import choose_head
-from core.screens.patterns.wording import head_name, number
+from core.screens.patterns.overview import choose_one
 from core.ui import cache
 from core.ui.head_maps import show_heads
+from core.ui.words.numbers import head_name, number
 from core.ui.words.pattern_words import PATTERN_NAMES
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ def show_similar(view: View, colours: Palette, theme: str | None) -> None:
         figure = similar_by_pattern(
             drawn.points, labels, patterns, view.number, PATTERN_NAMES, shades, colours
         )
-        show_heads(figure, key="patterns_alike", on_open=choose_head, heads=heads)
+        show_heads(figure, key="patterns_alike", on_open=choose_one, heads=heads)
         compared = (
             f"all {distances.tokens:,} tokens"
             if distances.compared == distances.tokens

@@ -15,8 +15,9 @@ from core.analysis.head_patterns.naming import NAMING, THRESHOLDS, score_limits
 from core.analysis.head_patterns.registry import CLARK
 from core.analysis.head_patterns.table import add_induction, withhold_names
 from core.screens.patterns.corpus import Corpus, measured_corpus
-from core.screens.patterns.wording import head_name, verdict
+from core.screens.patterns.wording import verdict
 from core.ui import cache, controls
+from core.ui.words.numbers import head_name
 from core.ui.words.pattern_words import PATTERN_NAMES
 
 if TYPE_CHECKING:
@@ -33,10 +34,7 @@ if TYPE_CHECKING:
 class View:
     """Everything the parts of the page show; layer and head from 0.
 
-    Attributes
-    ----------
-    corpus : the measured corpus; None where heads are measured on the typed text.
-    table : from :func:`core.analysis.head_patterns.pattern_table`, a row per head.
+    Without a `corpus` heads are measured on the typed text; `table` has a row per head.
     """
 
     trace: Trace

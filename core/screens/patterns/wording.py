@@ -8,6 +8,7 @@ import numpy as np
 
 from core.analysis.head_patterns.minimum_evidence import MIN_TOKENS
 from core.analysis.head_patterns.naming import NAMING, NONE, TOO_SHORT
+from core.ui.words.numbers import number
 from core.ui.words.pattern_words import PATTERN_NAMES, WORDS
 
 if TYPE_CHECKING:
@@ -17,16 +18,6 @@ if TYPE_CHECKING:
 
 # From here on a score is called above its threshold (0), and far above it (1: all attention).
 ABOVE, FAR_ABOVE = 0.1, 0.5
-
-
-def number(value: float, form: str = ".2f") -> str:
-    """A number, or "not defined"."""
-    return format(value, form).replace("-", "−") if np.isfinite(value) else "not defined"
-
-
-def head_name(layer: int, head: int) -> str:
-    """Layer and head, given from 0, as people read them."""
-    return f"L{layer + 1} H{head + 1}"
 
 
 def verdict(

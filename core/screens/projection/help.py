@@ -14,7 +14,8 @@ from core.model import ModelError
 from core.ui import cache, controls
 from core.ui.messages import quote
 from core.ui.navigation import go_to
-from core.ui.presets import Preset, show
+from core.ui.presets import Preset
+from core.ui.selectors import choose_head
 from core.ui.sidebar import EXAMPLES
 
 if TYPE_CHECKING:
@@ -30,7 +31,7 @@ My friend told me about this [class] and I love [it] so far!
 The [dog] barked because [it] was hungry.
 She bought a [car] and drove [it] home.
 The [teacher] smiled when [she] saw the drawing."""
-_MATHEMATICS = r"""
+MATHEMATICS = r"""
 With $a$ and $b$ the vectors of the two tokens in a layer's plane (PCA of the mean attention rows,
 special tokens left out, not normalised), both scaled to length 1,
 
@@ -49,6 +50,18 @@ that agree in a plane may still differ in what it leaves out: compare *in full s
 lines and the map of heads show whether *it* looks at *book*; the arrows show whether *it* looks
 where *book* looks.
 """
+EXAMPLES_TO_TRY = [
+    Preset(
+        "it on book",
+        "The chapter's question: at which layer is *it* understood as *book*?",
+        {"text": EXAMPLES[0][0], "two": False, "a": "", "b": ""},
+    ),
+    Preset(
+        "it on class",
+        "A longer way from the pronoun to its noun, and a *she* that is a person.",
+        {"text": EXAMPLES[1][0], "two": False, "a": "it", "b": "class"},
+    ),
+]
 
 
 def describe_pair(projection: PairProjection, name_a: str, name_b: str) -> str:
@@ -89,7 +102,7 @@ def titles(projection: PairProjection) -> tuple[list[str], list[str]]:
 
 def open_table(layer: int, head: int) -> None:
     """Show the table of a head, from 0, that was clicked."""
-    st.session_state.update(layer=str(layer + 1), head=str(head + 1))
+    choose_head(layer, head)
     go_to("heatmap")
 
 
@@ -139,28 +152,3 @@ def _project_line(model_name: str, line: str) -> tuple[str, PairProjection] | st
     if a is None or b is None:
         return "a marked word is cut off or has no token."
     return f"{text[slice(*span_a)]} on {text[slice(*span_b)]}", project_pair(trace, a, b)
-
-
-def show_presets() -> None:
-    """Sentences worth trying; they replace the text."""
-    show(
-        "projection",
-        lambda: [
-            Preset(
-                "it on book",
-                "The chapter's question: at which layer is *it* understood as *book*?",
-                {"text": EXAMPLES[0][0], "two": False, "a": "", "b": ""},
-            ),
-            Preset(
-                "it on class",
-                "A longer way from the pronoun to its noun, and a *she* that is a person.",
-                {"text": EXAMPLES[1][0], "two": False, "a": "it", "b": "class"},
-            ),
-        ],
-    )
-
-
-def show_mathematics() -> None:
-    """The definition, and what to keep in mind."""
-    with st.expander("The mathematics, and what to keep in mind"):
-        st.markdown(_MATHEMATICS)

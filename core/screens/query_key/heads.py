@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -22,8 +23,10 @@ from core.screens.query_key.wording import (
     search_words,
 )
 from core.ui import cache, controls
+from core.ui.downloads import offer_file
 from core.ui.head_maps import show_head_map, show_heads
 from core.ui.messages import notice, quote
+from core.ui.selectors import choose_head
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -74,12 +77,10 @@ def show_all_heads(trace: Trace, choice: Choice, colours: Palette) -> None:
             f"{_flags(scaling)} A cross marks a head without a correlation. Click a square to open"
             " its picture."
         )
-        st.download_button(
+        offer_file(
             f"Report of layer {choice.layer + 1} (HTML)",
             lambda: make_report(trace, choice),
-            file_name=f"queries-and-keys-layer-{choice.layer + 1}.html",
-            mime="text/html",
-            on_click="ignore",
+            f"queries-and-keys-layer-{choice.layer + 1}.html",
             help="One file that opens offline: settings, the search and its regression, and the"
             " pictures of every head: raw, with the a and c of the search, and normalized.",
         )
@@ -100,12 +101,8 @@ def _show_map(scaling: ModelScaling, quantity: str, colours: Palette) -> None:
     else:
         name = f"{quantity}, r ="
         look = {"bounds": (-1, 1), "title": "r", "signed": True, "reverse": True}
-    show_head_map(values, name, colours, key="query_key_map", on_open=_open_picture, **look)
-
-
-def _open_picture(layer: int, head: int) -> None:
-    """Show the picture of the head that was clicked, from 0."""
-    st.session_state.update(layer=str(layer + 1), head=str(head + 1), part="picture", span=ONE_HEAD)
+    on_open = partial(choose_head, part="picture", span=ONE_HEAD)
+    show_head_map(values, name, colours, key="query_key_map", on_open=on_open, **look)
 
 
 def _means(scaling: ModelScaling, choice: Choice) -> str:

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import streamlit as st
-
 from core.analysis.strongest_link import strongest_link
 from core.screens.query_key.controls import ALL_HEADS, BOTH, ONE_HEAD
 from core.ui.messages import quote
-from core.ui.presets import Preset, show
+from core.ui.presets import Preset
 
 if TYPE_CHECKING:
     from core.model import Trace
 
-_FREEDOMS = r"""
+MATHEMATICS = r"""
 Softmax ignores a constant added to a row. Adding a vector $a$ to every key adds
 $\langle q_i, a\rangle$ to all of row $i$; and $c$ cancels from $\langle c\,q_i, k_j / c\rangle$:
 
@@ -41,9 +39,7 @@ $$
 the correlation within subjects of Bland and Altman (1995), each query a subject. Queries with one
 permitted key are left out. Pairs of one query depend on each other, so the interval comes from a
 jackknife that leaves out one query at a time, on Fisher's $z$.
-"""
 
-_SCALING = r"""
 **Scaling**: $c$ for each head, chosen so that distance and $y$ correlate nearest to $-1$; the
 published grid is 0.2, 0.4, 0.8, 1, 1.25, 2.5, 5. Here distances keep the means of their rows: one
 scale for all queries. Without them $r$ tends to $-1$ as $c \to \infty$ in every head, because
@@ -61,9 +57,7 @@ $u = c^2$: its covariance with $y$ is
 $u \operatorname{cov}(|q|^2, y) + \operatorname{cov}(|k|^2, y)/u - 2\operatorname{cov}(\langle q,
 k\rangle, y)$, so the correlation is a ratio of polynomials in $u$, and its extremes are roots of
 one. No grid is needed.
-"""
 
-_NOTEBOOK = r"""
 **The notebook** searches a scalar $a$, added to every dimension of every key, and a signed $c$,
 over the pairs of a query and its own token's key, with raw products and cosine distance. There $c$
 cancels from both sides. And a large $|a|$ makes all keys nearly equal: then $r$ tends to minus the
@@ -80,12 +74,8 @@ row (Gabriel 1971).
 """
 
 
-def show_presets(trace: Trace) -> None:
+def examples(trace: Trace) -> list[Preset]:
     """Settings worth seeing on this text."""
-    show("query_key", lambda: _presets(trace))
-
-
-def _presets(trace: Trace) -> list[Preset]:
     last = str(trace.shape[0])
     picture = {"part": "picture", "projection": "PCA", "dims": "2-D", "span": ONE_HEAD}
     presets = [
@@ -133,10 +123,3 @@ def _presets(trace: Trace) -> list[Preset]:
         {**picture, "layer": layer, "head": head},
     )
     return [strongest, *presets]
-
-
-def show_mathematics() -> None:
-    """The definitions, and where they come from."""
-    with st.expander("The mathematics"):
-        for text in (_FREEDOMS, _SCALING, _NOTEBOOK):
-            st.markdown(text)

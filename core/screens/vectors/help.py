@@ -9,7 +9,7 @@ import streamlit as st
 
 from core.analysis.vectors import CLOSE_ANGLE, MIN_COSINE
 from core.ui import controls
-from core.ui.presets import Preset, show
+from core.ui.presets import Preset
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -25,7 +25,7 @@ _NOTES = {
     "one layer": "The camera in the chart's bar saves a picture.",
     "play": "Each layer is turned and mirrored, but not stretched, to match the one before.",
 }
-_MATHEMATICS = r"""
+MATHEMATICS = r"""
 Let $A^{(\ell)}$ be the token × token table of layer $\ell$, its heads summarised (mean, median,
 maximum, or one of them), special tokens left out of rows and columns. Its rows are centred,
 $\tilde a_i = a_i - \bar a$, and written in the two orthogonal directions $u_1, u_2$ in which they
@@ -110,41 +110,32 @@ def explain(
     return f"{_CHAPTER if chapter else _OTHER}{drawn} {_NOTES[view]}"
 
 
-def show_presets(trace: Trace) -> None:
-    """Buttons that set the controls, each with what it shows."""
-    show(
-        "vectors",
-        lambda: [
-            Preset(
-                "The chapter's picture",
-                "Mean attention of all heads, special tokens dropped, planes normalised.",
-                _state(),
-            ),
-            Preset(
-                "Follow a token",
-                "Layers aligned: watch which words move together, and where they part.",
-                _state(align=True),
-            ),
-            Preset(
-                "What attention sees",
-                "Hidden states instead of attention rows: tokens of one kind lie together here even"
-                " where they attend differently.",
-                _state(draw="hidden states", align=True),
-            ),
-            Preset(
-                "The last layer, large",
-                "One plane with room for every label, and a camera to save it.",
-                _state(show="one layer", layer=str(trace.shape[0])),
-            ),
-            Preset("Play", "From the first layer to the last in one plane.", _state(show="play")),
-        ],
-    )
-
-
-def show_mathematics() -> None:
-    """The definitions behind the planes."""
-    with st.expander("The mathematics"):
-        st.markdown(_MATHEMATICS)
+def examples(trace: Trace) -> list[Preset]:
+    """Settings worth seeing, each with what it shows."""
+    return [
+        Preset(
+            "The chapter's picture",
+            "Mean attention of all heads, special tokens dropped, planes normalised.",
+            _state(),
+        ),
+        Preset(
+            "Follow a token",
+            "Layers aligned: watch which words move together, and where they part.",
+            _state(align=True),
+        ),
+        Preset(
+            "What attention sees",
+            "Hidden states instead of attention rows: tokens of one kind lie together here even"
+            " where they attend differently.",
+            _state(draw="hidden states", align=True),
+        ),
+        Preset(
+            "The last layer, large",
+            "One plane with room for every label, and a camera to save it.",
+            _state(show="one layer", layer=str(trace.shape[0])),
+        ),
+        Preset("Play", "From the first layer to the last in one plane.", _state(show="play")),
+    ]
 
 
 def _state(**changes: str | bool) -> dict[str, str | bool | list[int]]:

@@ -20,10 +20,7 @@ def fetch_model(name: str) -> None:
     Every step of the bar shows that somebody is waiting: when the visitor leaves, Streamlit ends
     this run at the next step, and the download stops seconds later.
 
-    Raises
-    ------
-    ModelError
-        When it is not offered, too large for the site or the disk, or is interrupted.
+    Raises ModelError when it is not offered, too large for the site or the disk, or interrupted.
     """
     spec = find(resolve(name))
     try:

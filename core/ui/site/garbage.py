@@ -1,21 +1,13 @@
 """Streamlit searches all memory for garbage after every answer; here it learns what to skip.
 
 torch, transformers and a model bring half a million objects that live as long as the server. To
-search them for reference cycles takes 0.3 s with the interpreter's lock held, while every other
-visitor waits, and finds the few hundred objects that one run of a page has left. So everything a
-full search finds in use is frozen, and later searches skip it.
+search them takes 0.3 s with the interpreter's lock held, and finds the few hundred that one run of
+a page has left. So what a full search finds in use is frozen, and later searches skip it, until a
+model is dropped, as many objects have come as are frozen, or after many answers: what died frozen
+in a cycle, such as a session, goes then. Every few answers glibc's free memory goes back to the
+system too: 300 visitors would leave 40 MB there.
 
-Frozen objects can die too, such as a visitor's session. Most go at once, by reference count;
-those in a cycle stay until everything is searched again. That happens when a model is dropped, when
-the searches since then have found as many objects as are frozen (a page's first visit brings up to
-40,000), and every so often anyway. Only such a search freezes anything, so nothing dead stays that
-was not in use at the last one.
-
-Every few answers the memory that glibc keeps after it is freed goes back to the system too:
-visitors who come and go would leave 40 MB there by the 300th.
-
-All of this is one of ``gc.callbacks``, which Python calls before and after each search, one search
-at a time, so no thread, lock or timer is needed.
+Python calls ``gc.callbacks`` before and after each search, one at a time: no lock is needed.
 """
 
 from __future__ import annotations

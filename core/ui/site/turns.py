@@ -1,10 +1,8 @@
 """Short answers and long work share one server; each goes first come, first served.
 
-Python threads share one lock. A thread that runs a model releases it at every operation and gets it
-back behind everybody else who wants it: among thirty busy visitors, building an atlas takes ten to
-a hundred times longer than alone. So page runs pass through a door that admits a few at a time, in
-order, and long work waits while there are any; but every other second it gets the server for a
-moment, with the door closed.
+A thread that runs a model gives Python's lock away at every operation: among thirty visitors an
+atlas takes ten to a hundred times longer than alone. So page runs pass a door that admits a few at
+a time, in order; long work waits for them, but every other second has the server to itself.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """Keep uploads in memory, never on disk, and no more of them than the server can hold.
 
-Streamlit keeps every file that a session uploads until the session ends, however many, and its
-parser writes uploads of more than a megabyte to a temporary file. Uploads are small beside models
-and atlases, and they must not be what fills the memory.
+Streamlit keeps every file of a session until that ends, however many, and its parser writes uploads
+of more than a megabyte to a temporary file.
 """
 
 from __future__ import annotations
@@ -56,10 +55,7 @@ class Ledger:
     def add_file(self, session_id: str, file: UploadedFileRec) -> None:
         """Keep a file, and drop the session's oldest ones if it has too many.
 
-        Raises
-        ------
-        HTTPException
-            With status 507, if all sessions together would keep too much.
+        Raises HTTPException with status 507, if all sessions together would keep too much.
         """
         size = len(file.data)
         with self.lock:
@@ -97,10 +93,7 @@ class ArrivingUpload(SpooledTemporaryFile[bytes]):
     def write(self, data: bytes) -> int:  # type: ignore[override]
         """Accept the next bytes.
 
-        Raises
-        ------
-        HTTPException
-            With status 507, if there is no room for more.
+        Raises HTTPException with status 507, if there is no room for more.
         """
         if _ledger is not None:
             self._count(len(data), _ledger)

@@ -30,13 +30,7 @@ _HOST = re.compile(r"(\[[0-9a-f:.]+\]|[0-9a-z.-]+)(:\d{1,5})?", re.IGNORECASE)
 
 @dataclass(frozen=True)
 class Connection:
-    """One visitor's connection.
-
-    Attributes
-    ----------
-    ip : the address at the other end, if known.
-    headers : name and value of every header in the request that opened it.
-    """
+    """One visitor's connection: the address at its other end, if known, and its first headers."""
 
     ip: str | None = None
     headers: tuple[tuple[str, str], ...] = ()

@@ -29,12 +29,9 @@ from core.ui.sidebar import show_model_facts
 from core.ui.site import turns
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from streamlit.delta_generator import DeltaGenerator
     from streamlit.runtime.uploaded_file_manager import UploadedFile
 
-    from core.model import Trace
     from core.screens.atlas.corpus.source import Corpus
 
 _UPDATE_SECONDS = 0.3  # between two steps of the progress bar
@@ -187,7 +184,14 @@ def _gather(shelf: AtlasShelf, model: LoadedModel, corpus: Corpus, bar: DeltaGen
     places = list(rest)
     updated = start = time.perf_counter()
     before = shelf.seconds
-    for index, trace in _traces(model, [corpus.texts[i] for i in places], list(rest.values())):
+    traces = trace_by_length(
+        model,
+        [corpus.texts[i] for i in places],
+        batch_tokens=_BATCH_TOKENS,
+        max_tokens=cache.MAX_TOKENS,
+        lengths=list(rest.values()),
+    )
+    for index, trace in traces:
         gather_trace(gathered, places[index], trace)
         now = time.perf_counter()
         shelf.seconds = before + now - start
@@ -206,14 +210,6 @@ def _gather(shelf: AtlasShelf, model: LoadedModel, corpus: Corpus, bar: DeltaGen
         controls.end_page()
     if gathered.count >= _MIN_RATE_TOKENS:
         remember_rate(model.name, shelf.seconds / gathered.count)
-
-
-def _traces(
-    model: LoadedModel, texts: list[str], lengths: list[int]
-) -> Iterator[tuple[int, Trace]]:
-    return trace_by_length(
-        model, texts, batch_tokens=_BATCH_TOKENS, max_tokens=cache.MAX_TOKENS, lengths=lengths
-    )
 
 
 def _project(shelf: AtlasShelf, corpus: Corpus, bar: DeltaGenerator, ticket: object) -> None:

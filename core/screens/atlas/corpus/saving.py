@@ -10,6 +10,7 @@ from weakref import ref
 import streamlit as st
 
 from core.analysis.atlas.saved.file import max_file_bytes, write_atlas
+from core.ui.downloads import offer_file
 from core.ui.messages import quote
 from core.ui.site import uploads
 
@@ -27,12 +28,10 @@ def show_about(shelf: AtlasShelf) -> None:
         return
     with st.container(horizontal=True, vertical_alignment="center"):
         st.caption(describe(shelf, atlas), width="stretch")
-        st.download_button(
+        offer_file(
             "Save the atlas (.parquet)",
             partial(_file, ref(atlas)),
-            file_name=f"atlas-{atlas.model.replace('/', '-')[:_MAX_NAME]}.parquet",
-            mime="application/vnd.apache.parquet",
-            on_click="ignore",
+            f"atlas-{atlas.model.replace('/', '-')[:_MAX_NAME]}.parquet",
             help="One file with the points of every head, the sentences and all measures. This"
             " page opens it again without the model; pandas and polars read it as a table.",
         )

@@ -19,17 +19,19 @@ from core.components.head_view import (
 )
 from core.figures.palette import token_colours
 from core.model import ModelError
-from core.screens.atlas.rerun import model_of, same_tokens
+from core.model.errors import NotOfferedError
 from core.ui import cache
 from core.ui.messages import quote, show_model_error
+from core.ui.site.access import resolve
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from numpy.typing import NDArray
 
+    from core.analysis.atlas import Atlas
     from core.analysis.view_weights import LayerWeights
-    from core.model import Trace
+    from core.model import LoadedModel, Trace
     from core.screens.atlas.screen import Screen
 
 KEYS_PER_QUERY = 2  # as AttentionViz draws them
@@ -106,10 +108,8 @@ def show_lines(
 ) -> None:
     """A head view of the head on screen; a layer or head chosen in it becomes the page's.
 
-    Parameters
-    ----------
-    layers : those sent to the browser, which asks the page for others.
-    pinned : the position whose lines alone are shown, if any.
+    The browser is sent these `layers` and asks for others; of a `pinned` position only its lines
+    are shown.
     """
     view: dict[str, Any] = {
         "layer": str(screen.layer + 1),
@@ -140,3 +140,32 @@ def _take_choice(view: object) -> None:
         st.session_state["layer"] = layer
     if isinstance(heads, list) and len(heads) == 1 and isinstance(heads[0], int) and heads[0] > 0:
         st.session_state["head"] = str(heads[0])
+
+
+def model_of(atlas: Atlas) -> LoadedModel | None:
+    """The model, or None with a message: a saved atlas may name anything."""
+    try:
+        model = cache.model(resolve(atlas.model))
+    except NotOfferedError:
+        st.caption(
+            f"Attention between tokens needs the model {quote(atlas.model)}, which this site does"
+            " not offer."
+        )
+        return None
+    except ModelError as error:
+        st.caption("Attention between tokens needs the model of this atlas:")
+        show_model_error(error)
+        return None
+    layers, heads = atlas.shape[:2]
+    if (model.layers, model.heads) != (layers, heads):
+        st.warning(
+            f"{quote(atlas.model)} has {model.layers} × {model.heads} heads here and {layers} ×"
+            f" {heads} in this atlas: the model has changed since."
+        )
+        return None
+    return model
+
+
+def same_tokens(atlas: Atlas, sentence: int, trace: Trace) -> bool:
+    """Whether the model splits a sentence into as many tokens as the atlas has for it."""
+    return len(trace.tokens) == len(atlas.tokens.of_sentence(sentence))

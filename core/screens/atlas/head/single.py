@@ -26,6 +26,7 @@ from core.screens.atlas.screen import (
 )
 from core.screens.atlas.wording import NOT_MEASURED, STAGES, number
 from core.ui import controls
+from core.ui.downloads import offer_file
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -115,14 +116,13 @@ def _draw(
             switch(key, drawn=True)
     reading, saving = st.columns([3, 1])
     reading.caption(note)
-    saving.download_button(
-        "Save as HTML",
-        partial(cloud_page, cloud, f"{screen.name} of {atlas.model}", note.replace("**", "")),
-        file_name=f"atlas-layer-{screen.layer + 1}-head-{screen.head + 1}.html",
-        mime="text/html",
-        on_click="ignore",
-        width="stretch",
-    )
+    with saving:
+        offer_file(
+            "Save as HTML",
+            partial(cloud_page, cloud, f"{screen.name} of {atlas.model}", note.replace("**", "")),
+            f"atlas-layer-{screen.layer + 1}-head-{screen.head + 1}.html",
+            width="stretch",
+        )
     return tokens
 
 

@@ -1,0 +1,57 @@
+"""The atlas page with a small atlas: of pasted lines, or opened from a file."""
+
+from __future__ import annotations
+
+import functools
+import io
+from typing import TYPE_CHECKING
+
+from core.analysis.atlas import Atlas, build_atlas
+from core.analysis.atlas.saved.file import write_atlas
+from core.model import load, trace_corpus
+from tests.opening import open_app
+
+if TYPE_CHECKING:
+    from streamlit.testing.v1 import AppTest
+
+CAUSAL = "bundled/gpt2-novels"
+LINES = [
+    "The doctor said that she would call her brother.",
+    "When she arrived, her bag was gone.",
+    "The cat sat on the mat.",
+    "He thought that they had lost it.",
+]
+
+
+@functools.cache
+def small() -> Atlas:
+    """An atlas of the lines, with a label each."""
+    traces = trace_corpus(load("bundled/minilm"), LINES)
+    return build_atlas(traces, LINES, ["human", "human", "cat", "human"])
+
+
+def file_of(atlas: Atlas) -> tuple[str, bytes, str]:
+    buffer = io.BytesIO()
+    write_atlas(atlas, buffer)
+    return "small.parquet", buffer.getvalue(), "application/vnd.apache.parquet"
+
+
+def opened(atlas: Atlas, **parameters: str) -> AppTest:
+    """The page with a saved atlas."""
+    app = open_app("atlas", corpus="saved", **parameters)
+    app.file_uploader(key="atlas_saved").set_value(file_of(atlas)).run()
+    assert not app.exception
+    return app
+
+
+def paste(app: AppTest, lines: list[str]) -> AppTest:
+    return app.text_area(key="atlas_lines").set_value("\n".join(lines)).run()
+
+
+def of_lines(lines: list[str], **parameters: str) -> AppTest:
+    """The page with the atlas of pasted lines."""
+    app = paste(open_app("atlas", corpus="lines", **parameters), lines)
+    if "Build the atlas" in [button.label for button in app.button]:  # else from the cache
+        app.button(key="atlas_build").click().run()
+    assert not app.exception
+    return app
