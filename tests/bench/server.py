@@ -21,18 +21,11 @@ SAMPLING_S = 0.02  # how often memory is looked at; loading a model takes 100 ti
 
 @dataclass(frozen=True)
 class Server:
-    """A running app.
+    """A running app."""
 
-    Attributes
-    ----------
-    url : its address, without a slash at the end.
-    process : the server; `psutil` also knows its children.
-    started : `time.time()` when the process was asked for, in seconds.
-    """
-
-    url: str
-    process: psutil.Process
-    started: float
+    url: str  # without a slash at the end
+    process: psutil.Process  # knows its children, too
+    started: float  # `time.time()` when the process was asked for, in seconds
 
     def rss(self) -> int:
         """Resident memory of the server and its children, in bytes."""

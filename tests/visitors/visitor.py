@@ -39,16 +39,10 @@ class ConnectionLostError(Exception):
 
 @dataclass(frozen=True)
 class Answer:
-    """What one action brought.
+    """What one action brought."""
 
-    Attributes
-    ----------
-    seconds : from the request until the script had run to its end and all of it was here.
-    size : bytes received in that time.
-    """
-
-    seconds: float
-    size: int
+    seconds: float  # from the request until the script had ended and all of it was here
+    size: int  # bytes received in that time
 
 
 class Visitor:
