@@ -78,7 +78,7 @@ def assert_same(
             assert_same(one, other, each.name, tolerance)
     elif isinstance(expected, dict):
         assert isinstance(found, dict), where
-        assert list(found) == list(expected), where
+        assert found.keys() == expected.keys(), where
         for key, value in expected.items():
             assert_same(found[key], value, f"{where} {key}", tolerance)
     else:
