@@ -37,13 +37,9 @@ if TYPE_CHECKING:
     from core.analysis.query_key.clouds import Stage
 
 Floats = NDArray[np.float64]
-Places = dict[int, NDArray[np.intp]]
 LENGTHS = (5, 9, 5, 2, 7)
 steady = settings(deadline=None)
 pytestmark = pytest.mark.filterwarnings("error::RuntimeWarning")
-
-
-# Dispersion ------------------------------------------------------------------------------------
 
 
 def cloud(seed: int, size: int = 400, dimensions: int = 2) -> Array:
@@ -151,9 +147,6 @@ def test_more_matches_than_are_looked_at_are_sampled(monkeypatch: pytest.MonkeyP
     tight = gathered_at(points, matches, (-2.0, 0.0, 2.0))
     assert (dispersion(tight, matches) < 0.1).all()
     assert looked_at == {MAX_MATCHES}
-
-
-# Where two words meet --------------------------------------------------------------------------
 
 
 def met_by_hand(
@@ -268,12 +261,8 @@ def test_sentences_with_both_words_are_thinned_evenly(first: set[int], second: s
     assert steps <= {len(both) // MAX_SENTENCES, -(-len(both) // MAX_SENTENCES)}
 
 
-# Colours ---------------------------------------------------------------------------------------
-
-
 TEXTS = ("the cat , the END", "the … a", "cat")
 SIZE = 6 + 4 + 2  # with [CLS] before each
-EVERY_FIFTH = ("1, 6, 11 …", "2, 7, 12 …", "3, 8, 13 …", "4, 9, 14 …", "5, 10, 15 …")
 
 
 def coloured(labels: Sequence[str] = ("good", "bad", "good")) -> Atlas:
@@ -404,9 +393,6 @@ def test_labels_are_offered_where_there_are_any() -> None:
         point_tones(coloured(), "taste")
 
 
-# Blocks and samples ----------------------------------------------------------------------------
-
-
 def test_blocks_hold_each_chosen_sentence_once_beside_those_of_its_length() -> None:
     atlas = build_atlas(corpus_of(LENGTHS, causal=True, window=3))
     chosen = np.array([0, 1, 2, 4])
@@ -461,9 +447,6 @@ def test_the_pairs_of_a_corpus_are_those_permitted_to_queries_with_a_choice(laye
     np.testing.assert_allclose(products, by_hand, atol=1e-12)
 
 
-# Layouts ---------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("stage", STAGES)
 def test_a_layout_is_of_the_vectors_as_the_whole_corpus_moves_them(stage: Stage) -> None:
     traces = corpus_of(LENGTHS, causal=True, window=3)
@@ -485,9 +468,6 @@ def test_an_atlas_without_vectors_cannot_be_laid_out_anew() -> None:
     bare = replace(build_atlas(corpus_of((4,))), vectors=None)
     with pytest.raises(ValueError, match="no vectors"):
         lay_out_head(bare, 0, 0, "raw", "PCA")
-
-
-# A part of a corpus ----------------------------------------------------------------------------
 
 
 def test_a_part_between_the_tokens_that_are_compared_adds_nothing() -> None:
