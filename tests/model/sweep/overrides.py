@@ -68,7 +68,11 @@ OVERRIDES: dict[str, dict[str, Any]] = {
         "gemma4_text gemma4_unified_text embedding_gemma2_text",
         {"global_head_dim": 16},
     ),
-    "minimax_m3_vl_text": {"index_block_size": 4, "index_topk_blocks": 2},
+    "minimax_m3_vl_text": {
+        "layer_types": ["full_attention", "minimax_m3_sparse"] * 2,
+        "index_block_size": 4,
+        "index_topk_blocks": 2,
+    },
     "deepseek_v2": {"num_experts_per_tok": 2},
     "ernie4_5_vl_moe_text": _sections(1, 1, 2),
     "granite4_vision": {
@@ -81,7 +85,6 @@ OVERRIDES: dict[str, dict[str, Any]] = {
     "nystromformer": {"num_landmarks": 64, "segment_means_seq_len": 64},
     "tvp": {"max_img_size": 448, "visual_prompt_size": 96},
     "xmod": {"default_language": "en_XX"},
-    "xlstm": {"chunk_size": 1},
     "t5gemma2_encoder": {"text_config": {"dropout_rate": 0.0}},
     "neomme": {"head_dim": 16},
     **_each("qwen2_5_omni_thinker qwen3_omni_moe_thinker", {"vision_start_token_id": 300}),
