@@ -36,13 +36,13 @@ def assert_same(found: Trace, alone: Trace) -> None:
 def batches(monkeypatch: pytest.MonkeyPatch) -> list[list[int]]:
     """Lengths of the texts of each batch, as it runs."""
     seen: list[list[int]] = []
-    forward = tracing._forward
+    run = tracing._run
 
     def watched(model: LoadedModel, batch: list[Input]) -> object:
         seen.append([len(item.ids) for item in batch])
-        return forward(model, batch)
+        return run(model, batch)
 
-    monkeypatch.setattr(tracing, "_forward", watched)
+    monkeypatch.setattr(tracing, "_run", watched)
     return seen
 
 

@@ -29,6 +29,7 @@ _REMOVED = frozenset(
         *("dtype", "torch_dtype", "use_cache"),
     }
 )
+_FLOAT = "__float__"  # how transformers writes infinity
 # A pattern for names of settings, the maximum, and what they count; the first match decides. The
 # maxima are several times what the largest published models have.
 _BOUNDS = (
@@ -85,7 +86,7 @@ def _strip(value: object, depth: int = 0) -> object:
         return {
             key: _strip(inner, depth + 1)
             for key, inner in value.items()
-            if key not in _REMOVED and not key.startswith("_")
+            if key not in _REMOVED and (key == _FLOAT or not key.startswith("_"))
         }
     return [_strip(inner, depth + 1) for inner in value] if isinstance(value, list) else value
 

@@ -140,9 +140,11 @@ def check_outputs(network: Any, layers: int, ending: str, **inputs: torch.Tensor
     for key, part in network.named_modules():
         if key.endswith(ending):
             part.register_forward_hook(lambda _m, _i, out: outputs.append(out[0].numpy()))
-    with torch.inference_mode(), recording() as calls:
+    with torch.inference_mode(), recording(exact=True) as recorder:
         network(**inputs)
-    trace = Trace("drawn", (), *read_calls(calls, 0, calls[0].query.shape[2]), causal=False)
+    trace = Trace(
+        "drawn", (), *read_calls(recorder.calls, 0, recorder.calls[0].query.shape[2]), causal=False
+    )
     facts: Any = {"layers": layers, "heads": HEADS, "kv_heads": HEADS, "dim": HIDDEN // HEADS}
     other: Any = {"tokenizer": None, "parameters": 0, "max_tokens": 64, "probe_error": 0.0}
     model = LoadedModel("drawn", network=network, device="cpu", causal=False, **facts, **other)
