@@ -167,13 +167,9 @@ def test_the_table_of_heads_counts_those_that_normalization_helped() -> None:
 
 def test_raw_scores_are_a_choice_that_is_said() -> None:
     """With the model's own scores at every stage: before anything, what the page said before."""
-    trace = minilm_trace(BOOK)
-    queries, keys = (v[0, 7].astype(float) for v in (trace.queries, trace.keys))
-    apart = np.linalg.norm(queries[:, None] - keys[None], axis=-1)
-    raw = float(np.corrcoef(apart.ravel(), (queries @ keys.T).ravel())[0, 1])
     app = open_app("query_key", text=BOOK, layer="1", head="8", target="raw")
     assert app.query_params["target"] == "raw"
-    assert f"distance and raw scores correlate −{-raw:.2f} raw" in said(app)
+    assert "distance and raw scores correlate −0.20 raw" in said(app)
     table = open_app("query_key", text=BOOK, part="trust", target="raw").table[0].value
     assert table.columns[0] == "correlation with the raw scores"
 
