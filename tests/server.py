@@ -11,7 +11,7 @@ import urllib.error
 import urllib.request
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import IO, TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -23,20 +23,31 @@ _END_SECONDS = 20
 
 @contextmanager
 def running_app(log: Path, **environment: str) -> Iterator[str]:
-    """Start ``streamlit run app.py`` on a free port; gives its address, writes what it logs."""
+    """Start the app for visitors of this machine; gives its address, writes what it logs."""
+    with (
+        log.open("wb") as output,
+        running_process(output, "--server.address=127.0.0.1", **environment) as (address, _),
+    ):
+        yield address
+
+
+@contextmanager
+def running_process(
+    log: IO[bytes] | int, *options: str, **environment: str
+) -> Iterator[tuple[str, subprocess.Popen[bytes]]]:
+    """``streamlit run app.py`` on a free port; gives its address once it answers."""
     port = free_port()
-    command = [sys.executable, "-m", "streamlit", "run", "app.py"]
-    command += ["--server.headless=true", f"--server.port={port}", "--server.address=127.0.0.1"]
-    with log.open("wb") as output:
-        process = subprocess.Popen(
-            command, cwd=ROOT, env=os.environ | environment, stdout=output, stderr=output
-        )
-        try:
-            address = f"http://127.0.0.1:{port}"
-            wait_for(f"{address}/_stcore/health", process)
-            yield address
-        finally:
-            end(process)
+    command = [sys.executable, "-m", "streamlit", "run", "app.py", "--server.headless=true"]
+    command += [f"--server.port={port}", *options]
+    process = subprocess.Popen(
+        command, cwd=ROOT, env=os.environ | environment, stdout=log, stderr=log
+    )
+    try:
+        address = f"http://127.0.0.1:{port}"
+        wait_for(f"{address}/_stcore/health", process)
+        yield address, process
+    finally:
+        end(process)
 
 
 def end(process: subprocess.Popen[bytes]) -> None:

@@ -22,22 +22,14 @@ _CHUNK = 100_000  # bytes sent between two pauses
 
 @dataclass
 class StandInHub:
-    """What the hub knows, how slow it is, and what it was asked.
-
-    Attributes
-    ----------
-    records : status and model record by id.
-    files : by id and name, a file's bytes, or how many zeros are sent for it.
-    seconds : before each answer; pause : after each 100 kB of a file.
-    asked : method, path and Authorization of each request, in order.
-    """
+    """What the hub knows, how slow it is, and what it was asked."""
 
     address: str = ""
-    records: dict[str, tuple[int, object]] = field(default_factory=dict)
-    files: dict[str, bytes | int] = field(default_factory=dict)
-    seconds: float = 0.0
-    pause: float = 0.0
-    asked: list[tuple[str, str, str | None]] = field(default_factory=list)
+    records: dict[str, tuple[int, object]] = field(default_factory=dict)  # status, record by id
+    files: dict[str, bytes | int] = field(default_factory=dict)  # by id/name; a number: of zeros
+    seconds: float = 0.0  # before each answer
+    pause: float = 0.0  # seconds after each 100 kB of a file
+    asked: list[tuple[str, str, str | None]] = field(default_factory=list)  # method, path, token
 
     def offer(self, repo: str, *files: tuple[str, int | None], **facts: object) -> None:
         """A record of a model with these files and announced sizes."""
@@ -59,8 +51,8 @@ class StandInHub:
     @property
     def fetched(self) -> list[str]:
         """Names of the files that were asked for with GET."""
-        return [path.split("/")[-1] for method, path, _ in self.asked
-                if method == "GET" and "/resolve/" in path]  # fmt: skip
+        got = (path for method, path, _ in self.asked if method == "GET")
+        return [path.split("/")[-1] for path in got if "/resolve/" in path]
 
 
 @contextmanager
@@ -97,15 +89,9 @@ class _Handler(BaseHTTPRequestHandler):
         if "/resolve/" not in self.path:
             self._send_record()
             return
-        content = self._start_file()
-        size = content if isinstance(content, int) else len(content or b"")
-        for start in range(0, size, _CHUNK):
-            part = min(_CHUNK, size - start)
-            sent = (
-                bytes(part) if isinstance(content, int) else (content or b"")[start : start + part]
-            )
+        for part in _parts(self._start_file() or b""):
             try:
-                self.wfile.write(sent)
+                self.wfile.write(part)
             except OSError:  # the other side has ended
                 return
             time.sleep(self.hub.pause)

@@ -17,17 +17,9 @@ from core.analysis.attention_table import (
     renormalise_rows,
     unique_labels,
 )
-from tests.analysis.traces import plain_tokens, random_weights, token, trace_with_attention
+from tests.analysis.traces import plain_tokens, random_weights, spelled, token, trace_with_attention
 
-CAPYBARA = (
-    token("[CLS]", 0, -1, special=True),
-    token("the", 1, 0),
-    token("cap", 2, 1),
-    token("##y", 3, 1),
-    token("##bara", 4, 1),
-    token("the", 5, 2),
-    token("[SEP]", 6, -1, special=True),
-)
+CAPYBARA = spelled("[CLS] the cap ##y ##bara the [SEP]")
 NAMES = ["[CLS]", "the", "cap", "##y", "##bara", "the (2)", "[SEP]"]
 WEIGHTS = random_weights(7, layers=3, heads=4, size=7)
 TRACE = trace_with_attention(WEIGHTS, CAPYBARA)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
@@ -21,18 +21,13 @@ from core.analysis.model_map import (
 )
 from core.model import load, trace_text
 from core.model.catalog import bundled_folder
-from core.model.trace import Array, Layer, Trace
-from tests.analysis.traces import random_weights, token, trace_with_attention
+from tests.analysis.traces import causal, random_weights, spelled, trace_with_attention
 from tests.model.families import oracle
 
-PAIR = (
-    token("[CLS]", 0, -1, special=True),
-    token("fall", 1, 0),
-    token("[SEP]", 2, -1, special=True),
-    token("red", 3, 1, segment=1),
-    token("leaves", 4, 2, segment=1),
-    token("[SEP]", 5, -1, special=True, segment=1),
-)
+if TYPE_CHECKING:
+    from core.model.trace import Array, Trace
+
+PAIR = spelled("[CLS] fall [SEP] red leaves [SEP]")
 
 
 def in_steps(weights: Array) -> Array:
@@ -137,6 +132,9 @@ def test_the_strongest_pairs_are_those_of_a_full_sort(rows: int, columns: int, s
 
 def test_a_token_that_may_see_only_itself_is_no_strong_pair() -> None:
     weights = np.array([[[[1, 0, 0], [0.6, 0.4, 0], [0.2, 0.5, 0.3]]]], dtype=np.float32)
-    mask = np.where(np.tri(3, dtype=bool), 0, -np.inf).astype(np.float32)
-    trace = replace(trace_with_attention(weights), layers=(Layer(1.0, mask),), causal=True)
-    assert mapped(trace).pairs[0, 0].tolist() == [[1, 0], [2, 1], [1, 1]]
+    pairs = mapped(causal(trace_with_attention(weights))).pairs
+    assert pairs[0, 0].tolist() == [
+        [1, 0],
+        [2, 1],
+        [1, 1],
+    ]

@@ -14,9 +14,14 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from core.analysis.neuron import dimensions_needed, read_head, strongest_position
 from core.model import load, trace_text
-from core.model.trace import Layer, Trace
-from tests.analysis.traces import plain_tokens, random_weights, trace_with_attention
-from tests.model.families import FAMILIES, SENTENCES, build, oracle
+from tests.analysis.traces import (
+    causal,
+    causal_mask,
+    made_trace,
+    random_weights,
+    trace_with_attention,
+)
+from tests.model.families import FAMILIES, SENTENCES, build
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -24,6 +29,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from core.analysis.neuron import NeuronHead
+    from core.model.trace import Trace
+    from tests.conftest import ModelOf, OracleOf
 
 TEXT, LONG = SENTENCES[:2]
 
@@ -70,11 +77,12 @@ def test_everything_equals_bertvizs_neuron_view(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["llama", "gemma2", "mistral"])
-def test_softmax_equals_the_models_eager_attention(name: str, tmp_path: Path) -> None:
+def test_softmax_equals_the_models_eager_attention(
+    name: str, model_of: ModelOf, oracle_of: OracleOf
+) -> None:
     """Left to right with shared keys, capped scores, a window."""
-    folder = build(FAMILIES[name], tmp_path)
-    trace = trace_text(load(str(folder)), LONG)
-    expected = oracle(folder).attention(LONG)  # (layer, head, token, token)
+    trace = trace_text(model_of(name), LONG)
+    expected = oracle_of(name).attention(LONG)  # (layer, head, token, token)
     for layer, head in np.ndindex(expected.shape[:2]):
         one = read_head(trace, layer, head)
         assert_allclose(all_weights(one), expected[layer, head], atol=1e-5)
@@ -85,16 +93,15 @@ def test_softmax_equals_the_models_eager_attention(name: str, tmp_path: Path) ->
 
 
 def small_trace(mask: NDArray[np.float32] | None, softcap: float | None = None) -> Trace:
-    q, k, v = np.random.default_rng(4).normal(size=(3, 1, 2, 3, 4)).astype(np.float32)
-    rules = (Layer(0.5, mask, softcap),)
-    return Trace("by hand", plain_tokens(*"abc"), q, k, v, rules, causal=mask is not None)
+    vectors = np.random.default_rng(4).normal(size=(3, 1, 2, 3, 4))
+    return made_trace(*vectors, mask=mask, scaling=0.5, softcap=softcap)
 
 
 def test_a_plain_causal_mask_is_known_as_one_and_another_is_kept() -> None:
-    causal = np.triu(np.full((3, 3), -np.inf, dtype=np.float32), 1)
-    assert read_head(small_trace(causal), 0, 0).causal
-    assert read_head(small_trace(causal), 0, 0).mask is None
-    window = causal.copy()
+    window = causal_mask(3)
+    assert read_head(small_trace(window), 0, 0).causal
+    assert read_head(small_trace(window), 0, 0).mask is None
+    window = window.copy()
     window[2, 0] = -np.inf
     one = read_head(small_trace(window), 0, 1)
     assert not one.causal
@@ -169,9 +176,7 @@ def test_the_position_that_a_head_rests_on() -> None:
 
 def test_a_token_that_sees_only_itself_does_not_count_as_resting() -> None:
     weights = np.array([[[[1, 0, 0], [0.3, 0.7, 0], [0.3, 0.6, 0.1]]]], dtype=np.float32)
-    mask = np.where(np.tri(3, dtype=bool), 0, -np.inf).astype(np.float32)
-    trace = replace(trace_with_attention(weights), layers=(Layer(1.0, mask),), causal=True)
-    *place, mean = strongest_position(trace)
+    *place, mean = strongest_position(causal(trace_with_attention(weights)))
     assert place == [0, 0, 1]
     assert mean == pytest.approx(0.65)
 

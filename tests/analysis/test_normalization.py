@@ -35,9 +35,6 @@ SIZES = st.tuples(st.integers(1, 4), st.integers(1, 7), st.integers(1, 6))
 CONSTANTS = st.floats(0.05, 20).flatmap(lambda c: st.sampled_from([c, -c]))
 
 
-# Oracles ---------------------------------------------------------------------------------------
-
-
 def clouds(seed: int, *shape: int, spread: float = 1.0) -> tuple[Floats, Floats]:
     """Queries and keys (..., token, dim) with centres of their own."""
     rng = np.random.default_rng(seed)
@@ -102,9 +99,6 @@ def assert_same_search(result: GridSearch, expected: GridSearch) -> None:
     np.testing.assert_allclose(steps, [step[2] for step in expected.history], rtol=0, atol=1e-6)
 
 
-# The freedoms ----------------------------------------------------------------------------------
-
-
 @some
 @given(SIZES, SEEDS, st.sampled_from(["none", "causal", "padded"]), st.booleans(), st.data())
 def test_softmax_keeps_its_value_under_any_a_and_c(
@@ -160,9 +154,6 @@ def test_with_the_translation_the_centroids_of_queries_and_keys_meet(
     assert a.shape == (*shape[:-2], shape[-1])
     moved = keys.astype(np.float32) + a[..., None, :]
     np.testing.assert_allclose(moved.mean(-2), queries.mean(-2), rtol=0, atol=1e-6)
-
-
-# The notebook's search -------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("seed", range(2))

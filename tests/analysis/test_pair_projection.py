@@ -13,11 +13,17 @@ from numpy.typing import NDArray
 
 from core.analysis.pair_projection import default_pair, parse_marked, project_pair, token_at
 from core.model import LoadedModel, load, trace_text
-from core.model.trace import Layer, Token, Trace
-from tests.analysis.traces import plain_tokens, random_weights, token, trace_with_attention
+from tests.analysis.traces import (
+    made_trace,
+    plain_tokens,
+    random_weights,
+    spelled,
+    token,
+    trace_with_attention,
+)
 
 if TYPE_CHECKING:
-    from core.model.trace import Array
+    from core.model.trace import Array, Token, Trace
 
 Floats = NDArray[np.float64]
 CHAPTER = "Oh, this book? I've enjoyed it."
@@ -57,12 +63,8 @@ def softmax_by_hand(trace: Trace) -> Floats:
 
 
 def framed(*words: str) -> tuple[Token, ...]:
-    """[CLS] words [SEP]; a piece that begins with ## belongs to the word before."""
-    names, word = [token("[CLS]", 0, -1, special=True)], -1
-    for position, text in enumerate(words, start=1):
-        word += not text.startswith("##")
-        names.append(token(text, position, word))
-    return (*names, token("[SEP]", len(words) + 1, -1, special=True))
+    """[CLS] words [SEP]."""
+    return spelled(" ".join(("[CLS]", *words, "[SEP]")))
 
 
 def planted(size: int, links: dict[tuple[int, int, int, int], float]) -> Array:
@@ -77,9 +79,6 @@ def planted(size: int, links: dict[tuple[int, int, int, int], float]) -> Array:
 @pytest.fixture(scope="module")
 def minilm() -> LoadedModel:
     return load("bundled/minilm")
-
-
-# The projection of a pair ----------------------------------------------------------------------
 
 
 def test_it_along_book_in_the_chapters_sentence(minilm: LoadedModel) -> None:
@@ -133,15 +132,6 @@ def test_two_tokens_point_apart_and_a_token_along_itself_is_itself(
     assert projection.same_way == ((0, 1, 2) if length > 0 else ())
 
 
-def test_what_special_tokens_attend_to_does_not_turn_a_plane() -> None:
-    weights = random_weights(19, 1, 2, 6)
-    spoiled = weights.copy()
-    spoiled[:, :, [0, -1]] = random_weights(20, 1, 2, 2)[..., [0, 0, 0, 1, 1, 1]] / 3
-    projection = project_pair(trace_with_attention(spoiled, framed(*"abcd")), 4, 1)
-    plane = plane_of(centred_rows(weights[0]))
-    assert projection.in_plane[0] == pytest.approx(cosine(plane[3], plane[0]), abs=1e-4)
-
-
 @pytest.mark.parametrize("position", [0, 5, 6, -1])
 def test_a_position_that_is_special_or_outside_the_text_is_refused(position: int) -> None:
     trace = trace_with_attention(random_weights(0, 1, 1, 6), framed(*"abcd"))
@@ -153,10 +143,8 @@ def test_a_position_that_is_special_or_outside_the_text_is_refused(position: int
 def same_keys(size: int) -> Trace:
     """All tokens see the same keys."""
     draw = np.random.default_rng(size)
-    queries = draw.normal(size=(2, 12, size, 32)).astype(np.float32)
-    keys = np.repeat(draw.normal(size=(2, 12, 1, 32)), size, axis=2).astype(np.float32)
-    names = plain_tokens(*(f"t{i}" for i in range(size)))
-    return Trace("drawn", names, queries, keys, keys, (Layer(1.0, None),) * 2, causal=False)
+    queries = draw.normal(size=(2, 12, size, 32))
+    return made_trace(queries, np.repeat(draw.normal(size=(2, 12, 1, 32)), size, axis=2))
 
 
 def same_queries(size: int) -> Trace:
@@ -178,19 +166,14 @@ def test_a_token_at_the_mean_of_all_has_no_direction_but_the_others_have(size: i
     """The first token sees one half, the second the other half, the rest see everything."""
     mask = np.zeros((size, size), dtype=np.float32)
     mask[0, size // 2 :] = mask[1, : size // 2] = -np.inf
-    nothing = np.zeros((2, 3, size, 4), dtype=np.float32)
-    names = plain_tokens(*(f"t{i}" for i in range(size)))
-    rules = (Layer(0.5, mask),) * 2
-    trace = Trace("by hand", names, nothing, nothing, nothing, rules, causal=False)
+    nothing = np.zeros((2, 3, size, 4))
+    trace = made_trace(nothing, nothing, mask=mask)
     np.testing.assert_allclose(project_pair(trace, 0, 1).in_plane, -1)
     for a, b, lengths in ((2, 0, [1, 0, 0]), (0, 2, [0, 1, 0]), (2, 3, [0, 0, 0])):
         projection = project_pair(trace, a, b)
         assert np.isnan([projection.in_plane, projection.in_full]).all()
         drawn = np.linalg.norm(projection.vectors, axis=-1)
         np.testing.assert_allclose(drawn, [lengths] * 2, atol=1e-12)
-
-
-# Which pair to begin with ----------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -239,9 +222,6 @@ def test_punctuation_special_tokens_repeats_and_pieces_of_a_word_are_no_pair(
     links = {(1, 1, 3, 5): 0.4, (1, 1, 5, 3): 0.45}
     links |= {(0, 0, first, second): 0.9, (0, 0, second, first): 0.9}
     assert default_pair(trace_with_attention(planted(8, links), names)) == (5, 3)
-
-
-# Sentences with marks --------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(

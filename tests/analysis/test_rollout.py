@@ -2,23 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 
 from core.analysis.head_patterns.evidence import evidence
 from core.analysis.head_patterns.measure import measure_matrix, measure_text
 from core.analysis.rollout import overall_attention, rollout, uniform_overall
-from core.model.trace import Layer
-from tests.analysis.traces import plain_tokens, random_weights, trace_with_attention
-
-
-def test_two_layers_by_hand() -> None:
-    first = np.array([[1.0, 0.0], [0.5, 0.5]], dtype=np.float32)
-    second = np.array([[0.0, 1.0], [0.0, 1.0]], dtype=np.float32)
-    # Halves with the identity: [[1, 0], [.25, .75]], then [[.5, .5], [0, 1]] from the left.
-    np.testing.assert_allclose(rollout([first, second]), [[0.625, 0.375], [0.25, 0.75]])
+from tests.analysis.traces import causal, plain_tokens, random_weights, trace_with_attention
 
 
 def test_rollout_is_the_sum_over_all_paths() -> None:
@@ -45,9 +35,7 @@ def test_the_mean_is_over_all_heads_of_all_layers() -> None:
 
 
 def test_in_a_causal_model_nothing_rolls_out_to_what_comes_later() -> None:
-    trace = trace_with_attention(random_weights(3, 2, 2, 4))
-    mask = np.where(np.tri(4, dtype=bool), 0, -np.inf).astype(np.float32)
-    trace = replace(trace, layers=(Layer(1.0, mask),) * 2, causal=True)
+    trace = causal(trace_with_attention(random_weights(3, 2, 2, 4)))
     for kind in ("mean", "rollout"):
         assert not np.triu(overall_attention(trace, kind), 1).any()  # type: ignore[arg-type]
         assert not np.triu(uniform_overall(trace, kind), 1).any()  # type: ignore[arg-type]
@@ -69,9 +57,6 @@ def test_a_matrix_is_measured_as_a_models_only_head() -> None:
     np.testing.assert_allclose(one.sums, own.sums, atol=1e-5)
     np.testing.assert_allclose(one.uniform, own.uniform, atol=1e-5)
     np.testing.assert_array_equal(one.counts, own.counts)
-
-
-# ---- evidence ---------------------------------------------------------------------------------
 
 
 def test_evidence_stands_token_by_token_and_is_empty_where_there_is_no_pair() -> None:

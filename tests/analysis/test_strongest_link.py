@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from core.analysis.strongest_link import arcs_around, strongest_link
-from tests.analysis.traces import plain_tokens, token, trace_with_attention
+from tests.analysis.traces import plain_tokens, spelled, trace_with_attention
 
 UNIFORM = np.full((2, 3, 6, 6), 1 / 6, dtype=np.float32)
 
@@ -26,14 +26,7 @@ def test_a_planted_link_is_found_with_its_head_and_weight() -> None:
 
 
 def test_neighbours_punctuation_repeats_and_special_tokens_do_not_count() -> None:
-    tokens = (
-        token("[CLS]", 0, -1, special=True),
-        token("it", 1, 0),
-        token("was", 2, 1),
-        token(",", 3, 2),
-        token("and", 4, 3),
-        token("it", 5, 4),
-    )
+    tokens = spelled("[CLS] it was , and it")
     for query, key in ((5, 0), (5, 4), (5, 3), (5, 1)):
         link = strongest_link(trace_with_attention(planted(0, 0, query, key, 0.9), tokens))
         assert link is not None

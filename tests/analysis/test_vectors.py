@@ -23,13 +23,12 @@ from core.analysis.vectors import (
     vector_projection,
 )
 from core.model import load, trace_text
-from core.model.trace import Layer, Trace
 from tests.analysis.test_pair_projection import framed, softmax_by_hand
-from tests.analysis.traces import plain_tokens, random_weights, token, trace_with_attention
-from tests.model.families import FAMILIES, build
+from tests.analysis.traces import made_trace, random_weights, spelled, trace_with_attention
 
 if TYPE_CHECKING:
-    from pathlib import Path
+    from core.model.trace import Trace
+    from tests.conftest import ModelOf
 
 Floats = NDArray[np.float64]
 Pooled = Literal["mean", "median", "max"]
@@ -38,9 +37,6 @@ SEEDS = st.integers(0, 2**32 - 1)
 SIZES = st.integers(4, 9)
 POOLED: tuple[Pooled, ...] = ("mean", "median", "max")
 some = settings(deadline=None, max_examples=25)
-
-
-# Oracles -------------------------------------------------------------------------------------
 
 
 def pca(rows: Any, components: int = 2) -> tuple[Floats, Floats]:
@@ -98,20 +94,15 @@ def distances(points: Floats) -> Floats:
 def random_trace(seed: int, layers: int = 2, heads: int = 3, size: int = 6) -> Trace:
     """A trace whose queries, keys, values and hidden states are all drawn."""
     draw = np.random.default_rng(seed)
-    vectors = draw.normal(size=(3, layers, heads, size, 4)).astype(np.float32)
+    trace = made_trace(*draw.normal(size=(3, layers, heads, size, 4)), scaling=0.5)
     hidden = draw.normal(size=(layers + 1, size, 7)).astype(np.float32)
-    queries, keys, values = vectors
     names = framed(*(f"t{i}" for i in range(size - 2)))
-    rules = tuple(Layer(0.5, None) for _ in range(layers))
-    return Trace("drawn", names, queries, keys, values, rules, causal=False, hidden_states=hidden)
+    return replace(trace, tokens=names, hidden_states=hidden)
 
 
 @pytest.fixture(scope="module")
 def chapter() -> Trace:
     return trace_text(load("bundled/minilm"), "Oh, this book? I've enjoyed it.")
-
-
-# Attention rows as points ----------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("summary", [*POOLED, 3])
@@ -168,9 +159,6 @@ def test_coordinates_of_coarse_scores_are_of_length_one_or_all_zero(scores: Floa
     assert np.linalg.norm(to_xy_coords(scores)) == pytest.approx(1.0 if spread else 0.0)
 
 
-# Principal components --------------------------------------------------------------------------
-
-
 @some
 @given(SEEDS, SIZES, st.integers(1, 8), st.integers(1, 3))
 def test_principal_components_and_their_shares_are_those_of_the_singular_values(
@@ -207,7 +195,7 @@ def test_equal_rows_of_any_size_have_no_direction_and_no_variance(
 
 @pytest.mark.parametrize("source", ["values", "hidden states"])
 def test_tokens_that_differ_by_rounding_alone_stay_at_the_origin(
-    source: Literal["values", "hidden states"], tmp_path: Path
+    source: Literal["values", "hidden states"], model_of: ModelOf
 ) -> None:
     drawn = random_trace(1, size=13)
     assert drawn.hidden_states is not None
@@ -218,12 +206,8 @@ def test_tokens_that_differ_by_rounding_alone_stay_at_the_origin(
     np.testing.assert_array_equal(planes.coordinates, 0)
     np.testing.assert_array_equal(planes.explained, 0)
     # Rotary positions turn queries and keys alone: all else is the same for the same tokens.
-    model = load(str(build(FAMILIES["gpt_neox"], tmp_path)))
-    repeated = layer_planes(trace_text(model, " no no no no no no no"), source)
+    repeated = layer_planes(trace_text(model_of("gpt_neox"), " no no no no no no no"), source)
     np.testing.assert_array_equal(repeated.coordinates, 0)
-
-
-# Sources ---------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("summary", ["mean", 0, 2])
@@ -254,8 +238,7 @@ def test_keys_of_one_head_are_those_its_queries_meet_when_heads_share_them() -> 
 
 
 def test_special_tokens_between_two_sentences_are_dropped_where_they_stand() -> None:
-    inside = token("[SEP]", 3, -1, special=True)
-    names = (*framed("a", "b")[:3], inside, token("c", 4, 2), token("d", 5, 3), token("e", 6, 4))
+    names = spelled("[CLS] a b [SEP] c d e")
     weights = random_weights(8, 2, 3, 7)
     planes = layer_planes(trace_with_attention(weights, names))
     ordinary = [1, 2, 4, 5, 6]
@@ -302,9 +285,6 @@ def test_a_trace_without_hidden_states_says_so() -> None:
         layer_planes(trace_with_attention(random_weights(1, 1, 1, 4)), "hidden states")
 
 
-# Alignment -------------------------------------------------------------------------------------
-
-
 @some
 @given(arrays(np.float64, (3, 5, 2), elements=st.floats(-10, 10, width=32)))
 def test_alignment_keeps_distances_and_no_turn_or_mirror_comes_closer(clouds: Floats) -> None:
@@ -332,8 +312,6 @@ def test_planes_are_aligned_only_when_asked(chapter: Trace) -> None:
     np.testing.assert_allclose(align_planes(plain), aligned, atol=1e-12)
     assert np.abs(plain - aligned).max() > 0.1
 
-
-# The projection of one vector on another -------------------------------------------------------
 
 VECTORS = st.integers(1, 5).flatmap(
     lambda size: arrays(np.float64, (2, size), elements=st.floats(-100, 100))
@@ -367,23 +345,9 @@ def test_the_projection_of_whole_numbers_is_worked_out_in_floats() -> None:
     assert projection.dtype == np.float64
 
 
-# Arrows side by side ---------------------------------------------------------------------------
-
-
 def test_arrows_that_coincide_in_the_plane_are_counted_apart_where_full_space_parts_them() -> None:
     # Three tokens of one direction in the plane; the third lies elsewhere in the third dimension.
     rows = np.array([[4.0, 0, 1], [4, 0, 1], [1, 0, -9], [-9, 1, 7], [0, -1, 0]])
     coordinates = np.array([[2.0, 0], [3, 0], [1, 0.1], [-4, 0.2], [0, 0]])
     assert count_close_pairs(coordinates, rows) == (3, 1)
     assert count_close_pairs(np.zeros((3, 2)), np.ones((3, 4))) == (0, 0)
-
-
-def test_tokens_that_all_see_the_same_keys_stay_at_the_origin() -> None:
-    draw = np.random.default_rng(7)
-    queries = draw.normal(size=(2, 12, 13, 32)).astype(np.float32)
-    keys = np.repeat(draw.normal(size=(2, 12, 1, 32)), 13, axis=2).astype(np.float32)
-    rules = (Layer(1.0, None),) * 2
-    trace = Trace("drawn", plain_tokens(*"x" * 13), queries, keys, keys, rules, causal=False)
-    planes = layer_planes(trace)
-    np.testing.assert_array_equal(planes.coordinates, 0)
-    assert (planes.close_pairs.tolist(), planes.similar_pairs.tolist()) == ([0, 0], [0, 0])

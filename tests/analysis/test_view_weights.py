@@ -20,13 +20,13 @@ from core.analysis.view_weights import (
     value_norms,
     weighted_layer,
 )
-from core.model import load, trace_text
-from core.model.trace import Array, Layer, Trace
-from tests.analysis.traces import plain_tokens, random_weights, trace_with_attention
-from tests.model.families import FAMILIES, SENTENCES, build, oracle
+from core.model import trace_text
+from tests.analysis.traces import causal_mask, made_trace, random_weights, trace_with_attention
+from tests.model.families import FAMILIES, SENTENCES
 
 if TYPE_CHECKING:
-    from pathlib import Path
+    from core.model.trace import Array, Trace
+    from tests.conftest import ModelOf, OracleOf
 
 SHORT, LONG = SENTENCES[2], SENTENCES[1]  # on either side of where queries and keys are smaller
 
@@ -35,15 +35,9 @@ def random_trace(
     heads: int, kv_heads: int, size: int, dim: int, mask: Array | None = None, spread: float = 1.0
 ) -> Trace:
     draw = np.random.default_rng(heads * size)
-    queries = (spread * draw.normal(size=(1, heads, size, dim))).astype(np.float32)
-    keys, values = draw.normal(size=(2, 1, kv_heads, size, dim)).astype(np.float32)
-    tokens = plain_tokens(*(f"t{i}" for i in range(size)))
-    rules = (Layer(dim**-0.5, mask),)
-    return Trace("random", tokens, queries, keys, values, rules, causal=mask is not None)
-
-
-def causal_mask(size: int) -> Array:
-    return np.triu(np.full((size, size), -np.inf, dtype=np.float32), 1)
+    queries = spread * draw.normal(size=(1, heads, size, dim))
+    keys, values = draw.normal(size=(2, 1, kv_heads, size, dim))
+    return made_trace(queries, keys, values, mask=mask, scaling=dim**-0.5)
 
 
 def recomputed(exact: ExactScores, permitted: np.ndarray | None) -> np.ndarray:
@@ -67,12 +61,10 @@ def exact_size(sent: LayerWeights) -> int:
 # One way to all tokens, left to right, grouped keys, a window, bounded scores.
 @pytest.mark.parametrize("name", ["bert", "gpt2", "llama", "mistral", "gemma2"])
 def test_the_bytes_are_the_models_own_attention_and_its_numbers_exact(
-    tmp_path: Path, name: str
+    name: str, model_of: ModelOf, oracle_of: OracleOf
 ) -> None:
-    folder = build(FAMILIES[name], tmp_path)
-    model, expecting = load(str(folder)), oracle(folder)
     for text in (SHORT, LONG):
-        trace, expected = trace_text(model, text), expecting.attention(text)
+        trace, expected = trace_text(model_of(name), text), oracle_of(name).attention(text)
         for layer in range(trace.shape[0]):
             sent = layer_weights(trace, layer)
             assert sent.steps.dtype == np.uint8
@@ -163,5 +155,5 @@ def test_a_weighting_is_chosen_by_its_name() -> None:
     assert weighted_layer(trace, 0, "attention").factor is None
     assert_allclose(weighted_layer(trace, 0, "value").factor, lengths, rtol=1e-6)  # type: ignore[arg-type]
     assert_array_equal(weighted_layer(trace, 0, "transformed", norms).factor, norms[0])
-    with pytest.raises(ValueError, match="output projection of 'random' is not known"):
+    with pytest.raises(ValueError, match="output projection of 'by hand' is not known"):
         weighted_layer(trace, 0, "transformed")

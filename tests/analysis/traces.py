@@ -13,9 +13,50 @@ def token(text: str, position: int, word: int, *, special: bool = False, segment
     return Token(text, text, position, special, segment, position, -1 if special else word)
 
 
+def numbered(size: int) -> tuple[Token, ...]:
+    return plain_tokens(*(f"t{i}" for i in range(size)))
+
+
 def plain_tokens(*texts: str) -> tuple[Token, ...]:
     """One word per token."""
     return tuple(token(text, i, i) for i, text in enumerate(texts))
+
+
+def spelled(text: str) -> tuple[Token, ...]:
+    """Tokens between blanks: ## goes on with a word, [SEP] ends a sentence."""
+    tokens, word, segment = [], -1, 0
+    for position, name in enumerate(text.split()):
+        special = name in {"[CLS]", "[SEP]"}
+        word += not special and not name.startswith("##")
+        tokens.append(token(name, position, word, special=special, segment=segment))
+        segment += name == "[SEP]"
+    return tuple(tokens)
+
+
+def additive(seen: np.ndarray) -> Array:
+    """The mask that permits these pairs."""
+    return np.where(seen, 0, -np.inf).astype(np.float32)
+
+
+def causal_mask(size: int) -> Array:
+    return additive(np.tri(size, dtype=bool))
+
+
+def made_trace(
+    queries: np.ndarray,
+    keys: np.ndarray,
+    values: np.ndarray | None = None,
+    *,
+    mask: Array | None = None,
+    scaling: float = 1.0,
+    softcap: float | None = None,
+) -> Trace:
+    """A trace of these vectors (layer, head, token, dim); one rule for all layers."""
+    layers, _, size, _ = queries.shape
+    sides = (queries, keys, keys if values is None else values)
+    q, k, v = (each.astype(np.float32) for each in sides)
+    rules = (Layer(scaling, mask, softcap),) * layers
+    return Trace("by hand", numbered(size), q, k, v, rules, causal=mask is not None)
 
 
 def trace_with_attention(weights: Array, tokens: tuple[Token, ...] | None = None) -> Trace:
@@ -24,13 +65,11 @@ def trace_with_attention(weights: Array, tokens: tuple[Token, ...] | None = None
     Queries are the logarithms of the weights, keys the unit vectors: the dot product of query i and
     key j is then the logarithm of the weight, and softmax gives the weight back.
     """
-    layers, _, size, _ = weights.shape
+    size = weights.shape[2]
     with np.errstate(divide="ignore"):
         logits = np.maximum(np.log(weights), -80).astype(np.float32)
     keys = np.broadcast_to(np.eye(size, dtype=np.float32), weights.shape).copy()
-    rules = tuple(Layer(1.0, None) for _ in range(layers))
-    names = tokens or plain_tokens(*(f"t{i}" for i in range(size)))
-    return Trace("by hand", names, logits, keys, keys.copy(), rules, causal=False)
+    return replace(made_trace(logits, keys), tokens=tokens or numbered(size))
 
 
 def random_weights(seed: int, layers: int, heads: int, size: int) -> Array:
@@ -41,20 +80,16 @@ def random_weights(seed: int, layers: int, heads: int, size: int) -> Array:
 
 def causal(trace: Trace) -> Trace:
     """The same queries and keys in a model that reads left to right."""
-    size = trace.shape[2]
-    mask = np.where(np.tri(size, dtype=bool), 0, -np.inf).astype(np.float32)
-    return replace(trace, layers=(Layer(1.0, mask),) * trace.shape[0], causal=True)
+    rule = Layer(1.0, causal_mask(trace.shape[2]))
+    return replace(trace, layers=(rule,) * trace.shape[0], causal=True)
 
 
 def random_trace(
     seed: int, layers: int = 3, heads: int = 4, size: int = 12, dim: int = 16
 ) -> Trace:
     """Queries, keys and values from one distribution for every head."""
-    q, k, v = (
-        np.random.default_rng(seed).normal(size=(3, layers, heads, size, dim)).astype(np.float32)
-    )
-    names = plain_tokens(*(f"t{i}" for i in range(size)))
-    return Trace("by hand", names, q, k, v, (Layer(dim**-0.5, None),) * layers, causal=False)
+    vectors = np.random.default_rng(seed).normal(size=(3, layers, heads, size, dim))
+    return made_trace(*vectors, scaling=dim**-0.5)
 
 
 def with_values(trace: Trace, lengths: list[float]) -> Trace:

@@ -8,12 +8,25 @@ from __future__ import annotations
 
 import argparse
 import os
+from functools import partial
 from importlib.metadata import version
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import psutil
 
-from tests.bench import app, atlas, class_load, forward, heads, memory, search, vectors, views
+from tests.bench import (
+    app,
+    atlas,
+    class_load,
+    families,
+    forward,
+    heads,
+    memory,
+    search,
+    vectors,
+    views,
+)
 from tests.bench.report import show_columns
 
 if TYPE_CHECKING:
@@ -29,6 +42,7 @@ BENCHMARKS: dict[str, Callable[[], None]] = {
     "heads": heads.run,
     "atlas": atlas.run,
     "class": class_load.run,
+    "families": families.run,
 }
 
 
@@ -36,17 +50,23 @@ def main() -> None:
     """Run what the command line names; everything when it names nothing."""
     parser = argparse.ArgumentParser(prog="python -m tests.bench", description=__doc__)
     parser.add_argument("names", nargs="*", metavar="name", help=", ".join(BENCHMARKS))
-    names = parser.parse_args().names or list(BENCHMARKS)
+    parser.add_argument("--only", nargs="+", default=(), metavar="TYPE", help="of the families")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="for what the families gave")
+    arguments = parser.parse_args()
+    names = arguments.names or list(BENCHMARKS)
     unknown = [name for name in names if name not in BENCHMARKS]
     if unknown:
         parser.error(f"no benchmark is called {unknown[0]}; there are: {', '.join(BENCHMARKS)}")
+    benchmarks = BENCHMARKS | {
+        "families": partial(families.run, only=arguments.only, file=arguments.json)
+    }
     packages = ", ".join(f"{name} {version(name)}" for name in ("streamlit", "torch"))
     print(f"{packages}; {os.cpu_count()} cores, {psutil.virtual_memory().total / 1e9:.0f} GB")
     show_columns()
     for name in names:
         print(f"\n== {name}", flush=True)
         before = psutil.getloadavg()[0]
-        BENCHMARKS[name]()
+        benchmarks[name]()
         # Well above the number of cores, something else was running: measure again.
         print(f"load: {before:.1f} before, {psutil.getloadavg()[0]:.1f} after", flush=True)
 

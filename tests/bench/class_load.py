@@ -41,16 +41,11 @@ _TRACEBACK_SHOWN = 4000  # characters of each
 
 @dataclass
 class Tally:
-    """What a crowd met.
+    """What a crowd met."""
 
-    Attributes
-    ----------
-    errors, foreign : in words, each with the page and the visitor.
-    openings, changes : seconds of every answer, by the page's name.
-    """
-
-    errors: list[str] = field(default_factory=list)
-    foreign: list[str] = field(default_factory=list)
+    errors: list[str] = field(default_factory=list)  # each with the page and the visitor
+    foreign: list[str] = field(default_factory=list)  # words of others, likewise
+    # Seconds of every answer, by the page's name.
     openings: dict[str, list[float]] = field(default_factory=dict)
     changes: dict[str, list[float]] = field(default_factory=dict)
 

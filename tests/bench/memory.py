@@ -1,4 +1,4 @@
-"""How much memory the server takes: one visitor on every page, and a class of 30 at once."""
+"""How much memory the server takes: one visitor on every page."""
 
 from __future__ import annotations
 
@@ -12,29 +12,23 @@ from tests.bench.server import running_app, watching_memory
 from tests.bench.texts import sentence_of
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser, Page
+    from playwright.sync_api import Page
 
     from core.ui.navigation import Page as AtlasPage
     from tests.bench.server import MemoryWatch
 
 SHORT, LONG = 13, 512  # tokens
 EVERY_PAGE_LIMIT_MB = 1000.0
-VISITORS, VISITORS_TOKENS = 30, 60
-AT_A_TIME = 5  # visitors who arrive together
-VISITORS_LIMIT_MB = 2000.0
 
 
 def run() -> None:
-    """A server for each of the two, so that neither carries the other's memory."""
-    with running_browser() as browser:
-        _show_every_page(browser)
-        _show_visitors(browser)
-
-
-def _show_every_page(browser: Browser) -> None:
     """One visitor opens every page at 13 tokens, types 512, and opens every page again."""
-    page = new_page(browser)
-    with running_app() as server, watching_memory(server) as watch:
+    with (
+        running_browser() as browser,
+        running_app() as server,
+        watching_memory(server) as watch,
+    ):
+        page = new_page(browser)
         show("server, before the first visit", [watch.look() / 1e6], "MB")
         page.goto(link(server.url, PAGES[0].name, text=sentence_of(SHORT)))
         _wait_for(page, PAGES[0])
@@ -44,25 +38,6 @@ def _show_every_page(browser: Browser) -> None:
         _show_peak(f"every page, {LONG} tokens", _visit_every_page(page, watch))
         show("server, after the last page", [watch.look() / 1e6], "MB")
         close(page)
-
-
-def _show_visitors(browser: Browser) -> None:
-    """Visitors with a text of their own, spread over the pages; all stay until the last is in."""
-    pages = [new_page(browser, 400, 300) for _ in range(VISITORS)]
-    targets = [PAGES[index % len(PAGES)] for index in range(VISITORS)]
-    with running_app() as server, watching_memory(server) as watch:
-        for first in range(0, VISITORS, AT_A_TIME):
-            together = range(first, min(first + AT_A_TIME, VISITORS))
-            for index in together:
-                text = sentence_of(VISITORS_TOKENS, start=index)
-                address = link(server.url, targets[index].name, text=text)
-                pages[index].goto(address, wait_until="commit")
-            for index in together:
-                _wait_for(pages[index], targets[index])
-        show(f"{VISITORS} visitors: peak", [watch.peak / 1e6], "MB", VISITORS_LIMIT_MB)
-        show(f"{VISITORS} visitors: all there", [watch.look() / 1e6], "MB")
-        for page in pages:
-            close(page)
 
 
 def _visit_every_page(page: Page, watch: MemoryWatch) -> dict[str, float]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import subprocess
-import sys
 import threading
 import time
 from contextlib import contextmanager, suppress
@@ -12,29 +11,21 @@ from typing import IO, TYPE_CHECKING
 
 import psutil
 
-from tests.server import ROOT, end, free_port, wait_for
+from tests.server import running_process
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-HOST = "127.0.0.1"
 SAMPLING_S = 0.02  # how often memory is looked at; loading a model takes 100 times as long
 
 
 @dataclass(frozen=True)
 class Server:
-    """A running app.
+    """A running app."""
 
-    Attributes
-    ----------
-    url : its address, without a slash at the end.
-    process : the server; `psutil` also knows its children.
-    started : `time.time()` when the process was asked for, in seconds.
-    """
-
-    url: str
-    process: psutil.Process
-    started: float
+    url: str  # without a slash at the end
+    process: psutil.Process  # knows its children, too
+    started: float  # `time.time()` when the process was asked for, in seconds
 
     def rss(self) -> int:
         """Resident memory of the server and its children, in bytes."""
@@ -51,19 +42,9 @@ def running_app(log: IO[bytes] | int = subprocess.DEVNULL) -> Iterator[Server]:
 
     What it logs goes to `log`.
     """
-    port = free_port()
-    command = [
-        *(sys.executable, "-m", "streamlit", "run", "app.py"),
-        *("--server.port", str(port), "--server.headless", "true", "--server.address", HOST),
-    ]
     started = time.time()
-    process = subprocess.Popen(command, cwd=ROOT, stdout=log, stderr=log)
-    try:
-        url = f"http://{HOST}:{port}"
-        wait_for(f"{url}/_stcore/health", process)
+    with running_process(log, "--server.address=127.0.0.1") as (url, process):
         yield Server(url, psutil.Process(process.pid), started)
-    finally:
-        end(process)
 
 
 @dataclass

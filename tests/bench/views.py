@@ -67,21 +67,14 @@ _TIME_DRAWING = """({event, layer}) => {
 
 @dataclass(frozen=True)
 class View:
-    """One view of ours, and what is wanted of it.
+    """One view of ours, and what is wanted of it."""
 
-    Attributes
-    ----------
-    title : its link in the menu.
-    drawn : what is in the document once the picture is painted (a selector).
-    limits : by tokens, megabytes to the browser (None: not asked for) and seconds until painted.
-    peer : BertViz's page of the same, and by tokens how many lines it draws; empty beyond what it
-        can do (256 tokens in its model view were not painted in 330 s, 512 in its head view fail).
-    """
-
-    title: str
-    drawn: str
-    limits: dict[int, tuple[float | None, float]]
-    peer: str
+    title: str  # of its link in the menu
+    drawn: str  # selector of what is in the document once the picture is painted
+    limits: dict[int, tuple[float | None, float]]  # by tokens: MB sent, seconds until painted
+    peer: str  # BertViz's page of the same
+    # By tokens how many lines it draws; empty beyond what it can do (256 tokens in its model view
+    # were not painted in 330 s, 512 in its head view fail).
     lines: dict[int, int]
 
 

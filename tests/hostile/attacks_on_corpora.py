@@ -33,90 +33,46 @@ def prepare() -> None:
     read_table("Grüße an alle".encode("latin-1"), "a.txt")
 
 
-def one_long_line_in_greek() -> None:
-    """19 MB in one line, in an encoding that has to be guessed: read, estimated, tokenized, run."""
+def long_texts() -> None:
+    """All that is one text: a line in an encoding to be guessed, one word, a pair, pasted."""
+    from core.model import trace_text
+
     word = "λέξη και ".encode("cp1253")
     assert len(_read_and_run(word * (FILE // len(word)), "line.txt").texts) == 1
+    letters = read_table(b"a" * FILE, "word.txt").cells[0][0]
+    assert trace_text(_MODEL[0], letters).cut_characters > 0.99 * FILE
+    text = _filled(WORDS).decode()
+    assert len(trace_text(_MODEL[0], text, text).tokens) == _MODEL[0].max_tokens
+    _run(read_lines(_filled(WORDS, PASTED).decode()))
 
 
-def one_word() -> None:
-    """19 MB of one letter: no blank to part it at."""
-    from core.model import trace_text
-
-    texts = read_table(b"a" * FILE, "word.txt").cells[0]
-    trace = trace_text(_MODEL[0], texts[0])
-    assert trace.cut_characters > 0.99 * FILE
-
-
-def a_pair_of_long_lines() -> None:
-    """Both texts of a pair are bounded."""
-    from core.model import trace_text
-
-    text = (WORDS * (FILE // len(WORDS))).decode()
-    trace = trace_text(_MODEL[0], text, text)
-    assert len(trace.tokens) == _MODEL[0].max_tokens
-
-
-def pasted() -> None:
-    """5 MB in one line."""
-    _run(read_lines((WORDS * (PASTED // len(WORDS))).decode()))
-
-
-def pasted_tiny_lines() -> None:
-    """5 MB of lines with a character each."""
+def tiny_texts() -> None:
+    """Lines of a character each, and lines without a token, which count against the budget too."""
     _run(read_lines("a\n" * (PASTED // 2)))
+    nothing = _filled("\u200b\n".encode(), PASTED)
+    assert len(_read_and_run(nothing, "nothing.txt", run=False).texts) > BUDGET
 
 
-def lines_without_a_token() -> None:
-    """A text of nothing still counts against the budget."""
-    chosen = _read_and_run("\u200b\n".encode() * (PASTED // 4), "nothing.txt", run=False)
-    assert len(chosen.texts) > BUDGET
-
-
-def one_cell() -> None:
-    """A CSV of one giant cell."""
-    _refused(b'text,label\n"' + WORDS * (FILE // len(WORDS)) + b'",x\n', "cell.csv")
-
-
-def a_quote_that_is_never_closed() -> None:
-    """What follows is not one cell."""
-    data = b'text,label\n"' + b"word and,x\n" * (FILE // 11)
-    _read_and_run(data, "quote.csv")
-
-
-def tiny_cells() -> None:
-    """A CSV that is all numbers of two digits."""
-    table = read_table(
-        b"text" + b",a" * 49 + b"\n" + (b"11," * 49 + b"22\n") * (FILE // 150), "n.csv"
-    )
+def tables() -> None:
+    """One giant cell, a quote that is never closed, and numbers of two digits without end."""
+    _refused(b'text,label\n"' + _filled(WORDS) + b'",x\n', "cell.csv")
+    _read_and_run(b'text,label\n"' + _filled(b"word and,x\n"), "quote.csv")
+    tiny = b"text" + b",a" * 49 + b"\n" + _filled(b"11," * 49 + b"22\n")
+    table = read_table(tiny, "n.csv")
     assert "more than 1,500,000 cells" in " ".join(table.notes)
     _run(choose(table, table.text_column))
 
 
-def tiny_json() -> None:
-    """As many objects as there is room for."""
-    _read_and_run(b'{"a":11,"b":22,"c":33,"d":44}\n' * (FILE // 30), "n.jsonl")
-
-
-def one_json_string() -> None:
-    """A JSON string of 19 MB, and one of 9 MB, which is read."""
-    _refused(b'{"text": "' + WORDS * (FILE // len(WORDS)) + b'"}\n', "string.jsonl")
-    _read_and_run(b'{"text": "' + WORDS * (MEGABYTE) + b'"}\n', "string.jsonl")
-
-
-def one_json_list() -> None:
-    """A list of millions of numbers in one line, and a list that is small enough to be read."""
+def json_lines() -> None:
+    """Tiny objects, giant strings and lists, brackets in brackets; smaller ones are read."""
+    _read_and_run(_filled(b'{"a":11,"b":22,"c":33,"d":44}\n'), "n.jsonl")
+    _refused(b'{"text": "' + _filled(WORDS) + b'"}\n', "string.jsonl")
+    _read_and_run(b'{"text": "' + _filled(WORDS, 9 * MEGABYTE) + b'"}\n', "string.jsonl")
     _refused(b'{"text":[' + b"1," * (5 * MEGABYTE) + b"1]}\n", "list.jsonl")
     _read_and_run(b'{"text":[' + b"1," * (2 * MEGABYTE - 10) + b"1]}\n", "list.jsonl")
-
-
-def deep_nesting() -> None:
-    """Brackets in brackets: a line of nothing else, and lines that are deep."""
-    half = FILE // 2 - 10
-    _refused(b'{"a":' + b"[" * half + b"]" * half + b"}\n", "deep.jsonl")
-    _refused((b'{"a":' + b"[" * 5000 + b"]" * 5000 + b"}\n") * (FILE // 10_010), "deep.jsonl")
-    half = 6 * MEGABYTE - 10
-    _refused(b'{"a":' + b"[" * half + b"]" * half + b"}\n", "deep.jsonl")
+    _refused(_nested(FILE // 2 - 10), "deep.jsonl")
+    _refused(_filled(_nested(5000)), "deep.jsonl")
+    _refused(_nested(6 * MEGABYTE - 10), "deep.jsonl")
 
 
 def nobody_waits_for_a_large_file() -> None:
@@ -133,7 +89,7 @@ def nobody_waits_for_a_large_file() -> None:
 
     watcher = threading.Thread(target=watch)
     watcher.start()
-    _read_and_run(WORDS * (FILE // len(WORDS)), "line.txt")
+    _read_and_run(_filled(WORDS), "line.txt")
     tiny = b"a\n" * (FILE // 2)  # ten million lines, of which half a million is read
     _read_and_run(tiny, "tiny.txt")
     assert "only the first 500,000" in read_table(tiny, "tiny.txt").notes[0]
@@ -141,6 +97,15 @@ def nobody_waits_for_a_large_file() -> None:
     watcher.join()
     assert max(pauses) < 5.0, max(pauses)  # 0.5 s on two processors of one's own; CI has less
     assert len(pauses) > 20
+
+
+def _filled(piece: bytes, size: int = FILE) -> bytes:
+    """The piece again and again, to at most so many bytes."""
+    return piece * (size // len(piece))
+
+
+def _nested(depth: int) -> bytes:
+    return b'{"a":' + b"[" * depth + b"]" * depth + b"}\n"
 
 
 def _refused(data: bytes, name: str) -> None:
@@ -176,19 +141,4 @@ def _run(texts: Texts, *, run: bool = True) -> None:
         assert traces()
 
 
-ATTACKS = (
-    one_long_line_in_greek,
-    one_word,
-    a_pair_of_long_lines,
-    pasted,
-    pasted_tiny_lines,
-    lines_without_a_token,
-    one_cell,
-    a_quote_that_is_never_closed,
-    tiny_cells,
-    tiny_json,
-    one_json_string,
-    one_json_list,
-    deep_nesting,
-    nobody_waits_for_a_large_file,
-)
+ATTACKS = (long_texts, tiny_texts, tables, json_lines, nobody_waits_for_a_large_file)

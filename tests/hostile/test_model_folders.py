@@ -5,21 +5,24 @@ from __future__ import annotations
 import json
 import shutil
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
 from core.model import load, loading, trace_text
 from core.model.errors import ModelError
 from tests.hostile.broken_folders import ALL, INDEX, SETTINGS, SPECIALS, TOKENIZER, edit
-from tests.model.families import FAMILIES, build
+
+if TYPE_CHECKING:
+    from tests.conftest import FolderOf
 
 PRIVATE = "[PAD]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\nhunter\nsecret\nhunter2"
 
 
-@pytest.fixture(scope="module")
-def sound(tmp_path_factory: pytest.TempPathFactory) -> Path:
+@pytest.fixture
+def sound(folder_of: FolderOf) -> Path:
     """A tiny BERT that loads."""
-    return build(FAMILIES["bert"], tmp_path_factory.mktemp("sound"))
+    return folder_of("bert")
 
 
 @pytest.fixture
@@ -69,9 +72,6 @@ def test_a_refusal_holds_on_to_nothing(folder: Path) -> None:
     assert origin is None or origin.__traceback__ is None
     frames = [entry.frame.code.name for entry in caught.traceback]
     assert frames == ["test_a_refusal_holds_on_to_nothing", "load", "__exit__"]
-
-
-# ---- what is passed over ----------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -138,9 +138,6 @@ def test_weights_in_pickle_form_beside_safetensors_are_never_opened(folder: Path
 def test_one_file_of_weights_counts_before_an_index(folder: Path) -> None:
     (folder / INDEX).write_text('{"weight_map": {"a": "../../private/x.safetensors"}}', "utf-8")
     assert load(str(folder)).layers == 3
-
-
-# ---- the hub's cache --------------------------------------------------------------------------
 
 
 def _as_cached(sound: Path, cache: Path) -> Path:

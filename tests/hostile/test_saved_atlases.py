@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import os
 import random
 from typing import TYPE_CHECKING, Any
 
@@ -26,7 +25,7 @@ from tests.hostile.child import run_attacks
 from tests.hostile.drawing import draw_all
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
     from pathlib import Path
 
 ODD: list[Any] = [
@@ -37,16 +36,11 @@ ODD_NUMBERS = [0, 1, -1, 0.5, 2, 1e-300, 1e300, np.nan, np.inf, -np.inf, 7, 2**3
 MUTATIONS = 60
 
 
-@pytest.fixture(scope="module", autouse=True)
-def _files(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    folder: Path = tmp_path_factory.mktemp("atlases")
-    attacks.write_files(folder)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setitem(os.environ, attacks.FOLDER, str(folder))
-        yield
-
-
-def test_a_small_file_never_grows_to_gigabytes() -> None:
+def test_a_small_file_never_grows_to_gigabytes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    attacks.write_files(tmp_path)
+    monkeypatch.setenv(attacks.FOLDER, str(tmp_path))
     run_attacks("tests.hostile.attacks_on_saved_atlases")
 
 

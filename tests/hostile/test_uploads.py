@@ -94,11 +94,3 @@ def test_uploads_under_way_in_number_are_refused(address: str) -> None:
     with visitor(address) as one, visitor(address) as two, visitor(address) as three:
         assert one.put(blocks([two, three]), 60 * MEGABYTE)[0] == 204
     assert held == [507, 507]
-
-
-def test_sessions_in_number_are_refused_and_told_so(address: str) -> None:
-    with visitor(address) as one, visitor(address) as another:
-        assert one.put_megabytes(60)[0] == 204
-        status, said = another.put_megabytes(60)
-        assert (status, "try again later" in said) == (507, True)
-        assert another.put_megabytes(20)[0] == 204

@@ -12,6 +12,8 @@ from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from websockets.sync.client import connect
 
+from tests.visitors.visitor import xsrf_token
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
@@ -66,7 +68,7 @@ class Visitor:
 @contextmanager
 def visitor(address: str) -> Iterator[Visitor]:
     """A session that has run the app once, until the block ends."""
-    token = _token(address)
+    token = xsrf_token(address)
     stream = address.replace("http", "ws", 1) + "/_stcore/stream"
     with connect(stream, max_size=None, additional_headers={"Cookie": f"{_COOKIE}={token}"}) as ws:
         ask = BackMsg()
@@ -80,12 +82,3 @@ def visitor(address: str) -> Iterator[Visitor]:
             if told.WhichOneof("type") == "script_finished":
                 break
         yield Visitor(address, session, token)
-
-
-def _token(address: str) -> str:
-    connection = http.client.HTTPConnection(urlsplit(address).netloc, timeout=60)
-    connection.request("GET", "/_stcore/health")
-    cookies = connection.getresponse().headers.get_all("Set-Cookie") or []
-    connection.close()
-    wanted = (cookie for cookie in cookies if cookie.startswith(f"{_COOKIE}="))
-    return next(wanted).split(";")[0].partition("=")[2]

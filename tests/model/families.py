@@ -463,20 +463,6 @@ class Oracle:
             outputs = self.network(**inputs, output_attentions=True)
         return torch.cat(outputs.attentions).numpy()
 
-    def module_outputs(self, inputs: dict[str, torch.Tensor], ending: str) -> list[np.ndarray]:
-        """What the modules whose name has this ending gave, in order, each (token, width)."""
-        seen: list[np.ndarray] = []
-        hooks = [
-            module.register_forward_hook(lambda _m, _i, out: seen.append(out[0].numpy()))
-            for name, module in self.network.named_modules()
-            if name.endswith(ending)
-        ]
-        with torch.no_grad():
-            self.network(**inputs)
-        for hook in hooks:
-            hook.remove()
-        return seen
-
 
 def oracle(folder: Path) -> Oracle:
     """Load the saved folder a second time, with eager attention, in float32, on the CPU."""

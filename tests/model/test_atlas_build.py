@@ -7,21 +7,22 @@ import os
 import subprocess
 import sys
 from argparse import Namespace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import numpy as np
 import pytest
 
 from core import atlas_build
 from core.analysis.atlas import build_atlas, shards
 from core.analysis.atlas.saved.file import read_atlas
 from core.model import load, trace_by_length
+from tests.analysis.atlas.files import as_stored, assert_same
 from tests.model.families import SENTENCES
 
 if TYPE_CHECKING:
     from core.analysis.atlas import Atlas, Gathered
-    from tests.model.conftest import FolderOf, ModelOf
+    from tests.conftest import FolderOf, ModelOf
 
 ROOT = Path(__file__).parents[2]
 # Batches of a sentence or two in parts of a few batches; lengths differ, so the order does too.
@@ -45,6 +46,17 @@ def corpus(tmp_path: Path) -> Path:
     return path
 
 
+@pytest.fixture
+def out(tmp_path: Path) -> Path:
+    return tmp_path / "atlas.parquet"
+
+
+@pytest.fixture
+def given(folder_of: FolderOf, corpus: Path, out: Path) -> list[str]:
+    """The command for the tiny BERT."""
+    return command(folder_of("bert"), corpus, out)
+
+
 def command(model: object, corpus: Path, out: Path, *more: str) -> list[str]:
     given = ["--model", str(model), "--corpus", str(corpus), "--out", str(out)]
     return [*given, *CUT, "--label-column", "mark", *more]
@@ -54,48 +66,22 @@ def partial(out: Path) -> Path:
     return out.with_name(out.name + ".partial")
 
 
-def assert_same(found: Atlas, expected: Atlas) -> None:
+def assert_same_file(found: Atlas, made: Atlas) -> None:
     """Exact but for sums that are added in another order."""
-    assert (found.model, found.causal) == (expected.model, expected.causal)
-    assert (found.sentences, found.labels) == (expected.sentences, expected.labels)
-    assert found.tokens.texts == expected.tokens.texts
-    assert found.tokens.displays == expected.tokens.displays
-    for name in ("sentence", "position", "word", "special", "spans"):
-        assert (getattr(found.tokens, name) == getattr(expected.tokens, name)).all()
-    for stage, points in expected.points.items():
-        spread = np.abs(points).max()
-        np.testing.assert_allclose(found.points[stage], points, atol=1e-5 * spread)
-        np.testing.assert_allclose(found.shares[stage], expected.shares[stage], atol=1e-6)
-        for name in ("correlation", "top1", "top3", "low", "high", "per_sentence"):
-            ours, own = (getattr(each.faithfulness[stage], name) for each in (found, expected))
-            np.testing.assert_allclose(ours, own, atol=1e-5)
-            ours, own = (getattr(each.full["cosine"][stage], name) for each in (found, expected))
-            np.testing.assert_allclose(ours, own, atol=1e-5)
-    np.testing.assert_allclose(found.norms, expected.norms, rtol=1e-6)
-    np.testing.assert_allclose(found.scaling.c, expected.scaling.c)
-    measured, own = found.measured, expected.measured
-    assert (measured.tokens, measured.sentences) == (own.tokens, own.sentences)
-    assert (measured.pairs == own.pairs).all()
-    np.testing.assert_allclose(measured.top1, own.top1)
-    assert found.distances.compared == expected.distances.compared
-    assert found.distances.tokens == expected.distances.tokens
-    np.testing.assert_allclose(found.distances.sums, expected.distances.sums, rtol=1e-6, atol=1e-6)
-    np.testing.assert_allclose(found.positions.sums, expected.positions.sums, rtol=1e-6)
-    np.testing.assert_array_equal(found.positions.counts, expected.positions.counts)
+    assert_same(found, replace(as_stored(made), settings=found.settings), tolerance=1e-5)
 
 
 @pytest.mark.parametrize("name", ["llama", "modernbert"])
 def test_it_is_the_atlas_that_is_built_in_memory(
-    name: str, folder_of: FolderOf, model_of: ModelOf, corpus: Path, tmp_path: Path
+    name: str, folder_of: FolderOf, model_of: ModelOf, corpus: Path, out: Path
 ) -> None:
     """Also with keys that heads share (llama), and windows that slide (modernbert)."""
-    out = tmp_path / "atlas.parquet"
     assert atlas_build.main(command(folder_of(name), corpus, out)) == 0
     found = read_atlas(out)
     traces = trace_by_length(model_of(name), TEXTS, batch_tokens=60)
-    assert_same(found, build_atlas(traces, TEXTS, LABELS))
+    assert_same_file(found, build_atlas(traces, TEXTS, LABELS))
     assert found.settings == {"tokens_cut": 0, "corpus": "reviews.jsonl", "sentences_left_out": 0}
-    assert {path.name for path in tmp_path.iterdir()} == {out.name, corpus.name}
+    assert {path.name for path in out.parent.iterdir()} == {out.name, corpus.name}
 
 
 def test_texts_without_a_token_are_skipped_wherever_they_are(
@@ -107,14 +93,15 @@ def test_texts_without_a_token_are_skipped_wherever_they_are(
     given = ["--model", str(folder_of("bert")), "--corpus", str(corpus), "--out", str(out)]
     assert atlas_build.main([*given, "--batch-tokens", "1", "--part-tokens", "3"]) == 0
     found = read_atlas(out)
-    assert_same(found, build_atlas(trace_by_length(model_of("bert"), texts, batch_tokens=1), texts))
+    assert_same_file(
+        found, build_atlas(trace_by_length(model_of("bert"), texts, batch_tokens=1), texts)
+    )
     assert len(found.sentences) == 3
 
 
 def test_a_budget_takes_a_sample_and_says_how_many_are_left_out(
-    folder_of: FolderOf, corpus: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    folder_of: FolderOf, corpus: Path, out: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    out = tmp_path / "atlas.parquet"
     assert atlas_build.main(command(folder_of("gpt2"), corpus, out, "--tokens", "100")) == 0
     found = read_atlas(out)
     assert 50 < len(found.tokens) <= 100
@@ -124,8 +111,6 @@ def test_a_budget_takes_a_sample_and_says_how_many_are_left_out(
     marks = dict(zip(TEXTS, LABELS, strict=True))
     assert found.labels == tuple(marks[text] for text in found.sentences)
 
-
-# ---- stopped and resumed ------------------------------------------------------------------------
 
 # Each kind of death, in a fork of one process that has imported everything once.
 KILLS = """
@@ -222,10 +207,8 @@ def interrupted(patch: pytest.MonkeyPatch, at: int) -> None:
 
 
 def test_ctrl_c_says_that_it_can_go_on(
-    folder_of: FolderOf, corpus: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    given: list[str], out: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    out = tmp_path / "atlas.parquet"
-    given = command(folder_of("bert"), corpus, out)
     with pytest.MonkeyPatch.context() as patch:
         interrupted(patch, 2)
         assert atlas_build.main(given) == 130
@@ -236,9 +219,8 @@ def test_ctrl_c_says_that_it_can_go_on(
 
 
 def test_parts_of_another_run_are_refused_until_they_are_dropped(
-    folder_of: FolderOf, corpus: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    folder_of: FolderOf, corpus: Path, out: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    out = tmp_path / "atlas.parquet"
     with pytest.MonkeyPatch.context() as patch:
         interrupted(patch, 1)
         atlas_build.main(command(folder_of("bert"), corpus, out))
@@ -257,10 +239,8 @@ def test_parts_of_another_run_are_refused_until_they_are_dropped(
 
 
 def test_a_model_that_changed_under_its_name_is_another_run(
-    folder_of: FolderOf, corpus: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    given: list[str], folder_of: FolderOf, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    out = tmp_path / "atlas.parquet"
-    given = command(folder_of("bert"), corpus, out)
     with pytest.MonkeyPatch.context() as patch:
         interrupted(patch, 1)
         atlas_build.main(given)
@@ -270,9 +250,6 @@ def test_a_model_that_changed_under_its_name_is_another_run(
         patch.setattr("core.atlas_build.load", lambda _: changed)
         assert atlas_build.main(given) == 2
     assert "another run: weights differ" in last_line(capsys)
-
-
-# ---- what cannot be done ------------------------------------------------------------------------
 
 
 def last_line(capsys: pytest.CaptureFixture[str]) -> str:
@@ -306,9 +283,9 @@ def test_what_is_not_there_or_no_corpus_is_one_line(
 
 
 def test_a_corpus_of_special_tokens_alone_is_refused(
-    folder_of: FolderOf, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    folder_of: FolderOf, out: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    corpus, out = tmp_path / "lines.txt", tmp_path / "atlas.parquet"
+    corpus = out.with_name("lines.txt")
     corpus.write_text("[SEP]\n[CLS]\n", "utf-8")
     given = ["--model", str(folder_of("bert")), "--corpus", str(corpus), "--out", str(out)]
     assert atlas_build.main(given) == 2
@@ -322,14 +299,8 @@ def failing(*_: object, **__: object) -> None:
 
 @pytest.mark.parametrize("where", ["shards.np.save", "saved.file.AtlasWriter.write_head"])
 def test_a_full_disk_is_reported_and_what_is_finished_stays(
-    where: str,
-    folder_of: FolderOf,
-    corpus: Path,
-    tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
+    where: str, given: list[str], out: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    out = tmp_path / "atlas.parquet"
-    given = command(folder_of("bert"), corpus, out)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(f"core.analysis.atlas.{where}", failing)
         assert atlas_build.main(given) == 2
@@ -353,25 +324,23 @@ def test_what_a_disk_refuses_is_told_with_its_reason(error: OSError, message: st
 
 
 def test_too_small_a_disk_is_told_before_anything_is_run(
-    folder_of: FolderOf, corpus: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    given: list[str], out: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    out = tmp_path / "atlas.parquet"
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("shutil.disk_usage", lambda _: Namespace(free=1000))
-        assert atlas_build.main(command(folder_of("bert"), corpus, out)) == 2
+        assert atlas_build.main(given) == 2
     assert "free" in last_line(capsys)
     assert not partial(out).exists()
 
 
 def test_a_folder_of_something_else_is_never_removed(
-    folder_of: FolderOf, corpus: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    given: list[str], out: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    out = tmp_path / "atlas.parquet"
     partial(out).mkdir()
     precious = partial(out) / "thesis.txt"
     precious.write_text("mine")
     for more in ([], ["--restart"]):
-        assert atlas_build.main(command(folder_of("bert"), corpus, out, *more)) == 2
+        assert atlas_build.main([*given, *more]) == 2
         assert "something other than parts of an atlas" in last_line(capsys)
     assert precious.read_text() == "mine"
 

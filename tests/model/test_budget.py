@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from core.model import LoadedModel
-    from tests.model.conftest import ModelOf, OracleOf
+    from tests.conftest import ModelOf, OracleOf
 
 MANY = tuple(f"{SENTENCES[i % 6]} {i}" for i in range(700))
 steady = settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])

@@ -23,7 +23,7 @@ from tests.model.families import CAPTURED, FAMILIES, HEADS, LAYERS, PAIR, SENTEN
 
 if TYPE_CHECKING:
     from core.model.trace import Trace
-    from tests.model.conftest import FolderOf, ModelOf, OracleOf
+    from tests.conftest import FolderOf, ModelOf, OracleOf
 
 TOLERANCE = 1e-5
 SENTENCE = SENTENCES[1]  # longer than every window
@@ -32,17 +32,6 @@ LONG = "The cat said that it was not money, " * 12  # more than any of the model
 NAMES = [family.name for family in CAPTURED]
 PAIRED = [family.name for family in CAPTURED if family.pairs]
 GROUPED = [family.name for family in CAPTURED if family.key_heads < HEADS]
-
-# Where the model's own modules put queries, keys and values, and how those outputs are packed.
-VALUE_MODULES = {
-    "AlbertConfig": "attention.value",
-    "DistilBertConfig": "attention.v_lin",
-    **dict.fromkeys(
-        ("BertConfig", "RobertaConfig", "XLMRobertaConfig", "ElectraConfig"), "self.value"
-    ),
-}
-PACKED_BY_KIND = {"GPT2Config": "attn.c_attn", "ModernBertConfig": "attn.Wqkv"}
-PACKED_BY_HEAD = {"GPTNeoXConfig": "attention.query_key_value"}
 
 
 def attention_error(trace: Trace, expected: np.ndarray) -> float:
@@ -61,15 +50,6 @@ def all_scores(trace: Trace) -> np.ndarray:
 def assert_same_vectors(actual: np.ndarray, expected: np.ndarray) -> None:
     """Equal within float32 rounding, measured against the largest coordinate."""
     assert_allclose(actual, expected, rtol=0, atol=TOLERANCE * max(1.0, np.abs(expected).max()))
-
-
-def by_head(rows: np.ndarray, dim: int) -> np.ndarray:
-    """(token, heads * dim) -> (query head, token, dim), shared heads repeated one by one."""
-    heads = rows.reshape(len(rows), -1, dim).transpose(1, 0, 2)
-    return np.repeat(heads, HEADS // len(heads), axis=0)
-
-
-# ---- one sentence -----------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -212,40 +192,6 @@ def test_scores_are_scaled_dot_products_of_queries_and_keys(
 
 
 # ---- vectors ----------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_values_are_what_the_models_value_projection_gave(
-    name: str, model_of: ModelOf, oracle_of: OracleOf
-) -> None:
-    family, eager = FAMILIES[name], oracle_of(name)
-    packed = PACKED_BY_KIND.get(family.config) or PACKED_BY_HEAD.get(family.config)
-    module = packed or VALUE_MODULES.get(family.config, "self_attn.v_proj")
-    outputs = eager.module_outputs(eager.inputs(SENTENCE), module)
-    if family.config in PACKED_BY_KIND:
-        outputs = [np.split(rows, 3, axis=1)[2] for rows in outputs]
-    if family.config in PACKED_BY_HEAD:
-        by_kind = [rows.reshape(len(rows), HEADS, 3, family.dim) for rows in outputs]
-        outputs = [rows[:, :, 2].reshape(len(rows), -1) for rows in by_kind]
-    expected = np.stack([by_head(rows, family.dim) for rows in outputs])
-    assert_same_vectors(trace_text(model_of(name), SENTENCE).values, expected)
-
-
-@pytest.mark.parametrize(
-    ("name", "query", "key"),
-    [
-        ("bert", "attention.self.query", "attention.self.key"),
-        ("albert", "attention.query", "attention.key"),
-        ("distilbert", "attention.q_lin", "attention.k_lin"),
-    ],
-)
-def test_queries_and_keys_are_what_the_models_projections_gave(
-    name: str, query: str, key: str, model_of: ModelOf, oracle_of: OracleOf
-) -> None:
-    trace, eager = trace_text(model_of(name), SENTENCE), oracle_of(name)
-    for vectors, ending in ((trace.queries, query), (trace.keys, key)):
-        outputs = eager.module_outputs(eager.inputs(SENTENCE), ending)
-        assert_same_vectors(vectors, np.stack([by_head(rows, 8) for rows in outputs]))
 
 
 @pytest.mark.parametrize("name", GROUPED)

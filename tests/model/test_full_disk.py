@@ -20,7 +20,7 @@ from tests.model.families import SENTENCES
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from tests.model.conftest import FolderOf
+    from tests.conftest import FolderOf
 
 DISK_KB = 4096
 PAGE = 4096  # bytes, in which a disk in memory is given out

@@ -12,7 +12,7 @@ from core.model import load, trace_corpus, trace_text
 from tests.model.families import SENTENCES
 
 if TYPE_CHECKING:
-    from tests.model.conftest import FolderOf, OracleOf
+    from tests.conftest import FolderOf, OracleOf
 
 TOLERANCE = 1e-4  # the card sums in another order
 
@@ -25,18 +25,10 @@ NAMES = ["bert", "roberta", "modernbert", "gpt2", "llama", "mistral", "gemma2"]
 def test_attention_on_the_card_agrees_with_the_cpu(
     name: str, folder_of: FolderOf, oracle_of: OracleOf
 ) -> None:
+    """Alone, and in padded batches."""
     model = load(str(folder_of(name)))
     assert next(model.network.parameters()).is_cuda
-    attention = trace_text(model, SENTENCES[1]).attention()
-    assert_allclose(attention, oracle_of(name).attention(SENTENCES[1]), rtol=0, atol=TOLERANCE)
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_padded_batches_on_the_card_agree_with_the_cpu(
-    name: str, folder_of: FolderOf, oracle_of: OracleOf
-) -> None:
-    model = load(str(folder_of(name)))
-    assert next(model.network.parameters()).is_cuda
-    for sentence, trace in zip(SENTENCES, trace_corpus(model, list(SENTENCES)), strict=True):
+    traces = [trace_text(model, SENTENCES[1]), *trace_corpus(model, list(SENTENCES))]
+    for sentence, trace in zip((SENTENCES[1], *SENTENCES), traces, strict=True):
         expected = oracle_of(name).attention(sentence)
         assert_allclose(trace.attention(), expected, rtol=0, atol=TOLERANCE)

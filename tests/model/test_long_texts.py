@@ -12,7 +12,7 @@ from tests.model.families import SENTENCES
 
 if TYPE_CHECKING:
     from core.model import LoadedModel
-    from tests.model.conftest import ModelOf
+    from tests.conftest import ModelOf
 
 FAMILIES = ["bert", "gpt2", "roberta"]
 WORDS = "The cat sat on the mat and it was glad. "

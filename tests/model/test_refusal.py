@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from core.model import LoadedModel
-    from tests.model.conftest import FolderOf, ModelOf
+    from tests.conftest import FolderOf, ModelOf
 
 TEXTS = ["The cat sat.", "Where is it?"]
 
@@ -114,9 +114,6 @@ def test_too_short_a_model_is_told_with_its_length(model_of: ModelOf) -> None:
         trace_repeated(model_of("bert"), length=1)
 
 
-# ---- what passes --------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     "signal",
     [
@@ -155,9 +152,6 @@ def test_what_the_callers_texts_raise_is_the_callers(model_of: ModelOf) -> None:
         list(trace_corpus(model_of("bert"), texts(), batch_size=1))  # type: ignore[arg-type]
 
 
-# ---- what is logged -----------------------------------------------------------------------------
-
-
 def test_the_log_names_the_place_and_neither_the_text_nor_the_name(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
@@ -172,9 +166,6 @@ def test_the_log_names_the_place_and_neither_the_text_nor_the_name(
     assert "test_refusal.py" in caplog.text
     assert name not in caplog.text
     assert text not in caplog.text
-
-
-# ---- a tokenizer that is not the model's --------------------------------------------------------
 
 
 def test_a_word_without_a_vector_is_refused_when_it_is_typed(

@@ -12,7 +12,7 @@ from core.model import trace_repeated
 from tests.model.families import HEADS, LAYERS
 
 if TYPE_CHECKING:
-    from tests.model.conftest import ModelOf, OracleOf
+    from tests.conftest import ModelOf, OracleOf
 
 
 @pytest.mark.parametrize("name", ["bert", "roberta", "gpt2", "llama", "xlm-roberta"])
@@ -27,6 +27,8 @@ def test_the_attention_of_a_repeated_sequence_is_the_models_own(
         assert np.abs(trace.attention() - own).max() < 1e-5
         ordinary = [token.id for token in trace.tokens if not token.special]
         assert ordinary[:12] == ordinary[12:]
+        assert len(set(ordinary)) == 12
+    assert traces[0].tokens != traces[1].tokens
 
 
 def test_a_model_of_few_tokens_gets_shorter_sequences(model_of: ModelOf) -> None:

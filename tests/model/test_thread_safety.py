@@ -8,15 +8,15 @@ from concurrent.futures import ThreadPoolExecutor
 from threading import Barrier, BrokenBarrierError
 from typing import TYPE_CHECKING, TypeAlias
 
-import numpy as np
 import pytest
 
 from core.model import load, trace_corpus, trace_text
 from core.model.trace import Trace
 from tests.model.families import PAIR, SENTENCES
+from tests.model.test_trace_by_length import assert_same
 
 if TYPE_CHECKING:
-    from tests.model.conftest import FolderOf, ModelOf
+    from tests.conftest import FolderOf, ModelOf
 
 THREADS = 8
 ROUNDS = 12
@@ -57,17 +57,6 @@ def at_once(works: list[Work]) -> list[list[list[Trace]]]:
     return [thread.result() for thread in threads]
 
 
-def assert_same(actual: Trace, alone: Trace) -> None:
-    """The same tokens, and the same numbers within rounding."""
-    assert actual.tokens == alone.tokens
-    assert actual.dropped == alone.dropped
-    for name in ("queries", "keys", "values"):
-        vectors, expected = getattr(actual, name), getattr(alone, name)
-        assert vectors.shape == expected.shape
-        assert np.abs(vectors - expected).max() <= 1e-6 * max(1, np.abs(expected).max())
-    assert np.abs(actual.attention() - alone.attention()).max() <= 1e-6
-
-
 def assert_threads_do_not_disturb(works: list[Work]) -> None:
     """Every result among eight threads is the one the same work gives alone."""
     alone = [work() for work in works]
@@ -77,18 +66,7 @@ def assert_threads_do_not_disturb(works: list[Work]) -> None:
                 assert_same(actual, expected)
 
 
-@pytest.mark.parametrize("name", ["bert", "albert", "gpt2"])
-def test_two_sentences_at_once_are_each_traced_as_alone(name: str, model_of: ModelOf) -> None:
-    model = model_of(name)
-    assert_threads_do_not_disturb(
-        [
-            lambda: [trace_text(model, SENTENCES[0])],
-            lambda: [trace_text(model, SENTENCES[4])],
-        ]
-    )
-
-
-@pytest.mark.parametrize("name", ["bert", "gpt2 padded left"])
+@pytest.mark.parametrize("name", ["bert", "albert", "gpt2 padded left"])
 def test_short_long_paired_and_padded_texts_do_not_disturb_each_other(
     name: str, model_of: ModelOf
 ) -> None:

@@ -18,20 +18,12 @@ _NOT_READ = {"id", "js_content", "css_content", "html_content", "config", "form_
 
 @dataclass(frozen=True)
 class Element:
-    """One element.
+    """One element."""
 
-    Attributes
-    ----------
-    kind : as the message's field is called: "markdown", "selectbox", "bidi_component", ...
-    body : the message of that kind.
-    fragment : the fragment it was drawn in, "" outside of all.
-    run : the run of the script that sent it.
-    """
-
-    kind: str
-    body: Any
-    fragment: str
-    run: str
+    kind: str  # as the message's field is called: "markdown", "selectbox", "bidi_component", ...
+    body: Any  # the message of that kind
+    fragment: str  # that it was drawn in, "" outside of all
+    run: str  # of the script that sent it
 
     @property
     def key(self) -> str:

@@ -39,16 +39,10 @@ class ConnectionLostError(Exception):
 
 @dataclass(frozen=True)
 class Answer:
-    """What one action brought.
+    """What one action brought."""
 
-    Attributes
-    ----------
-    seconds : from the request until the script had run to its end and all of it was here.
-    size : bytes received in that time.
-    """
-
-    seconds: float
-    size: int
+    seconds: float  # from the request until the script had ended and all of it was here
+    size: int  # bytes received in that time
 
 
 class Visitor:
@@ -93,7 +87,7 @@ class Visitor:
         """Connect as Streamlit's page does: a token in a cookie and in the protocol's header."""
         parts = urlsplit(self.address)
         try:
-            token = await asyncio.to_thread(_xsrf_token, self.address)
+            token = await asyncio.to_thread(xsrf_token, self.address)
             self._connection = await connect(
                 f"ws://{parts.netloc}{parts.path}/_stcore/stream",
                 subprotocols=["streamlit", token] if token else ["streamlit"],  # type: ignore[list-item]
@@ -301,7 +295,7 @@ class Visitor:
                 await self._connection.send(request.SerializeToString())
 
 
-def _xsrf_token(address: str) -> str:
+def xsrf_token(address: str) -> str:
     """The token that the server gives with its health, "" where it gives none."""
     with urllib.request.urlopen(f"{address}/_stcore/health", timeout=_OPENING_S) as answer:  # noqa: S310 - loopback
         cookies: Iterator[str] = iter(answer.headers.get_all("Set-Cookie") or ())

@@ -131,16 +131,6 @@ def test_the_previous_the_next_or_the_own_token_alone_is_no_collapse(offset: int
     assert attention_flags(odd) == set()
 
 
-def test_similar_weights_are_flagged_from_what_the_model_gives() -> None:
-    trace = random_trace(0)
-    similarity = np.zeros(trace.shape[:2], dtype=np.float32)
-    similarity[2, 1] = 0.94
-    odd = anomaly_table(trace, similarity=similarity).iloc[9]
-    assert odd["flags"] == "alike weights"
-    assert "correlate at +0.94" in odd["reasons"]
-    assert anomaly_table(trace)["weight_similarity"].isna().all()
-
-
 @pytest.mark.parametrize(("share", "flags"), [(0.51, set()), (0.53, {"first-token sink"})])
 def test_a_sink_takes_twice_the_uniform_baseline(share: float, flags: set[str]) -> None:
     """Left to right, 12 tokens: uniform attention already gives the first 0.26."""

@@ -15,6 +15,7 @@ from tests.analysis.traces import (
     causal,
     random_trace,
     random_weights,
+    spelled,
     token,
     trace_with_attention,
     with_values,
@@ -85,9 +86,6 @@ def test_the_shortest_texts_have_a_table_and_no_flags(size: int) -> None:
     assert table["first_attention"].between(1 / size, 1).all()
 
 
-# ---- many texts ---------------------------------------------------------------------------------
-
-
 def test_a_corpus_is_the_mean_over_its_tokens() -> None:
     texts = [
         measure_heads(trace_with_attention(random_weights(size, 2, 3, size)))
@@ -108,9 +106,7 @@ def test_a_corpus_is_the_mean_over_its_tokens() -> None:
 
 def sentence(words: str) -> tuple[Token, ...]:
     """These words between [CLS] and [SEP]."""
-    names = ["[CLS]", *words.split(), "[SEP]"]
-    special = {0, len(names) - 1}
-    return tuple(token(name, i, i, special=i in special) for i, name in enumerate(names))
+    return spelled(f"[CLS] {words} [SEP]")
 
 
 def one_head(tokens: tuple[Token, ...], masses: Mapping[int, float]) -> Measures:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -62,28 +62,13 @@ def trace_of(
     return Trace("by hand", tokens, queries, keys, keys.copy(), tuple(rules), causal)
 
 
-def corpus_of(
-    lengths: Sequence[int],
-    *,
-    seed: int = 0,
-    layers: int = 2,
-    heads: int = 4,
-    kv_heads: int = 2,
-    dim: int = 5,
-    causal: bool = False,
-    window: int | None = None,
-) -> list[Trace]:
-    """One trace a length; the words of each sentence tell it from the others."""
+def corpus_of(lengths: Sequence[int], **options: Any) -> list[Trace]:
+    """One trace a length, with the options of `trace_of`; its words tell it from the others."""
     return [
         trace_of(
             read_words(" ".join(f"w{number}x{i}" for i in range(length - 1)))[:length],
-            seed * 1000 + number,
-            layers=layers,
-            heads=heads,
-            kv_heads=kv_heads,
-            dim=dim,
-            causal=causal,
-            window=window,
+            number,
+            **options,
         )
         for number, length in enumerate(lengths)
     ]

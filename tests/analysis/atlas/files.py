@@ -6,7 +6,7 @@ import base64
 import io
 import json
 import zlib
-from dataclasses import replace
+from dataclasses import fields, is_dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -57,6 +57,33 @@ def as_stored(atlas: Atlas) -> Atlas:
         for texts in (atlas.sentences, atlas.labels)
     )
     return replace(atlas, vectors=None, rules=(), sentences=sentences, labels=labels)
+
+
+def assert_same(
+    found: object, expected: object, where: str = "atlas", tolerance: float = 0.0
+) -> None:
+    """Equal in type, shape and every bit, or within a share of the largest number."""
+    if isinstance(expected, np.ndarray):
+        assert isinstance(found, np.ndarray), where
+        assert (found.dtype, found.shape) == (expected.dtype, expected.shape), where
+        if tolerance:
+            atol = tolerance * max(1.0, np.nanmax(np.abs(expected), initial=0.0))
+            np.testing.assert_allclose(found, expected, rtol=0, atol=atol, err_msg=where)
+        else:
+            assert found.tobytes() == expected.tobytes(), where
+    elif is_dataclass(expected):
+        assert type(found) is type(expected), where
+        for each in fields(expected):
+            one, other = getattr(found, each.name), getattr(expected, each.name)
+            assert_same(one, other, each.name, tolerance)
+    elif isinstance(expected, dict):
+        assert isinstance(found, dict), where
+        assert found.keys() == expected.keys(), where
+        for key, value in expected.items():
+            assert_same(found[key], value, f"{where} {key}", tolerance)
+    else:
+        assert found == expected, where
+        assert type(found) is type(expected), where
 
 
 def written(atlas: Atlas) -> bytes:

@@ -19,16 +19,16 @@ from core.analysis.atlas.points import project_stages
 from core.analysis.normalization import key_translation, normalize
 from core.analysis.query_key.clouds import STAGES
 from core.analysis.query_key.scaling import C_VALUES
-from core.model import load, trace_by_length, trace_text
+from core.model import trace_by_length, trace_text
 from tests.analysis.atlas.corpora import corpus_of, read_words, trace_of, window_mask
-from tests.model.families import FAMILIES, SENTENCES, WINDOW, build
+from tests.model.families import SENTENCES
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from core.analysis.query_key.clouds import Stage
-    from core.model import LoadedModel
     from core.model.trace import Trace
+    from tests.conftest import ModelOf
 
 Floats = NDArray[np.float64]
 LENGTHS = (7, 3, 12, 7, 1, 9)
@@ -42,20 +42,9 @@ kinds = pytest.mark.parametrize("kind", KINDS)
 pytestmark = pytest.mark.filterwarnings("error::RuntimeWarning")
 
 
-def corpus(kind: str, lengths: tuple[int, ...] = LENGTHS, seed: int = 0) -> list[Trace]:
+def corpus(kind: str, lengths: tuple[int, ...] = LENGTHS) -> list[Trace]:
     causal, window = KINDS[kind]
-    return corpus_of(lengths, seed=seed, causal=causal, window=window)
-
-
-@pytest.fixture(scope="module")
-def model_of(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], LoadedModel]:
-    def made(name: str) -> LoadedModel:
-        return load(str(build(FAMILIES[name], tmp_path_factory.mktemp("tiny " + name))))
-
-    return made
-
-
-# Oracles ---------------------------------------------------------------------------------------
+    return corpus_of(lengths, causal=causal, window=window)
 
 
 def vectors_of(traces: list[Trace], layer: int, head: int) -> tuple[Floats, Floats]:
@@ -123,83 +112,41 @@ def cosine(query: Floats, key: Floats) -> float:
     return 1 - float(query @ key) / (float(query @ query) * float(key @ key)) ** 0.5
 
 
-# What the model computed -----------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    "name",
-    ["bert", "gpt2 padded left", "mistral", "gemma2"],
-)
-def test_a_corpus_run_in_padded_batches_is_every_text_run_alone(
-    name: str, model_of: Callable[[str], LoadedModel]
-) -> None:
-    model = model_of(name)
-    texts = [*SENTENCES, SENTENCES[0]]
-    alone = [trace_text(model, text) for text in texts]
-    traces = list(trace_by_length(model, texts, batch_tokens=150))
-    assert [place for place, _ in traces] != list(range(len(texts)))
-    atlas = build_atlas(traces, texts)
-
-    total = sum(len(trace.tokens) for trace in alone)
-    layers, heads = alone[0].shape[:2]
-    assert atlas.shape == (layers, heads, total)
-    assert atlas.norms.shape == (layers, heads, 2 * total)
-    for stage in STAGES:
-        assert atlas.points[stage].shape == (layers, heads, 2 * total, 3)
-
-    tokens = [token for trace in alone for token in trace.tokens]
-    assert atlas.tokens.texts == tuple(token.text for token in tokens)
-    assert atlas.tokens.displays == tuple(token.display for token in tokens)
-    assert atlas.tokens.position.tolist() == [token.position for token in tokens]
-    assert atlas.tokens.word.tolist() == [token.word for token in tokens]
-    assert atlas.tokens.special.tolist() == [token.special for token in tokens]
-    assert atlas.tokens.spans.tolist() == [list(token.span) for token in tokens]
-    sentence = [i for i, trace in enumerate(alone) for _ in trace.tokens]
-    assert atlas.tokens.sentence.tolist() == sentence
-    assert atlas.tokens.lengths.tolist() == [len(alone[i].tokens) for i in sentence]
-    assert atlas.tokens.of_sentence(2).tolist() == np.flatnonzero(np.array(sentence) == 2).tolist()
-
-    assert atlas.vectors is not None
-    for layer, head in np.ndindex(layers, heads):
-        found, own = atlas.vectors.of_head(layer, head), vectors_of(alone, layer, head)
-        for ours, theirs in zip(found, own, strict=True):
-            assert np.abs(ours - theirs).max() < 1e-5 * max(1.0, np.abs(theirs).max())
-        norms = [float(np.sqrt((row**2).sum())) for row in np.vstack(own)]
-        np.testing.assert_allclose(atlas.norms[layer, head], norms, rtol=1e-5, atol=1e-5)
-
-
-@pytest.mark.parametrize(("name", "narrow"), [("gemma2", (0, 2)), ("modernbert", (1,))])
-def test_no_key_outside_of_a_sliding_window_counts(
-    name: str, narrow: tuple[int, ...], model_of: Callable[[str], LoadedModel]
-) -> None:
-    trace = trace_text(model_of(name), SENTENCES[1])
-    atlas = build_atlas([trace], [SENTENCES[1]])
-    size, causal = len(trace.tokens), FAMILIES[name].causal
-    reach = WINDOW if causal else WINDOW + 1  # one side's share of a window around the token
-    assert size > 2 * reach
-    (block,) = blocks_of(atlas.tokens, np.array([0]), atlas.masks, atlas.causal)
-    for layer in range(trace.shape[0]):
-        window = reach if layer in narrow else None
-        mask = window_mask(size, causal=causal, window=window)
-        mask &= mask.sum(axis=1, keepdims=True) > 1
-        assert (block.counted(layer, 1)[0] == mask).all()
-        assert (atlas.measured.pairs[layer] == mask.sum()).all()
-
-
-def test_tokens_stand_in_the_order_of_the_texts_whatever_the_order_of_the_traces() -> None:
+def test_an_atlas_holds_every_token_in_the_order_of_the_texts_whatever_that_of_traces() -> None:
     traces = corpus("causal window")
     labels = [f"label {i}" for i in range(len(traces))]
     texts = [" ".join(t.text for t in trace.tokens if not t.special) for trace in traces]
     in_order = build_atlas(traces, texts, labels)
     order = [4, 1, 5, 0, 3, 2]
     shuffled = build_atlas([(place, traces[place]) for place in order], texts, labels)
-    assert shuffled.tokens.texts == tuple(t.text for trace in traces for t in trace.tokens)
     assert (shuffled.sentences, shuffled.labels) == (tuple(texts), tuple(labels))
     assert sorted(shuffled.masks) == sorted(in_order.masks) == [0, 2, 3, 5]
     np.testing.assert_allclose(shuffled.positions.sums, in_order.positions.sums)
     for stage in STAGES:
+        assert shuffled.points[stage].shape == (2, 4, 2 * sum(LENGTHS), 3)
         assert (shuffled.points[stage] == in_order.points[stage]).all()
         assert (shuffled.faithfulness[stage].top3 == in_order.faithfulness[stage].top3).all()
+
+    tokens = [token for trace in traces for token in trace.tokens]
+    found = shuffled.tokens
+    assert shuffled.shape == (2, 4, len(tokens))
+    assert found.texts == tuple(token.text for token in tokens)
+    assert found.displays == tuple(token.display for token in tokens)
+    for name in ("position", "word", "special"):
+        assert getattr(found, name).tolist() == [getattr(token, name) for token in tokens]
+    assert found.spans.tolist() == [list(token.span) for token in tokens]
+    sentence = [i for i, trace in enumerate(traces) for _ in trace.tokens]
+    assert found.sentence.tolist() == sentence
+    assert found.lengths.tolist() == [LENGTHS[i] for i in sentence]
+    assert found.of_sentence(2).tolist() == list(range(10, 22))
+
+    assert shuffled.vectors is not None
+    for layer, head in np.ndindex(2, 4):
+        vectors = vectors_of(traces, layer, head)
+        for ours, theirs in zip(shuffled.vectors.of_head(layer, head), vectors, strict=True):
+            np.testing.assert_array_equal(ours, theirs)
+        norms = [float(np.sqrt((row**2).sum())) for row in np.vstack(vectors)]
+        np.testing.assert_allclose(shuffled.norms[layer, head], norms, rtol=1e-5)
 
 
 def test_sentences_that_left_no_trace_are_left_out_of_texts_and_labels() -> None:
@@ -217,12 +164,12 @@ def test_masks_stay_with_their_sentence_where_others_left_no_trace() -> None:
     atlas = build_atlas([(4, traces[1]), (1, traces[0]), (7, traces[2])])
     assert sorted(atlas.masks) == [1, 2]  # two tokens are too few for a window of three
     for sentence, size in ((1, 9), (2, 6)):
-        (block,) = blocks_of(atlas.tokens, np.array([sentence]), atlas.masks, causal=True)
+        (block,) = blocks_of(atlas.tokens, np.array([sentence]), atlas.masks.get, causal=True)
         mask = window_mask(size, causal=True, window=3)
         assert (block.counted(1, 0)[0] == mask & (mask.sum(axis=1, keepdims=True) > 1)).all()
 
 
-def test_what_was_cut_is_counted(model_of: Callable[[str], LoadedModel]) -> None:
+def test_what_was_cut_is_counted(model_of: ModelOf) -> None:
     model = model_of("gpt2")
     atlas = build_atlas(trace_by_length(model, SENTENCES[3:], max_tokens=6), SENTENCES[3:])
     whole = [len(trace_text(model, text).tokens) for text in SENTENCES[3:]]
@@ -238,42 +185,29 @@ def test_an_atlas_of_nothing_is_refused() -> None:
         build_atlas([])
 
 
-# Components ------------------------------------------------------------------------------------
-
-
-@kinds
-def test_every_heads_components_are_those_of_scikit_learn(kind: str) -> None:
-    traces = corpus(kind)
+@pytest.mark.parametrize(
+    ("kind", "dim"), [*((kind, 5) for kind in KINDS), ("causal", 1), ("causal", 2)]
+)
+def test_every_heads_components_are_those_of_scikit_learn(kind: str, dim: int) -> None:
+    """Heads of fewer dims than axes leave zeros."""
+    causal, window = KINDS[kind]
+    traces = corpus_of(LENGTHS, causal=causal, window=window, dim=dim)
     atlas = build_atlas(traces)
+    axes = min(dim, 3)
     for layer, head in np.ndindex(2, 4):
         queries, keys = vectors_of(traces, layer, head)
         for stage in STAGES:
             rows = staged(queries, keys, stage, float(atlas.scaling.c[layer, head]))
-            pca = PCA(n_components=3, svd_solver="full")
-            expected = pca.fit_transform(rows)
+            pca = PCA(n_components=axes, svd_solver="full")
+            expected = np.zeros((len(rows), 3))
+            expected[:, :axes] = pca.fit_transform(rows)
             found = atlas.points[stage][layer, head]
             sign = np.sign((found * expected).sum(axis=0))
             np.testing.assert_allclose(found * sign, expected, atol=2e-6 * np.abs(expected).max())
-            np.testing.assert_allclose(
-                atlas.shares[stage][layer, head], pca.explained_variance_ratio_, atol=1e-9
-            )
-
-
-@pytest.mark.parametrize("dim", [1, 2])
-def test_heads_of_fewer_dims_than_axes_leave_zeros(dim: int) -> None:
-    traces = corpus_of(LENGTHS, dim=dim)
-    atlas = build_atlas(traces)
-    queries, keys = vectors_of(traces, 1, 3)
-    for stage in STAGES:
-        rows = staged(queries, keys, stage, float(atlas.scaling.c[1, 3]))
-        pca = PCA(n_components=dim, svd_solver="full")
-        expected = np.abs(pca.fit_transform(rows))
-        found = atlas.points[stage][1, 3]
-        np.testing.assert_allclose(np.abs(found[:, :dim]), expected, atol=1e-5)
-        assert not found[:, dim:].any()
-        shares = atlas.shares[stage][1, 3]
-        np.testing.assert_allclose(shares[:dim], pca.explained_variance_ratio_, atol=1e-9)
-        assert not shares[dim:].any()
+            shares = atlas.shares[stage][layer, head]
+            np.testing.assert_allclose(shares[:axes], pca.explained_variance_ratio_, atol=1e-9)
+            assert not shares[axes:].any()
+            assert not found[:, axes:].any()
 
 
 def test_axes_point_to_where_their_largest_weight_is_positive() -> None:
@@ -320,54 +254,33 @@ def test_a_model_that_says_the_same_of_every_token_still_has_an_atlas() -> None:
     assert (atlas.scaling.c == 1).all()
 
 
-# Faithfulness and constants --------------------------------------------------------------------
-
-
 @kinds
 def test_faithfulness_of_many_sentences_is_that_of_their_pairs_one_by_one(kind: str) -> None:
+    """In the plane and in full space, beside the uniform baseline of each layer's own mask."""
     traces = corpus(kind)
     atlas = build_atlas(traces)
     assert atlas.measured.tokens == sum(LENGTHS)
     assert atlas.measured.sentences == len(LENGTHS)
-    for stage in STAGES:
-        for layer, head in ((0, 0), (0, 3), (1, 2)):
-            queries, keys = vectors_of(traces, layer, head)
-            seen = pairs_of(traces, layer, *KINDS[kind])
-            plane = plane_of(atlas, stage, layer, head)
-            expected = faithfulness_by_hand(queries, keys, plane, seen)
-            found = figures_of(atlas.faithfulness[stage], layer, head)
-            np.testing.assert_allclose(found, expected, atol=1e-9)
-
-
-@kinds
-def test_full_space_is_measured_on_the_same_pairs_with_both_distances(kind: str) -> None:
-    traces = corpus(kind)
-    atlas = build_atlas(traces)
-    for stage in STAGES:
-        for layer, head in ((0, 0), (1, 2)):
-            queries, keys = vectors_of(traces, layer, head)
-            seen = pairs_of(traces, layer, *KINDS[kind])
+    for layer, head in ((0, 0), (0, 3), (1, 2)):
+        queries, keys = vectors_of(traces, layer, head)
+        seen = pairs_of(traces, layer, *KINDS[kind])
+        counts = [len(mine) for mine in seen if len(mine) > 1]
+        assert atlas.measured.pairs[layer, head] == sum(counts)
+        for k, baseline in ((1, atlas.measured.top1), (3, atlas.measured.top3)):
+            by_hand = np.mean([min(k, count) / count for count in counts])
+            np.testing.assert_allclose(baseline[layer], by_hand)
+        for stage in STAGES:
             rows = staged(queries, keys, stage, float(atlas.scaling.c[layer, head]))
             own = rows[: len(queries)], rows[len(queries) :]
-            for metric, apart in (("euclidean", dist), ("cosine", cosine)):
-                expected = faithfulness_by_hand(queries, keys, own, seen, apart)
-                found = figures_of(atlas.full[metric][stage], layer, head)  # type: ignore[index]
-                np.testing.assert_allclose(found, expected, atol=1e-8)
-            counted = sum(len(mine) for mine in seen if len(mine) > 1)
-            assert atlas.measured.pairs[layer, head] == counted
+            for found, points, apart in (
+                (atlas.faithfulness[stage], plane_of(atlas, stage, layer, head), dist),
+                (atlas.full["euclidean"][stage], own, dist),
+                (atlas.full["cosine"][stage], own, cosine),
+            ):
+                expected = faithfulness_by_hand(queries, keys, points, seen, apart)
+                np.testing.assert_allclose(figures_of(found, layer, head), expected, atol=1e-8)
             in_full = getattr(atlas.scaling, stage)[layer, head]
             assert in_full == atlas.full["euclidean"][stage].correlation[layer, head]
-
-
-@kinds
-def test_the_uniform_baseline_is_that_of_each_layers_own_mask(kind: str) -> None:
-    traces = corpus(kind)
-    atlas = build_atlas(traces)
-    for layer in (0, 1):
-        counts = [len(mine) for mine in pairs_of(traces, layer, *KINDS[kind]) if len(mine) > 1]
-        for k, found in ((1, atlas.measured.top1), (3, atlas.measured.top3)):
-            by_hand = np.mean([min(k, count) / count for count in counts])
-            np.testing.assert_allclose(found[layer], by_hand)
 
 
 @pytest.mark.parametrize("kind", ["everywhere", "causal window"])
@@ -417,29 +330,16 @@ def test_the_constant_of_many_sentences_is_the_best_of_the_grid_over_all_their_p
     atlas = build_atlas(traces)
     for layer, head in ((0, 1), (1, 3)):
         queries, keys = vectors_of(traces, layer, head)
+        keys = keys + key_translation(queries, keys)
         seen = pairs_of(traces, layer, causal=True, window=3)
-        a = key_translation(queries, keys)
-
-        def correlation(
-            c: float,
-            q: Floats = queries,
-            k: Floats = keys + a,
-            seen: list[list[int]] = seen,
-        ) -> float:
-            apart, target = [], []
-            for i, mine in enumerate(seen):
-                if len(mine) > 1:
-                    scores = np.array([q[i] @ k[j] for j in mine])
-                    apart += [dist(q[i] * c, k[j] / c) for j in mine]
-                    target += (scores - scores.mean()).tolist()
-            return float(np.corrcoef(apart, target)[0, 1])
-
-        values = [correlation(float(c)) for c in C_VALUES]
-        best = float(atlas.scaling.c[layer, head])
-        assert best == C_VALUES[int(np.argmin(values))]
-
-
-# Attention by position, and heads against each other -------------------------------------------
+        rows = [(i, mine) for i, mine in enumerate(seen) if len(mine) > 1]
+        scores = [keys[mine] @ queries[i] for i, mine in rows]
+        target = np.concatenate([each - each.mean() for each in scores])
+        values = []
+        for c in C_VALUES:
+            gaps = [np.linalg.norm(queries[i] * c - keys[mine] / c, axis=1) for i, mine in rows]
+            values.append(np.corrcoef(np.concatenate(gaps), target)[0, 1])
+        assert atlas.scaling.c[layer, head] == C_VALUES[int(np.argmin(values))]
 
 
 @kinds
@@ -487,9 +387,6 @@ def test_heads_are_compared_on_every_fifth_token_of_the_corpus(
         assert found[one, other] == pytest.approx(float(np.nan_to_num(apart).mean()), abs=1e-5)
 
 
-# Texts put together from tokens ----------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     ("name", "text", "expected"),
     [
@@ -502,7 +399,7 @@ def test_heads_are_compared_on_every_fifth_token_of_the_corpus(
     ],
 )
 def test_texts_that_are_not_given_are_put_together_from_their_tokens(
-    name: str, text: str, expected: str, model_of: Callable[[str], LoadedModel]
+    name: str, text: str, expected: str, model_of: ModelOf
 ) -> None:
     atlas = build_atlas(trace_by_length(model_of(name), [text, text]))
     tokens = atlas.tokens

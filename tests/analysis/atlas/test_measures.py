@@ -37,13 +37,9 @@ if TYPE_CHECKING:
     from core.analysis.query_key.clouds import Stage
 
 Floats = NDArray[np.float64]
-Places = dict[int, NDArray[np.intp]]
 LENGTHS = (5, 9, 5, 2, 7)
 steady = settings(deadline=None)
 pytestmark = pytest.mark.filterwarnings("error::RuntimeWarning")
-
-
-# Dispersion ------------------------------------------------------------------------------------
 
 
 def cloud(seed: int, size: int = 400, dimensions: int = 2) -> Array:
@@ -151,9 +147,6 @@ def test_more_matches_than_are_looked_at_are_sampled(monkeypatch: pytest.MonkeyP
     tight = gathered_at(points, matches, (-2.0, 0.0, 2.0))
     assert (dispersion(tight, matches) < 0.1).all()
     assert looked_at == {MAX_MATCHES}
-
-
-# Where two words meet --------------------------------------------------------------------------
 
 
 def met_by_hand(
@@ -268,12 +261,8 @@ def test_sentences_with_both_words_are_thinned_evenly(first: set[int], second: s
     assert steps <= {len(both) // MAX_SENTENCES, -(-len(both) // MAX_SENTENCES)}
 
 
-# Colours ---------------------------------------------------------------------------------------
-
-
 TEXTS = ("the cat , the END", "the … a", "cat")
 SIZE = 6 + 4 + 2  # with [CLS] before each
-EVERY_FIFTH = ("1, 6, 11 …", "2, 7, 12 …", "3, 8, 13 …", "4, 9, 14 …", "5, 10, 15 …")
 
 
 def coloured(labels: Sequence[str] = ("good", "bad", "good")) -> Atlas:
@@ -404,13 +393,10 @@ def test_labels_are_offered_where_there_are_any() -> None:
         point_tones(coloured(), "taste")
 
 
-# Blocks and samples ----------------------------------------------------------------------------
-
-
 def test_blocks_hold_each_chosen_sentence_once_beside_those_of_its_length() -> None:
     atlas = build_atlas(corpus_of(LENGTHS, causal=True, window=3))
     chosen = np.array([0, 1, 2, 4])
-    blocks = blocks_of(atlas.tokens, chosen, atlas.masks, causal=True)
+    blocks = blocks_of(atlas.tokens, chosen, atlas.masks.get, causal=True)
     assert [block.tokens.tolist() for block in blocks] == [
         [[0, 1, 2, 3, 4], [14, 15, 16, 17, 18]],
         [[21, 22, 23, 24, 25, 26, 27]],
@@ -438,7 +424,7 @@ def test_a_sample_of_sentences_keeps_to_its_budget_and_has_one_at_least(budget: 
 def test_the_pairs_of_a_corpus_are_those_permitted_to_queries_with_a_choice(layer: int) -> None:
     traces = corpus_of((*LENGTHS, 1), causal=True, window=3)
     atlas = build_atlas(traces)
-    pairs = CorpusPairs(sampled_blocks(atlas.tokens, atlas.masks, atlas.causal))
+    pairs = CorpusPairs(sampled_blocks(atlas.tokens, atlas.masks.get, atlas.causal))
     expected, first = set(), 0
     for sentence, size in enumerate((*LENGTHS, 1)):
         mask = window_mask(size, causal=True, window=3 if layer else None)
@@ -459,9 +445,6 @@ def test_the_pairs_of_a_corpus_are_those_permitted_to_queries_with_a_choice(laye
     products = pairs.products(queries_of, keys_of, (layer, 0))
     by_hand = [queries_of[i] @ keys_of[j] for _, i, j in found]
     np.testing.assert_allclose(products, by_hand, atol=1e-12)
-
-
-# Layouts ---------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("stage", STAGES)
@@ -485,9 +468,6 @@ def test_an_atlas_without_vectors_cannot_be_laid_out_anew() -> None:
     bare = replace(build_atlas(corpus_of((4,))), vectors=None)
     with pytest.raises(ValueError, match="no vectors"):
         lay_out_head(bare, 0, 0, "raw", "PCA")
-
-
-# A part of a corpus ----------------------------------------------------------------------------
 
 
 def test_a_part_between_the_tokens_that_are_compared_adds_nothing() -> None:

@@ -24,6 +24,7 @@ from tests.analysis.atlas.files import (
     STAGES,
     an_atlas,
     as_stored,
+    assert_same,
     bomb,
     bytes_of,
     forged,
@@ -39,26 +40,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from core.analysis.atlas import Atlas
-
-
-def assert_same(found: object, expected: object, where: str = "atlas") -> None:
-    """Equal in type, shape and every bit, all the way down."""
-    if isinstance(expected, np.ndarray):
-        assert isinstance(found, np.ndarray), where
-        assert (found.dtype, found.shape) == (expected.dtype, expected.shape), where
-        assert found.tobytes() == expected.tobytes(), where
-    elif hasattr(expected, "__dataclass_fields__"):
-        assert type(found) is type(expected), where
-        for each in fields(expected):  # type: ignore[arg-type]
-            assert_same(getattr(found, each.name), getattr(expected, each.name), each.name)
-    elif isinstance(expected, dict):
-        assert isinstance(found, dict), where
-        assert list(found) == list(expected), where
-        for key, value in expected.items():
-            assert_same(found[key], value, f"{where} {key}")
-    else:
-        assert found == expected, where
-        assert type(found) is type(expected), where
 
 
 @pytest.mark.parametrize(("labelled", "causal"), [(True, False), (False, True)])
@@ -142,9 +123,6 @@ def test_the_header_tells_others_what_it_is() -> None:
     raw = base64.b64decode(stored["bytes"]) if "bytes" in stored else unzipped(stored["zlib"])
     found = np.frombuffer(raw, "<f8").reshape(stored["shape"])
     assert (found == atlas.scaling.c).all()
-
-
-# ---- files of strangers -------------------------------------------------------------------------
 
 
 def plain_table() -> bytes:
@@ -424,9 +402,6 @@ def test_a_forged_page_header_is_refused(header: bytes, message: str) -> None:
     raw[at : at + len(header)] = header
     with pytest.raises(AtlasFileError, match=message):
         check_pages(io.BytesIO(bytes(raw)), metadata, 10_000)
-
-
-# An older format -------------------------------------------------------------------------------
 
 
 def as_format_1(atlas: Atlas) -> bytes:

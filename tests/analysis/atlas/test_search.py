@@ -70,9 +70,6 @@ def count(atlas: Atlas, query: str, kind: Kind) -> int:
     return search_tokens(atlas, query, kind).count
 
 
-# Tokens and parts of them ----------------------------------------------------------------------
-
-
 def test_the_first_position_is_found_like_any_other(atlas: Atlas) -> None:
     matches = search_tokens(atlas, "[CLS]")
     assert matches.tokens.tolist() == [p == 0 for p in atlas.tokens.position.tolist()]
@@ -139,9 +136,6 @@ def test_a_part_is_found_by_looking_at_every_token(words: list[str], query: str)
     whole = [query.casefold() == name.casefold() for name in names]
     assert search_tokens(made, query, "token").tokens.tolist() == whole
     assert count(made, query, "substring") == sum(by_hand)
-
-
-# Phrases ---------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -227,9 +221,6 @@ def test_texts_put_together_from_tokens_are_searched_alike(
     assert found(bare, "cap", "phrase") == {}
     assert found(bare, "capy?bara.", "regex").keys() == {0, 1}
     assert count(bare, "[cls]", "token") == 6
-
-
-# Regular expressions ---------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -403,9 +394,6 @@ def test_tokens_and_matches_overlap_as_a_loop_over_all_pairs_says(
     )
     assert np.flatnonzero(touching).tolist() == sorted({t for t, _ in pairs})
     assert touched == len({p for _, p in pairs})
-
-
-# Whatever is typed -----------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("query", ["", "\n\t"])

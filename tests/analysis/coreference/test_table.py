@@ -123,8 +123,6 @@ def test_every_head_is_judged_as_a_literal_loop_judges_it(model: str) -> None:
                 assert resolved.hits[(number, *head)] == (right > max(shares))
 
 
-# ---- minimal pairs ----------------------------------------------------------------------------
-
 PAIR = "The [dog] and the [eel] left because {it=dog|eel} was <hot|wet>."
 EARLY = "The [dog] <bit|hid> the [eel] because {it=dog|eel} was angry."
 
@@ -174,9 +172,6 @@ def test_the_halves_of_a_pair_are_one_group_and_any_other_text_is_its_own() -> N
     assert (row["pronouns"], row["groups"]) == (4, 3)
 
 
-# ---- the best of many -------------------------------------------------------------------------
-
-
 def random_heads(texts: int, heads: int, right: float | None) -> list[Resolved]:
     """Texts with one pronoun and two nouns; heads pick at random, the last right so often."""
     generator = np.random.default_rng(4)
@@ -222,9 +217,6 @@ def test_a_head_that_is_right_is_called_better_and_chosen_on_both_halves() -> No
     assert best.heads == ((0, 299), (0, 299))
     assert best.share.mean == pytest.approx(table["coreference"].iloc[299])
     assert best.over["nearest"].low > 0
-
-
-# ---- the bundled models -----------------------------------------------------------------------
 
 
 def resolved_by(model: str, sentences: tuple[Sentence, ...]) -> list[Resolved]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import codecs
 import csv
 import io
-import json
 import pickle
 import zipfile
 
@@ -17,9 +16,6 @@ from hypothesis import strategies as st
 
 from core.analysis.corpus import (
     MAX_BYTES,
-    MAX_COLUMNS,
-    MAX_ROWS,
-    NO_LABEL,
     CorpusFileError,
     CorpusTable,
     Texts,
@@ -27,6 +23,8 @@ from core.analysis.corpus import (
     read_lines,
     read_table,
 )
+from core.analysis.corpus.reading import NO_LABEL
+from core.analysis.corpus.rows import MAX_COLUMNS, MAX_ROWS
 
 UMLAUTS = "Die Straße ist für Fußgänger gesperrt.\nÜber München hängt Nebel."
 steady = settings(deadline=None, max_examples=30)
@@ -48,9 +46,6 @@ def refusal(data: bytes, name: str) -> str:
     assert len(message) < 300
     assert "\n" not in message
     return message
-
-
-# Encodings -------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -165,9 +160,6 @@ def test_empty_large_and_unknown_files_are_refused_with_what_was_found() -> None
     assert len(refusal(b"", "x" * 9999 + ".txt")) < 200
 
 
-# Lines -----------------------------------------------------------------------------------------
-
-
 def test_only_cr_and_lf_end_a_line() -> None:
     table = read_table("a\r\nb\rc\n\nd\u2028e\x0bf\x0cg\x85h\n".encode(), "a.TXT")
     assert table.columns == ("text",)
@@ -175,14 +167,6 @@ def test_only_cr_and_lf_end_a_line() -> None:
     found = choose(table, "text")
     assert found.texts == ("a", "b", "c", "d\u2028e\x0bf\x0cg\x85h")
     assert found.notes == ("1 row without text was left out.",)
-
-
-def test_one_line_of_five_megabytes_is_one_text() -> None:
-    line = "wörd " * (5 * 2**20 // 6) + "end"
-    for codec in ("utf-8", "cp1252", "utf-16"):
-        assert texts_of(line.encode(codec)) == (line,)
-    assert texts_of(f'id,text\n1,"{line}"\n'.encode(), "a.csv") == (line,)
-    assert texts_of(json.dumps({"text": line}).encode(), "a.jsonl") == (line,)
 
 
 def test_many_lines_are_all_read_and_too_many_are_told() -> None:
@@ -243,9 +227,6 @@ def test_any_bytes_are_a_table_or_a_refusal(data: bytes, ending: str) -> None:
     assert table.text_column in table.columns
     assert "\0" not in "".join(map("".join, table.cells))
     "".join(map("".join, table.cells)).encode()  # no surrogate is left
-
-
-# CSV -------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("delimiter", [",", ";", "\t", "|"])
@@ -331,9 +312,6 @@ def test_a_table_that_is_mostly_nothing_is_refused() -> None:
     assert "mostly empty" in refusal(wide + b"\n" + b"a\n" * 30_000, "a.csv")
 
 
-# JSON lines ------------------------------------------------------------------------------------
-
-
 def test_fields_are_columns_and_numbers_stay_as_written() -> None:
     lines = [
         '{"text": "One.", "score": 1.50, "big": 12345678901234567890}',
@@ -366,9 +344,6 @@ def test_lone_surrogates_and_nuls_in_escapes_are_mended() -> None:
     assert table.columns == ("text", "l�")
     assert rows_of(table) == [("a�b 😀", "x"), ("\u2028", "")]
     assert table.notes == ("2 halves of characters (lone surrogates) were replaced by �.",)
-
-
-# Choosing --------------------------------------------------------------------------------------
 
 
 def test_texts_and_labels_belong_together_after_rows_are_left_out() -> None:

@@ -74,9 +74,6 @@ def marked_line(sentence: Sentence) -> str:
     return line + sentence.text[end:]
 
 
-# What is in it ---------------------------------------------------------------------------------
-
-
 def test_every_topic_has_forty_sentences_or_more() -> None:
     counts = Counter(sentence.topic for sentence in sample_corpus())
     assert set(counts) == set(TOPICS)
@@ -84,25 +81,19 @@ def test_every_topic_has_forty_sentences_or_more() -> None:
     assert sum(counts.values()) >= 320
 
 
-def test_sentences_are_as_long_as_sentences_are() -> None:
-    lengths = [len(words_of(text)) for text in sample_sentences()]
-    assert min(lengths) == 6
-    assert 25 < max(lengths) <= 30
-
-
-def test_no_two_sentences_share_most_of_their_words() -> None:
-    bags = [set(text.lower().split()) for text in sample_sentences()]
-    alike = max(len(a & b) / len(a | b) for a, b in itertools.combinations(bags, 2))
-    assert alike < 0.6
-
-
-def test_sentences_end_as_sentences_do_and_close_their_quotation_marks() -> None:
-    for text in sample_sentences():
+@pytest.mark.parametrize(
+    "texts", [sample_sentences(), [half.text for half in pronoun_pairs()[::2]]]
+)
+def test_sentences_are_of_usual_length_end_as_sentences_do_and_differ(texts: list[str]) -> None:
+    for text in texts:
+        assert 6 <= len(words_of(text)) <= 30
         assert re.search(r"[.?!][\"”]?$", text), text
         assert text.count('"') % 2 == 0, text
         assert text.count("“") == text.count("”"), text
         assert "  " not in text
-        assert not set("[]{}=") & set(text)
+        assert not set("[]{}<>|=") & set(text)
+    bags = [set(text.lower().split()) for text in texts]
+    assert max(len(a & b) / len(a | b) for a, b in itertools.combinations(bags, 2)) < 0.6
 
 
 def test_topics_hold_what_they_are_called_for() -> None:
@@ -115,9 +106,6 @@ def test_topics_hold_what_they_are_called_for() -> None:
     assert sum(bool(re.search(r'["“]', each.text)) for each in by_topic["quotation"]) >= 40
     assert sum(bool(re.search(r"\d", each.text)) for each in by_topic["numbers"]) >= 30
     assert sum(each.text.count(",") >= 2 for each in by_topic["lists"]) >= 30
-
-
-# Its marks -------------------------------------------------------------------------------------
 
 
 def test_every_mark_of_the_file_is_in_a_mention_and_nothing_else_is() -> None:
@@ -149,8 +137,6 @@ def test_pronouns_agree_with_their_antecedents() -> None:
         assert antecedent not in WOMEN.split() or pronoun in HERS, sentence.text
         assert antecedent not in MEN.split() or pronoun in HIS, sentence.text
 
-
-# The minimal pairs ----------------------------------------------------------------------------
 
 HALVES = pronoun_pairs()
 BY_PAIR = list(zip(HALVES[::2], HALVES[1::2], strict=True))
@@ -222,15 +208,6 @@ def test_a_third_of_the_pairs_can_be_decided_from_left_to_right() -> None:
     assert 0.3 < early / len(HALVES) < 0.7
 
 
-def test_pairs_are_as_different_from_each_other_as_sentences_are() -> None:
-    bags = [set(one.text.lower().split()) for one, _ in BY_PAIR]
-    assert max(len(a & b) / len(a | b) for a, b in itertools.combinations(bags, 2)) < 0.6
-    for one, _ in BY_PAIR:
-        assert 6 <= len(words_of(one.text)) <= 30
-        assert re.search(r"[.?!]$", one.text)
-        assert not set("[]{}<>|=") & set(one.text)
-
-
 def test_the_pairs_are_a_set_of_their_own_and_no_part_of_what_heads_are_measured_on() -> None:
     sets = marked_sets()
     assert list(sets) == ["pairs", "sample"]
@@ -250,9 +227,6 @@ def test_a_line_of_the_pairs_is_two_sentences() -> None:
     assert other == Sentence(
         "The cat fed Rex; it ran.", "it", (Mention((17, 19), spans, 1, kinds),), 3, (8, 11)
     )
-
-
-# The notation ----------------------------------------------------------------------------------
 
 
 def test_a_marked_sentence_is_read_to_the_character() -> None:

@@ -10,7 +10,6 @@ import pytest
 
 from core.analysis.head_patterns import pattern_table
 from core.analysis.head_patterns.induction import induction_scores
-from core.model import load, trace_repeated
 from tests.analysis.traces import causal, random_weights, token, trace_with_attention
 
 if TYPE_CHECKING:
@@ -62,11 +61,3 @@ def test_what_is_not_repeated_is_refused() -> None:
         induction_scores([trace_with_attention(random_weights(1, 1, 1, 6))])
     with pytest.raises(ValueError, match="no repeated sequence"):
         induction_scores([])
-
-
-def test_the_bundled_model_reads_random_sequences_twice() -> None:
-    traces = list(trace_repeated(load("bundled/minilm"), length=20, sequences=3))
-    ids = [[each.id for each in trace.tokens if not each.special] for trace in traces]
-    assert all(each[:20] == each[20:] and len(set(each)) == 20 for each in ids)
-    assert len({tuple(each) for each in ids}) == 3
-    assert induction_scores(traces).scores.max() < 0.2  # a sentence encoder has no use for it

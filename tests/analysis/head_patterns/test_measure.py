@@ -22,19 +22,11 @@ from tests.analysis.traces import (
     causal,
     plain_tokens,
     random_weights,
-    token,
+    spelled,
     trace_with_attention,
 )
 
-SENTENCE = (
-    token("[CLS]", 0, -1, special=True),
-    token("red", 1, 0),
-    token(",", 2, 1),
-    token("Red", 3, 2),
-    token("?", 4, 3),
-    token(".", 5, 4),
-    token("[SEP]", 6, -1, special=True),
-)
+SENTENCE = spelled("[CLS] red , Red ? . [SEP]")
 
 
 @pytest.mark.parametrize(
@@ -75,19 +67,11 @@ def test_the_same_token_is_looked_for_elsewhere_whatever_its_case() -> None:
     expected = (weights[0, 0, 1, 3] + weights[0, 0, 3, 1]) / 2
     assert row["same_token"] == pytest.approx(expected, abs=1e-6)
     assert row["same_token_uniform"] == pytest.approx(1 / 7, abs=1e-6)
-    ends = (token("a", 0, -1, special=True), token("a", 1, 0), token("a", 2, -1, special=True))
-    assert not same_token_pairs(ends).any()
+    assert not same_token_pairs(spelled("[SEP] a [SEP]")).any()
 
 
 def test_the_other_sentence_is_counted_without_special_tokens() -> None:
-    tokens = (
-        token("[CLS]", 0, -1, special=True),
-        token("fall", 1, 0),
-        token("[SEP]", 2, -1, special=True),
-        token("red", 3, 1, segment=1),
-        token("leaves", 4, 2, segment=1),
-        token("[SEP]", 5, -1, special=True, segment=1),
-    )
+    tokens = spelled("[CLS] fall [SEP] red leaves [SEP]")
     weights = random_weights(4, 1, 1, 6)
     row = weights[0, 0]
     expected = [row[1, 3] + row[1, 4], row[3, 1], row[4, 1]]
@@ -99,8 +83,7 @@ def test_a_word_is_related_to_its_other_forms_in_all_their_pieces() -> None:
     assert np.argwhere(
         related_word_pairs(plain_tokens("color", "of", "?", "colorful", "?", "Color"))
     ).tolist() == [[0, 3], [0, 5], [3, 0], [3, 5], [5, 0], [5, 3]]
-    pieces = [("Cap", 0), ("##y", 0), ("saw", 1), ("cap", 2), ("##y", 2), ("saw", 3), ("?", 4)]
-    tokens = tuple(token(text, i, word) for i, (text, word) in enumerate(pieces))
+    tokens = spelled("Cap ##y saw cap ##y saw ?")
     weights = random_weights(3, 1, 1, 7)
     row = weights[0, 0]
     expected = [row[i, [3, 4]].sum() for i in (0, 1)] + [row[i, [0, 1]].sum() for i in (3, 4)]

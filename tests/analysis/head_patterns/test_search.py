@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from scipy.spatial.distance import jensenshannon
 
 from core.analysis.head_patterns.search import HIGHLIGHTED, find_heads
-from core.analysis.head_patterns.similarity import head_distances, order_heads, token_step
+from core.analysis.head_patterns.similarity import order_heads, token_step
 from core.model.trace import Trace
-from tests.analysis.traces import plain_tokens, random_weights, token, trace_with_attention
+from tests.analysis.traces import plain_tokens, random_weights, spelled, trace_with_attention
 
 UNIFORM, EYE = np.full((4, 4), 0.25), np.eye(4)
 
@@ -49,8 +48,7 @@ def test_what_a_text_lacks_cannot_be_measured(name: str) -> None:
 
 
 def test_a_uniform_head_does_not_hold_even_above_the_threshold() -> None:
-    special = [token("[CLS]", 0, -1, special=True), token("[SEP]", 2, -1, special=True)]
-    tokens = (special[0], token("x", 1, 0), special[1])
+    tokens = spelled("[CLS] x [SEP]")
     trace = trace_with_attention(np.full((1, 1, 3, 3), 1 / 3, np.float32), tokens)
     search = find_heads(trace, "delimiters")
     assert search.uniform == pytest.approx(2 / 3, abs=1e-6)
@@ -64,15 +62,6 @@ def test_broad_is_measured_by_entropy_which_also_sorts_from_focused_to_broad() -
     assert find_heads(trace, "broad").holds.tolist() == [[True, False, False]]
     assert order_heads(trace, "entropy").tolist() == [[1, 2, 0]]
     assert order_heads(trace, "number").tolist() == [[0, 1, 2]]
-
-
-def test_distances_are_the_mean_jensen_shannon_distance_of_rows() -> None:
-    heads = random_weights(4, 1, 4, 9)[0]
-    heads[3] = heads[0]
-    distances = head_distances(heads)
-    for a, b in np.ndindex(4, 4):
-        rows = [jensenshannon(heads[a, i], heads[b, i], base=2) for i in range(9)]
-        assert distances[a, b] == pytest.approx(np.mean(rows), abs=1e-4)
 
 
 def test_twins_are_neighbours() -> None:

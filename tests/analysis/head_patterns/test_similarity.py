@@ -9,6 +9,7 @@ from scipy.spatial.distance import cdist, jensenshannon
 from core.analysis.head_patterns.similarity import (
     add_distances,
     compare_heads,
+    head_distances,
     map_heads,
     nearest_heads,
     stress,
@@ -25,6 +26,7 @@ def test_a_distance_is_scipys_averaged_over_tokens() -> None:
         for a in heads
     ]
     np.testing.assert_allclose(distances.mean, expected, atol=1e-3)
+    np.testing.assert_allclose(head_distances(weights[1]), np.array(expected)[3:, 3:], atol=1e-4)
     assert (distances.compared, distances.tokens) == (5, 5)
 
 

@@ -16,15 +16,11 @@ from tests.analysis.traces import (
     causal,
     plain_tokens,
     random_weights,
-    token,
+    spelled,
     trace_with_attention,
 )
 
-SENTENCE = (
-    token("[CLS]", 0, -1, special=True),
-    *(token(name, i + 1, i) for i, name in enumerate(["red", ",", "Red", "car", "."])),
-    token("[SEP]", 6, -1, special=True),
-)
+SENTENCE = spelled("[CLS] red , Red car . [SEP]")
 STORY = "the cat saw the dog near a cat and the dog saw the cat"
 WORDS = plain_tokens(*STORY.split())
 
@@ -40,9 +36,6 @@ def test_columns_are_scores_beside_their_uniform_baseline_then_pattern_and_confi
     assert list(table.columns) == ["layer", "head", *pairs, "class", "confidence"]
     assert table["layer"].tolist() == [1, 1, 1, 2, 2, 2]
     assert table["head"].tolist() == [1, 2, 3, 1, 2, 3]
-
-
-# ---- planted heads ----------------------------------------------------------------------------
 
 
 def network(plant: str | None) -> Trace:
@@ -111,9 +104,6 @@ def literal_scores(matrix: Array, masked: bool) -> dict[str, float]:
         if others:
             pairs["same_token"].append(float(sum(matrix[i, j] for j in others)))
     return {name: float(np.mean(values)) if values else np.nan for name, values in pairs.items()}
-
-
-# ---- which pattern names a head ---------------------------------------------------------------
 
 
 def looking_back(share: float, own: float) -> Trace:
@@ -208,9 +198,6 @@ def test_induction_is_taken_as_given() -> None:
     assert table["induction"].tolist() == [0.9, 0.1]
     assert table["induction_uniform"].tolist() == [0.02, 0.02]
     assert (table["class"] == "induction").tolist() == [True, False]
-
-
-# ---- several texts ----------------------------------------------------------------------------
 
 
 @pytest.fixture(scope="module")

@@ -49,9 +49,6 @@ def error(picture: Embedding, target: Floats) -> float:
     return float(((picture.queries @ picture.keys.T - target) ** 2).sum())
 
 
-# PCA -------------------------------------------------------------------------------------------
-
-
 @steady
 @given(SEEDS, st.integers(2, 9), st.integers(3, 6), st.sampled_from(METRICS))
 @pytest.mark.parametrize("dimensions", DIMENSIONS)
@@ -69,9 +66,6 @@ def test_pca_is_that_of_the_stacked_cloud_up_to_sign(
     assert found.share == pytest.approx(oracle.explained_variance_ratio_.sum(), abs=1e-12)
 
 
-# Biplot ----------------------------------------------------------------------------------------
-
-
 @steady
 @given(SEEDS, st.integers(2, 9), st.integers(1, 6))
 @pytest.mark.parametrize("dimensions", DIMENSIONS)
@@ -86,30 +80,6 @@ def test_a_biplot_leaves_only_the_smaller_singular_values(
     assert error(found, target) == pytest.approx(rest, rel=1e-6, abs=1e-12 * total)
     assert found.share == pytest.approx(1 - rest / total, abs=1e-9)
     assert found.queries.shape == found.keys.shape == (size, dimensions)
-
-
-@steady
-@given(SEEDS, SEEDS, st.integers(2, 9), st.integers(1, 6))
-@pytest.mark.parametrize("dimensions", DIMENSIONS)
-def test_no_other_picture_reproduces_the_logits_better(
-    dimensions: int, seed: int, other: int, size: int, dim: int
-) -> None:
-    queries, keys = clouds(seed, size, dim)
-    target = centred_logits(queries, keys)
-    best = biplot(queries, keys, dimensions)
-    least = error(best, target)
-    rng = np.random.default_rng(other)
-    points = rng.normal(size=(2, size, dimensions))
-    # rivals: PCA, random queries with the best keys for them, and small steps from the biplot
-    fitted = np.linalg.lstsq(points[0], target)[0].T
-    step = 10.0 ** rng.uniform(-6, 0)
-    rivals = [
-        embed(queries, keys, "PCA", dimensions=dimensions),
-        Embedding(points[0], fitted),
-        Embedding(best.queries + step * points[0], best.keys + step * points[1]),
-    ]
-    slack = 1e-9 * (target**2).sum()
-    assert all(least <= error(rival, target) + slack for rival in rivals)
 
 
 @steady
@@ -146,9 +116,6 @@ def test_embed_passes_on_dimensions_and_leaves_the_biplot_without_a_metric(
         found = embed(queries, keys, "biplot", dimensions=dimensions, metric=metric)
         np.testing.assert_array_equal(stacked(found), stacked(expected))
         assert found.share == expected.share
-
-
-# Neighbour embeddings --------------------------------------------------------------------------
 
 
 def check_neighbours(projection: Projection, dimensions: int, metric: Metric) -> None:
@@ -198,8 +165,6 @@ def test_cosine_does_not_see_lengths() -> None:
     assert np.abs(stacked(plain) - stacked(second)).max() > 0.1
 
 
-# Degenerate heads ------------------------------------------------------------------------------
-
 DEGENERATE: dict[str, tuple[Floats, Floats]] = {
     "one token": clouds(0, 1),
     "two tokens": clouds(0, 2),
@@ -207,6 +172,7 @@ DEGENERATE: dict[str, tuple[Floats, Floats]] = {
     "identical tokens": (np.tile([1.0, 2, 3], (6, 1)), np.tile([-1.0, 0, 1], (6, 1))),
     "constant keys": (clouds(0, 6)[0], np.tile(clouds(0, 1)[1], (6, 1))),
     "constant queries": (np.tile(clouds(0, 1)[0], (6, 1)), clouds(0, 6)[1]),
+    "a key of no length": (clouds(0, 6)[0], clouds(0, 6)[1] * (np.arange(6) != 2)[:, None]),
     "no length": (np.zeros((5, 3)), np.zeros((5, 3))),
     "one point of many": (np.ones((5, 3)), np.ones((5, 3))),
 }
@@ -225,16 +191,6 @@ def test_degenerate_heads_have_a_picture(projection: Projection, name: str, metr
     if projection != "t-SNE":
         assert found.share is not None
         assert 0 <= found.share <= 1 + 1e-12
-
-
-def test_a_key_of_no_length_has_a_place_under_cosine_distance() -> None:
-    rng = np.random.default_rng(11)
-    queries, keys = rng.normal(size=(2, 6, 4))
-    keys[2] = 0
-    for projection in QUICK:
-        found = embed(queries, keys, projection, metric="cosine")
-        assert np.isfinite(found.queries).all()
-        assert np.isfinite(found.keys).all()
 
 
 @pytest.mark.parametrize("metric", ["euclidean", "cosine"])

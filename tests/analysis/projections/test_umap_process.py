@@ -88,9 +88,6 @@ def check_works() -> None:
     np.testing.assert_allclose(fit(), ROWS[:, :2] + 1, atol=1e-6)
 
 
-# Killed ----------------------------------------------------------------------------------------
-
-
 def test_a_process_killed_twice_over_a_request_is_started_a_third_time(stand_in: StandIn) -> None:
     mark = stand_in.folder / "kills"
     stand_in.does(f"""
@@ -135,9 +132,6 @@ if not Path({str(mark)!r}).exists():
     assert stand_in.starts() == 2
 
 
-# What is said ----------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     ("deed", "message"),
     [
@@ -178,9 +172,6 @@ def wait_for(holds: Callable[[], bool], seconds: float = 20.0) -> bool:
     while time.monotonic() < deadline and not holds():
         time.sleep(0.02)
     return holds()
-
-
-# Where it writes -------------------------------------------------------------------------------
 
 
 def cache_seen(stand_in: StandIn) -> str:

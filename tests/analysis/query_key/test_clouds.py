@@ -19,19 +19,16 @@ from core.analysis.query_key.clouds import (
     with_chosen,
 )
 from core.analysis.query_key.scaling import scale_head
-from core.model.trace import Layer, Trace
-from tests.analysis.traces import plain_tokens, token
+from tests.analysis.traces import causal_mask, made_trace, spelled
 
 if TYPE_CHECKING:
     from core.analysis.projections.joint_embedding import Projection
+    from core.model.trace import Trace
 
 
 def random_trace(seed: int, size: int, *, causal: bool = False) -> Trace:
-    draw = np.random.default_rng(seed)
-    queries, keys, values = (draw.normal(size=(1, 1, size, 4)).astype(np.float32) for _ in range(3))
-    mask = np.triu(np.full((size, size), -np.inf, dtype=np.float32), 1) if causal else None
-    names = plain_tokens(*(f"t{i}" for i in range(size)))
-    return Trace("by hand", names, queries, keys, values, (Layer(0.5, mask),), causal=causal)
+    vectors = np.random.default_rng(seed).normal(size=(3, 1, 1, size, 4))
+    return made_trace(*vectors, mask=causal_mask(size) if causal else None, scaling=0.5)
 
 
 def test_each_query_is_joined_to_its_strongest_key_thin_lines_first() -> None:
@@ -149,9 +146,6 @@ def test_turning_a_panel_onto_the_one_before_changes_no_distance() -> None:
 
 
 def test_pieces_of_the_capybara_are_chosen_together() -> None:
-    pieces = (("brown", 0), ("cap", 1), ("##y", 1), ("##bara", 1))
-    names = (token(text, i, word) for i, (text, word) in enumerate(pieces, start=1))
-    tokens = (token("[CLS]", 0, 0, special=True), *names)
-    trace = replace(random_trace(6, 5), tokens=tokens)
+    trace = replace(random_trace(6, 5), tokens=spelled("[CLS] brown cap ##y ##bara"))
     assert default_chosen(trace) == ([1], [2, 3, 4])
     assert default_chosen(random_trace(7, 1)) == ([], [])  # one word

@@ -21,7 +21,7 @@ from core.analysis.query_key.faithfulness import (
     uniform_baseline,
 )
 from core.analysis.query_key.faithfulness import faithfulness as faithfulness_of
-from core.analysis.query_key.target import TargetKind, matrix_target, rows_of
+from core.analysis.query_key.target import matrix_target, rows_of
 
 Floats = NDArray[np.float64]
 Pairs = NDArray[np.bool_]
@@ -60,9 +60,6 @@ def less_row_means(values: Floats, allowed: Pairs) -> Floats:
     return np.concatenate([row - row.mean() for row in rows] or [np.zeros(0)])
 
 
-# Oracles ---------------------------------------------------------------------------------------
-
-
 def near_by_hand(picture: Embedding, i: int, j: int, reading: Reading) -> float:
     query, key = picture.queries[i].tolist(), picture.keys[j].tolist()
     if reading == "distance":
@@ -81,9 +78,6 @@ def share_by_hand(logits: Floats, near: Floats, allowed: Pairs, k: int) -> float
         nearest = set(sorted(keys, key=lambda j: (-near[i, j], j))[:k])
         shares.append(len(strongest & nearest) / len(strongest))
     return sum(shares) / len(shares) if shares else float("nan")
-
-
-# A picture -------------------------------------------------------------------------------------
 
 
 @some
@@ -143,17 +137,6 @@ def test_neither_hidden_scores_nor_constants_of_a_row_count(
     np.testing.assert_allclose(plain, shifted, atol=1e-9)
 
 
-@pytest.mark.parametrize("kind", ["all", "causal"])
-def test_raw_scores_are_compared_as_they_are(kind: str) -> None:
-    rng = np.random.default_rng(3)
-    logits, near, allowed = *rng.normal(size=(2, 9, 9)), mask_of(3, 9, kind)
-    target: TargetKind = "raw"
-    result = compare_matrix(matrix_target(logits, allowed, target), near)
-    pairs = counted(allowed)
-    expected = np.corrcoef(near[pairs], logits[pairs])[0, 1]
-    assert result.correlation == pytest.approx(expected, abs=1e-12)
-
-
 def jackknife_by_hand(x: Floats, y: Floats) -> tuple[float, float]:
     """Fisher's z, one row left out after another; Student's 97.5 % of 8 degrees is 2.306."""
 
@@ -191,9 +174,6 @@ def test_the_interval_holds_the_truth_about_as_often_as_it_says() -> None:
     assert 0.9 < held / 150 < 0.985
 
 
-# Exact and reversed pictures -------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("kind", ["all", "causal"])
 def test_an_exact_picture_keeps_everything_and_a_reversed_one_nothing(kind: str) -> None:
     allowed, truth = mask_of(1, 6, kind), picture_of(1)
@@ -209,9 +189,6 @@ def test_an_exact_picture_keeps_everything_and_a_reversed_one_nothing(kind: str)
     reversed_picture = Embedding(-truth.queries, truth.keys)
     measured = faithfulness(logits, np.ones((6, 6), bool), reversed_picture, "inner product")
     assert measured[:3] == pytest.approx((-1, 0, 0))
-
-
-# Random points --------------------------------------------------------------------------------
 
 
 def expected_share(keys: int, k: int) -> float:
@@ -233,9 +210,6 @@ def test_the_uniform_baseline_is_the_mean_over_all_choices_of_keys(
     result = uniform_baseline(rows_of(allowed))
     assert result.top1 == pytest.approx(np.mean([expected_share(n, 1) for n in counts]))
     assert result.top3 == pytest.approx(np.mean([expected_share(n, 3) for n in counts]))
-
-
-# Degenerate heads ------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("reading", READINGS)

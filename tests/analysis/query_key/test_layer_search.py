@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 import pytest
 from numpy.typing import NDArray
@@ -16,8 +18,10 @@ from core.analysis.query_key.layer_search import (
 )
 from core.analysis.query_key.scaling import scale_head
 from core.model import load, trace_text
-from core.model.trace import Layer, Trace
-from tests.analysis.traces import plain_tokens
+from tests.analysis.traces import made_trace
+
+if TYPE_CHECKING:
+    from core.model.trace import Trace
 
 Floats = NDArray[np.float64]
 CAPYBARA = "The brown capybara is sleeping now."
@@ -26,13 +30,6 @@ CAPYBARA = "The brown capybara is sleeping now."
 @pytest.fixture(scope="module")
 def capybara() -> Trace:
     return trace_text(load("bundled/minilm"), CAPYBARA)
-
-
-def still_trace(size: int) -> Trace:
-    """Every query like the others, and every key: nothing to correlate."""
-    ones = np.ones((1, 2, size, 3), dtype=np.float32)
-    names = plain_tokens(*(f"t{i}" for i in range(size)))
-    return Trace("by hand", names, ones, ones, ones, (Layer(1.0, None),), causal=False)
 
 
 def mean_distance(queries: Floats, keys: Floats, attended: NDArray[np.intp]) -> float:
@@ -68,17 +65,9 @@ def test_the_fourth_stage_adds_a_to_every_key_and_divides_by_c(capybara: Trace) 
     )
 
 
-def test_the_fourth_stage_leaves_attention_as_it_is(capybara: Trace) -> None:
-    search = search_layer(capybara, 3)
-    moved = stage_vectors(capybara, 3, 1, scale_head(capybara, 3, 1), search)["searched"]
-    scores = capybara.layers[3].scaling * (moved.queries @ moved.keys.T)
-    weights = np.exp(scores - scores.max(axis=1, keepdims=True))
-    weights /= weights.sum(axis=1, keepdims=True)
-    np.testing.assert_allclose(weights, capybara.attention(3, 1), atol=1e-5)
-
-
 def test_without_an_a_and_a_c_there_is_no_fourth_stage() -> None:
-    trace = still_trace(4)
+    ones = np.ones((1, 2, 4, 3))
+    trace = made_trace(ones, ones)
     search = search_layer(trace, 0)
     assert not search.defined
     assert head_stages(search) == STAGES

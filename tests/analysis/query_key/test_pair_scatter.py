@@ -12,8 +12,7 @@ from core.analysis.query_key.faithfulness import compare_matrix
 from core.analysis.query_key.pair_scatter import density_of, pair_scatter
 from core.analysis.query_key.scaling import scale_head
 from core.analysis.query_key.target import head_target
-from core.model.trace import Layer, Trace
-from tests.analysis.traces import plain_tokens
+from tests.analysis.traces import causal_mask, made_trace
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -21,17 +20,15 @@ if TYPE_CHECKING:
     from core.analysis.projections.joint_embedding import Metric
     from core.analysis.query_key.pair_scatter import PairScatter
     from core.analysis.query_key.target import TargetKind
+    from core.model.trace import Trace
 
 # Two tokens on a line: queries at 0 and 3, keys at 1 and 5; scores are plain products.
 QUERIES, KEYS = np.array([[0.0], [3.0]]), np.array([[1.0], [5.0]])
 
 
 def trace_of(queries: NDArray[np.float64], keys: NDArray[np.float64], *, causal: bool) -> Trace:
-    size = len(queries)
-    mask = np.triu(np.full((size, size), -np.inf, dtype=np.float32), 1) if causal else None
-    own, others = (each[None, None].astype(np.float32) for each in (queries, keys))
-    names = plain_tokens(*(f"t{i}" for i in range(size)))
-    return Trace("by hand", names, own, others, others, (Layer(1.0, mask),), causal=causal)
+    mask = causal_mask(len(queries)) if causal else None
+    return made_trace(queries[None, None], keys[None, None], mask=mask)
 
 
 def scattered(

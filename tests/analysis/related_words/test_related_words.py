@@ -21,7 +21,7 @@ from core.analysis.related_words.words import (
     measure_vocabulary,
     related_words,
 )
-from tests.analysis.traces import plain_tokens, random_weights, token, trace_with_attention
+from tests.analysis.traces import plain_tokens, random_weights, spelled, token, trace_with_attention
 
 NO_MEAN = Vocabulary(np.zeros(2), 0.5, 100)
 
@@ -41,9 +41,6 @@ def words_of(*pairs: tuple[int, int], size: int) -> RelatedWords:
     for one, other in pairs:
         related[one, other] = related[other, one] = True
     return RelatedWords(related, np.ones(2 * len(pairs)), np.ones(size, dtype=bool), 0, 0.5)
-
-
-# ---- which words --------------------------------------------------------------------------------
 
 
 def test_words_closer_than_the_threshold_are_related_both_ways() -> None:
@@ -67,17 +64,7 @@ def test_what_all_words_of_a_vocabulary_share_is_taken_off_first() -> None:
 
 
 def test_the_same_word_pieces_function_words_and_marks_are_not_related() -> None:
-    tokens = (
-        token("[CLS]", 0, -1, special=True),
-        token("Leaves", 1, 0),
-        token("leaves", 2, 1),
-        token("cap", 3, 2),
-        token("##y", 4, 2),
-        token("the", 5, 3),
-        token(",", 6, 4),
-        token("s", 7, 5),
-        token("foliage", 8, 6),
-    )
+    tokens = spelled("[CLS] Leaves leaves cap ##y the , s foliage")
     result = related_words(tokens, angle(*[0] * 9), NO_MEAN)
     assert named(tokens, result.pairs) == {
         *itertools.permutations(("Leaves", "foliage")),
@@ -98,9 +85,6 @@ def test_the_threshold_is_what_one_random_pair_in_a_thousand_exceeds() -> None:
         for a, b in itertools.combinations(centred, 2)
     ]
     assert np.mean(above) == pytest.approx(1 / 1000, abs=1e-4)
-
-
-# ---- which heads --------------------------------------------------------------------------------
 
 
 def test_the_score_is_the_share_on_related_words_of_those_that_have_one() -> None:

@@ -65,16 +65,13 @@ def test_its_weights_are_a_small_file_of_half_precision() -> None:
     assert {tensor["dtype"] for tensor in tensors.values()} == {"F16"}
 
 
-def test_half_precision_is_loaded_in_float32(novels: LoadedModel) -> None:
-    assert {weight.dtype for weight in novels.network.parameters()} == {torch.float32}
-    assert trace_text(novels, "It was so.").queries.dtype == np.float32
-
-
-def test_it_loads_as_any_causal_model_does(novels: LoadedModel) -> None:
+def test_it_loads_in_float32_as_any_causal_model_does(novels: LoadedModel) -> None:
     assert (novels.layers, novels.heads, novels.kv_heads, novels.dim) == (4, 4, 4, 32)
     assert novels.max_tokens == 128
     assert novels.causal
     assert novels.probe_error < 1e-5
+    assert {weight.dtype for weight in novels.network.parameters()} == {torch.float32}
+    assert trace_text(novels, "It was so.").queries.dtype == np.float32
 
 
 def test_every_text_begins_with_a_special_document_mark(novels: LoadedModel) -> None:

@@ -96,12 +96,8 @@ def test_head_scores_of_attention_worked_out_by_hand() -> None:
 
 
 def test_an_untrained_head_finds_no_copies_and_one_of_equal_scores_attends_alike() -> None:
-    network = GPT2LMHeadModel(
-        GPT2Config(
-            vocab_size=50, n_positions=64, n_embd=8, n_layer=1, n_head=2, bos_token_id=0,
-            eos_token_id=0,
-        )
-    ).eval()  # fmt: skip
+    sizes = {"vocab_size": 50, "n_positions": 64, "n_embd": 8, "n_layer": 1, "n_head": 2}
+    network = GPT2LMHeadModel(GPT2Config(**sizes, bos_token_id=0, eos_token_id=0)).eval()
     network.transformer.h[0].attn.c_attn.weight.data.zero_()
     # Rows 11 to 20 of a mark and ten tokens said twice: 1/12 to 1/21 each.
     expected = np.mean(1 / np.arange(12, 22))

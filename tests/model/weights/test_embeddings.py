@@ -15,7 +15,7 @@ from core.model.weights.embeddings import sample_embeddings, token_embeddings, w
 from tests.model.families import CAPTURED, SENTENCES
 
 if TYPE_CHECKING:
-    from tests.model.conftest import FolderOf, ModelOf
+    from tests.conftest import FolderOf, ModelOf
 
 # As each family names its table in the files that people publish.
 _TABLES = ("word_embeddings", "tok_embeddings", "wte", "embed_in", "embed_tokens")

@@ -23,7 +23,7 @@ from core.model.weights.query_key import query_key_weights, weight_similarity
 from tests.model.families import HEADS, HIDDEN, SENTENCES, SPREAD
 
 if TYPE_CHECKING:
-    from tests.model.conftest import ModelOf
+    from tests.conftest import ModelOf
 
 # The attention block's module in each family, in layer 2; its output is that of W_O, before the
 # residual is added.

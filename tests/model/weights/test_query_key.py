@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     import torch
 
     from core.model.loaded import LoadedModel
-    from tests.model.conftest import ModelOf
+    from tests.conftest import ModelOf
 
 # The module in layer 2 that receives what queries and keys are made of.
 _BERT, _LLAMA = "encoder.layer.1.attention.self.query", "layers.1.self_attn.q_proj"

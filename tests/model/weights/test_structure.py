@@ -10,7 +10,7 @@ from core.model import load
 from core.model.weights.structure import Projection, structure_of
 
 if TYPE_CHECKING:
-    from tests.model.conftest import ModelOf
+    from tests.conftest import ModelOf
 
 
 def test_the_bundled_bert_is_described_as_its_card_has_it() -> None:

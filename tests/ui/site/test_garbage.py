@@ -44,7 +44,8 @@ def test_what_has_lasted_is_searched_once() -> None:
     assert unfrozen() < len(lasting) / 10
 
 
-def test_what_was_frozen_is_found_when_something_was_dropped() -> None:
+@pytest.mark.parametrize("asked", [True, False])
+def test_what_was_frozen_is_found_when_asked_for_or_after_so_many_answers(asked: bool) -> None:
     kept = InACycle()
     garbage.freeze_long_lived()
     gc.collect()
@@ -52,18 +53,9 @@ def test_what_was_frozen_is_found_when_something_was_dropped() -> None:
     del kept
     gc.collect()
     assert gone() is not None  # frozen: this search passes it over
-    garbage.request_full_search()
-    gc.collect()
-    assert gone() is None
-
-
-def test_what_was_frozen_is_found_after_so_many_answers_at_the_latest() -> None:
-    kept = InACycle()
-    garbage.freeze_long_lived()
-    gc.collect()
-    gone = weakref.ref(kept)
-    del kept
-    for _ in range(garbage.EVERYTHING_AFTER + 1):
+    if asked:
+        garbage.request_full_search()
+    for _ in range(1 if asked else garbage.EVERYTHING_AFTER):
         gc.collect()
     assert gone() is None
 

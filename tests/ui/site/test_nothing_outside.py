@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import socket
 import subprocess
-import sys
 import threading
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
@@ -16,7 +14,7 @@ from websockets.exceptions import InvalidStatus
 from websockets.sync.client import connect
 from websockets.typing import Origin
 
-from tests.server import ROOT, end, free_port, wait_for
+from tests.server import running_process
 from tests.visitors.visitor import Visitor
 
 if TYPE_CHECKING:
@@ -42,30 +40,16 @@ def listening_proxy() -> Iterator[tuple[str, list[bytes]]]:
         yield f"http://127.0.0.1:{server.getsockname()[1]}", asked
 
 
-@contextmanager
-def headless_app(proxy: str) -> Iterator[str]:
-    """``streamlit run app.py`` as a server starts it, whose requests would go to that proxy."""
-    port = free_port()
-    ways_out = dict.fromkeys(("http_proxy", "https_proxy", "HTTP_PROXY", "HTTPS_PROXY"), proxy)
-    process = subprocess.Popen(
-        [
-            *(sys.executable, "-m", "streamlit", "run", "app.py"),
-            *("--server.headless=true", f"--server.port={port}"),
-        ],
-        cwd=ROOT,
-        env=os.environ | ways_out | {"no_proxy": "", "NO_PROXY": ""},
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-    )
-    try:
-        wait_for(f"http://127.0.0.1:{port}/_stcore/health", process)
-        yield f"http://127.0.0.1:{port}"
-    finally:
-        end(process)
-
-
 def test_the_server_asks_for_nothing_outside_of_this_machine() -> None:
-    with listening_proxy() as (proxy, asked), headless_app(proxy) as address:
+    with listening_proxy() as (proxy, asked):
+        ways_out = dict.fromkeys(("http_proxy", "https_proxy", "HTTP_PROXY", "HTTPS_PROXY"), proxy)
+        visit_app(ways_out | {"no_proxy": "", "NO_PROXY": ""})
+    assert asked == []
+
+
+def visit_app(environment: dict[str, str]) -> None:
+    """A server as it starts without a browser, visited, and called by another site's page."""
+    with running_process(subprocess.DEVNULL, **environment) as (address, _):
 
         async def visit() -> None:
             async with Visitor(address, patience=300) as visitor:
@@ -79,4 +63,3 @@ def test_the_server_asks_for_nothing_outside_of_this_machine() -> None:
             connect(stream, origin=Origin("https://elsewhere.example")),
         ):
             pass
-    assert asked == []

@@ -1,0 +1,175 @@
+"""Cut every size of a configuration to what one core builds in a second.
+
+Configurations name the same thing in many ways, so a rule is a pattern of names. Numbers only ever
+shrink, and what decides about attention (windows, chunks, soft caps, biases, linear positions) is
+switched on and made shorter than the text.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import MISSING, fields
+from typing import Any, TypeAlias
+
+from transformers import PreTrainedConfig
+
+from tests.model.families import HEADS, HIDDEN, VOCABULARY, WINDOW
+from tests.model.sweep.kinds import config_class
+from tests.model.sweep.overrides import OVERRIDES
+
+Settings: TypeAlias = dict[str, Any]
+
+LAYERS = 4
+POSITIONS = 64
+HEAD_DIM = HIDDEN // HEADS
+# Ids of the tokenizer in `tests.model.families.wordpiece`, by what configurations call them.
+_SPECIAL_IDS = {
+    "pad": 0,
+    "unk": 1,
+    "bos": 2,
+    "cls": 2,
+    "decoder_start": 2,
+    "eos": 3,
+    "sep": 3,
+    "forced_eos": 3,
+    "mask": 4,
+}
+_FIRST_FREE_ID = 290  # above the tokenizer's: image, audio and other placeholders
+_ID = re.compile(r"_(token_id|token_index|id|index)$")
+_KEPT = re.compile(
+    r"image|patch|mel|sampl|rate|num_channels|in_chan|label|loss|cost|stride|kernel|theta|seed"
+    r"|temperature|^chunk_length$|^model_in_dim$|feature_layer|depth_bins|types?_vocab|relative|bucket|rel_pos|2d_pos"
+)
+# A pattern of names and the maximum; the first match decides.
+_MAXIMA = (
+    (re.compile(r"position|n_ctx|context_length|max_seq|seq_len|max_length"), POSITIONS),
+    (re.compile(r"^topk_group$|n_groups$"), 1),
+    (re.compile(r"expert.*(per_tok|top_?k)|^(moe_)?top_?k|_topk$|^moe_k$"), 2),
+    (re.compile(r"expert(?!.*(size|dim|period|offset|interval|capacity))"), 4),
+    (re.compile(r"^n_group$"), 2),
+    (re.compile(r"rank$"), HEAD_DIM),
+    (re.compile(r"rope_head_dim$|rotary_dim$"), 4),
+    (re.compile(r"head_(dim|size)$|^d_kv$|d_head$|dim_head$|^kv_channels$|head_dim_"), HEAD_DIM),
+    (re.compile(r"mamba.*heads$"), 2 * HIDDEN // HEAD_DIM),
+    (re.compile(r"heads$|^n_head$|_head$"), HEADS),
+    (re.compile(r"state(_size)?$"), HEAD_DIM),
+    (re.compile(r"first_k_dense|max_window_layers|num_kv_shared|num_mtp|num_nextn"), 1),
+    (re.compile(r"layers?$|depth$|blocks$"), LAYERS),
+    (re.compile(r"intermediate|ffn|d_ff|n_inner|mlp_dim|feed_?forward"), 48),
+)
+_VOCABULARY = re.compile(r"vocab_size|^n_words$|^num_embeddings$")
+_FALLBACK = HIDDEN  # of every other number beyond 64: widths under many names
+_LARGE = 64
+_WINDOW = re.compile(
+    r"^(sliding_window|sliding_window_size|window_size|attention_window|local_attention"
+    r"|attention_window_size|attention_chunk_size|(mamba_)?chunk_size|attn_window_size)$"
+)
+_SWITCHED_ON = re.compile(r"^(attention_bias|qkv_bias|use_qkv_bias|use_sliding_window|alibi)$")
+_CAP = re.compile(r"^attn_logit_softcapping$")
+_KEY_HEADS = re.compile(r"(key_value|kv)_heads$|^n_head_kv$")
+
+
+def tiny_config(kind: str) -> PreTrainedConfig:
+    """The type's configuration with every size cut, and the overrides of the type."""
+    found = config_class(kind)
+    return found(**tiny_settings(found))
+
+
+def tiny_settings(found: type[PreTrainedConfig]) -> Settings:
+    """Settings that differ from the defaults, with those of the parts in dictionaries."""
+    defaults = _defaults(found)
+    is_text = "vocab_size" in defaults
+    settings: Settings = {}
+    for name, value in defaults.items():
+        if name in found.sub_configs_defaults:
+            continue
+        if _ID.search(name):
+            settings |= _id_setting(name, value, len(settings))
+        elif is_text and (switched := _switched(name, value)) is not None:
+            settings[name] = switched
+        elif (smaller := _smaller(name, value, defaults)) != value:
+            settings[name] = smaller
+    settings |= _layer_lists(found(), defaults)
+    for name, spec in found.sub_configs_defaults.items():
+        if defaults.get(name) is not None or not spec.optional:
+            settings[name] = _part(spec)
+    return _merged(settings, OVERRIDES.get(found.model_type, {}))
+
+
+def _defaults(found: type[PreTrainedConfig]) -> Settings:
+    """What the configuration has when nothing is said, before it fills in what depends."""
+    values: Settings = {}
+    for field in fields(found):
+        if field.default is not MISSING:
+            values[field.name] = field.default
+        elif field.default_factory is not MISSING:
+            values[field.name] = field.default_factory()
+    return values
+
+
+def _layer_lists(whole: PreTrainedConfig, defaults: Settings) -> Settings:
+    """Lists with an entry a layer (kinds of layers, layers without positions), every entry kept."""
+    lists: Settings = {}
+    values = vars(whole)
+    for name in defaults:
+        entries = values.get(name)
+        if isinstance(entries, list) and len(entries) == defaults.get("num_hidden_layers"):
+            different = list(dict.fromkeys(entries)) if _are_plain(entries) else entries[:1]
+            lists[name] = [different[layer % len(different)] for layer in range(LAYERS)]
+    return lists
+
+
+def _are_plain(entries: list[object]) -> bool:
+    return all(isinstance(each, str | int | float | None) for each in entries)
+
+
+def _part(spec: Any) -> Settings:
+    """Settings of a part of a composite configuration."""
+    inner = spec.config_class
+    if not issubclass(inner, PreTrainedConfig):
+        inner = config_class(spec.model_type)
+    settings = {name: _smaller(name, value, {}) for name, value in spec.init_kwargs.items()}
+    return settings | tiny_settings(inner) | {"model_type": inner.model_type}
+
+
+def _id_setting(name: str, value: object, number: int) -> Settings:
+    role = _ID.sub("", name)
+    if role in _SPECIAL_IDS and (value is None or isinstance(value, int)):
+        return {name: _SPECIAL_IDS[role]}
+    if isinstance(value, int) and value > _FIRST_FREE_ID:
+        return {name: _FIRST_FREE_ID + number % (VOCABULARY - _FIRST_FREE_ID)}
+    return {}
+
+
+def _switched(name: str, value: object) -> object:
+    """What makes attention special, switched on; None for any other setting."""
+    if _WINDOW.search(name) and (value is None or isinstance(value, int)):
+        return 2 * WINDOW if name == "local_attention" else WINDOW
+    if value is None and name in {"head_dim", "num_key_value_heads"}:
+        return HEAD_DIM if name == "head_dim" else HEADS  # what most networks take None for
+    if _SWITCHED_ON.search(name) and isinstance(value, bool | None):
+        return True
+    return 2.0 if _CAP.search(name) else None
+
+
+def _smaller(name: str, value: object, defaults: Settings) -> object:
+    if _VOCABULARY.search(name) and "type" not in name and isinstance(value, int | None):
+        return VOCABULARY
+    if isinstance(value, bool) or not isinstance(value, int) or _KEPT.search(name):
+        return value
+    if _KEY_HEADS.search(name):
+        heads = {defaults.get(each) for each in ("num_attention_heads", "n_heads", "num_heads")}
+        return min(value, HEADS if value in heads else HEADS // 2)
+    for pattern, maximum in _MAXIMA:
+        if pattern.search(name):
+            return min(value, maximum)
+    return _FALLBACK if value >= _LARGE else value
+
+
+def _merged(settings: Settings, more: Settings) -> Settings:
+    """`more` over `settings`, also within dictionaries that both have."""
+    merged = settings | more
+    for name in settings.keys() & more.keys():
+        if isinstance(settings[name], dict) and isinstance(more[name], dict):
+            merged[name] = _merged(settings[name], more[name])
+    return merged

@@ -1,0 +1,190 @@
+"""Open a saved model as a visitor would, and compare with transformers' own eager attention."""
+
+from __future__ import annotations
+
+import logging
+import math
+import sys
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+
+from core.model import load, trace_corpus, trace_text
+from core.model.errors import ModelError
+from core.model.weights.output_projection import output_projections
+from tests.model.families import PAIR, SENTENCES
+from tests.model.sweep.eager import Eager
+from tests.model.sweep.sizes import POSITIONS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+    from core.model import LoadedModel, Trace
+
+Outcome = Literal["opens", "refused", "wrong", "crash", "unbuilt", "not text"]
+
+TOLERANCE = 1e-4  # of an attention weight; a wrong mask or scale shows as more than 1e-2
+SHORT = SENTENCES[2]
+LONG = " ".join(SENTENCES[:2])  # longer than every window, and within every limit
+BATCH = (SENTENCES[2], SENTENCES[1], SENTENCES[0])  # three lengths, so two are padded
+
+
+@dataclass
+class Verdict:
+    """How one type fared.
+
+    Attributes
+    ----------
+    kind : the type, as config.json names it.
+    outcome : "opens" when every check agrees; "refused" when loading says why not; "wrong" when it
+        opens and a check differs or is refused; "crash" for any exception that is no refusal, and
+        for a model without an answer; "unbuilt" when there is no tiny model to open.
+    error : largest difference from the eager attention; None if nothing was compared.
+    reason : the refusal or the exception.
+    checks : by name ("text", "pair", "long", "batch"), the error or what went wrong.
+    peak : each query's largest weight, the median of all; near 1 / tokens or 1, mistakes hide.
+    facts : of an open model: layers with attention and of the network, longest text in tokens, and
+        whether W_O is known (1 or 0).
+    alone : why transformers' own eager network does not run on text alone; empty where it does.
+    seconds : for all of it.
+    """
+
+    kind: str
+    outcome: Outcome = "unbuilt"
+    error: float | None = None
+    reason: str = ""
+    checks: dict[str, float | str] = field(default_factory=dict)
+    peak: float | None = None
+    facts: dict[str, int] = field(default_factory=dict)
+    alone: str = ""
+    seconds: float = 0.0
+
+
+class CrashError(Exception):
+    """An exception behind a refusal: nobody foresaw it, so its sentence explains nothing."""
+
+
+def judge(kind: str, folder: Path) -> Verdict:
+    """Load the model in the folder and run every check."""
+    verdict = Verdict(kind)
+    try:
+        eager = Eager(folder)
+        eager.run(len(SHORT), SHORT)
+    except Exception as error:  # noqa: BLE001 - a network that needs more than text is a result
+        verdict.alone = described(error)
+    try:
+        with _crashes_shown():
+            model = load(str(folder))
+    except ModelError as refusal:
+        verdict.outcome, verdict.reason = "refused", f"{refusal.problem} {refusal.advice}"
+    except CrashError as crash:
+        verdict.outcome, verdict.reason = "crash", f"load: {crash}"
+    else:
+        _run_checks(verdict, model, eager)
+        verdict.facts = _facts(model)
+    return verdict
+
+
+def _run_checks(verdict: Verdict, model: LoadedModel, eager: Eager) -> None:
+    checks: dict[str, Callable[[], float]] = {
+        "text": lambda: _error(trace_text(model, SHORT), eager, SHORT),
+        "pair": lambda: _error(trace_text(model, *PAIR), eager, *PAIR),
+        "long": lambda: _error(trace_text(model, LONG), eager, LONG),
+        "batch": lambda: _batch_error(model, eager),
+    }
+    outcomes: list[tuple[Outcome, str]] = []  # of the checks that failed, with the reason
+    for name, check in checks.items():
+        try:
+            with _crashes_shown():
+                error = check()
+        except ModelError as refusal:
+            verdict.checks[name] = f"{refusal.problem} {refusal.advice}"
+            outcomes.append(("wrong", f"{name}: {verdict.checks[name]}"))
+        except CrashError as crash:
+            verdict.checks[name] = str(crash)
+            outcomes.append(("crash", f"{name}: {crash}"))
+        else:
+            verdict.checks[name] = error
+            if not error <= TOLERANCE:  # also for "not a number"
+                outcomes.append(("wrong", f"{name}: differs by {error:.1g}"))
+    # A crash is worse than a difference; max() keeps the first of equals.
+    verdict.outcome, verdict.reason = max(
+        outcomes, key=lambda each: each[0] == "crash", default=("opens", "")
+    )
+    errors = [each for each in verdict.checks.values() if isinstance(each, float)]
+    if errors:
+        verdict.error = float(np.max(errors))
+        largest = [layer.max(axis=-1)[:, 1:] for layer in eager.attention(POSITIONS, LONG)]
+        verdict.peak = float(np.median(largest))
+
+
+def _facts(model: LoadedModel) -> dict[str, int]:
+    config = model.network.config.get_text_config()
+    return {
+        "layers": model.layers,
+        "network_layers": getattr(config, "num_hidden_layers", 0),
+        "max_tokens": model.max_tokens,
+        "output_projection": int(output_projections(model) is not None),
+    }
+
+
+def _batch_error(model: LoadedModel, eager: Eager) -> float:
+    """Each text of a padded batch against itself alone, run by the model itself."""
+    traces = list(trace_corpus(model, BATCH))
+    errors = [_error(trace, eager, text) for text, trace in zip(BATCH, traces, strict=True)]
+    return float(np.max(errors))
+
+
+def _error(trace: Trace, eager: Eager, text: str, pair: str | None = None) -> float:
+    """The largest difference of an attention weight, infinite where shapes differ."""
+    actual, expected = trace.attention(), eager.attention(len(trace.tokens), text, pair)
+    if [each.shape for each in actual] != [each.shape for each in expected]:
+        return math.inf
+    differences = [np.abs(own - each).max() for own, each in zip(actual, expected, strict=True)]
+    return float(np.max(differences))
+
+
+@contextmanager
+def _crashes_shown() -> Iterator[None]:
+    """Let the exception behind a refusal through; `core.model.refusal` logs such exceptions."""
+    log, unforeseen = logging.getLogger("core.model.refusal"), _Unforeseen()
+    log.addHandler(unforeseen)
+    try:
+        yield
+    except ModelError as refusal:
+        if unforeseen.texts:
+            raise CrashError(unforeseen.texts[-1]) from refusal
+        raise
+    except CrashError:
+        raise
+    except Exception as error:
+        raise CrashError(described(error)) from error
+    finally:
+        log.removeHandler(unforeseen)
+
+
+class _Unforeseen(logging.Handler):
+    """Collects the exceptions that are in flight when something is logged."""
+
+    def __init__(self) -> None:
+        super().__init__(logging.WARNING)
+        self.texts: list[str] = []
+
+    def emit(self, record: logging.LogRecord) -> None:
+        error = sys.exception()
+        self.texts.append(described(error) if error else record.getMessage()[:200])
+
+
+def described(error: BaseException) -> str:
+    """Class, first line and place of an exception."""
+    place = error.__traceback__
+    while place is not None and place.tb_next is not None:
+        place = place.tb_next
+    where = ""
+    if place is not None:
+        code = place.tb_frame.f_code
+        where = f" ({code.co_filename.rsplit('/', 1)[-1]}:{place.tb_lineno} {code.co_name})"
+    return f"{type(error).__name__}: {' '.join(str(error).split())[:300]}{where}"
