@@ -15,6 +15,7 @@ from core.analysis.query_key.scaling import scale_head
 from core.figures.palette import palette
 from core.figures.query_key.clouds import space_figure, space_sizes
 from core.model import load, trace_text
+from core.model.trace import Layer
 from core.screens.query_key import faithfulness, picture
 from core.screens.query_key.controls import Choice, clouds_of
 from core.screens.query_key.report import make_report
@@ -185,8 +186,8 @@ def test_the_report_says_what_distances_were_compared_with(target: Any, scores: 
 
 def test_a_soft_cap_is_not_said_to_leave_attention_the_same() -> None:
     choice = Choice(("m", "t", None), 0, 0, "euclidean", "pearson")
-    plain = caption_of("PCA", choice, grid=False)
-    capped = caption_of("PCA", choice, grid=False, softcap=50.0)
+    plain = caption_of("PCA", choice, grid=False, rule=Layer(1.0, None))
+    capped = caption_of("PCA", choice, grid=False, rule=Layer(1.0, None, 50.0))
     assert "Attention is the same in every panel" in plain
     assert "is the same in all" not in capped
     assert "soft-capped at 50" in capped

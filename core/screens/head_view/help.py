@@ -9,7 +9,7 @@ from core.analysis.strongest_link import strongest_link
 from core.analysis.view_weights import only_permits, sends_scores
 from core.ui.messages import quote
 from core.ui.presets import Preset
-from core.ui.words.formulas import cap_sentence, capped, softcap_of
+from core.ui.words.formulas import capped, rule_notes, softcap_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -60,7 +60,7 @@ def mathematics(trace: Trace, layer: int) -> str:
     """The definitions behind the lines of a layer (from 0), as this model has them."""
     softcap = softcap_of(trace, layer)
     product = capped(r"s \, \langle q^h_i, k^h_j \rangle", softcap)
-    adds = not only_permits(trace, layer)
+    adds, notes = not only_permits(trace, layer), rule_notes([trace.layers[layer]])
     mask, added = (
         (" + m^h_{ij}", " $m$ is what this model adds to its scores.") if adds else ("", "")
     )
@@ -84,7 +84,7 @@ z^h_{{ij}} = {product}{mask},
 L^h_i = \log \sum_{{j'}} e^{{z^h_{{ij'}}}},
 $$
 
-where the sum runs over the tokens that $i$ may attend to.{added} {cap_sentence(softcap)} The
+where the sum runs over the tokens that $i$ may attend to.{added} {notes} The
 picture rounds it to $\lfloor 255 \, a \rceil / 255$. {source}
 """
         r"""

@@ -90,7 +90,7 @@ def show_picture(trace: Trace, choice: Choice, colours: Palette) -> None:
             options.projection,
             choice,
             grid=not one_head,
-            softcap=trace.layers[choice.layer].softcap,
+            rule=trace.layers[choice.layer],
             beside=options.span == BOTH,
         )
     )
