@@ -2,8 +2,8 @@
 
     python -m core.atlas_build --model bundled/minilm --corpus reviews.csv --out reviews.parquet
 
-Vectors are written to disk in parts as it runs, so memory is bounded by one part and a few heads,
-and a run that was stopped or killed resumes when the same command is given again.
+Vectors are written to disk in parts, so memory is bounded by one part and a few heads, and a run
+that was stopped or killed resumes when the same command is given again.
 """
 
 from __future__ import annotations

@@ -32,7 +32,7 @@ class AttentionTable:
     displays: tuple[str, ...]  # the same without the number
     special: tuple[bool, ...]  # whether a row (and column) is a special token
     segments: tuple[int, ...]  # 0 for the first sentence, 1 for the second
-    where: str  # which layer and head, e.g. ``"L4 H2"`` or ``"layer 6, mean of 12 heads"``.
+    where: str  # which layer and head, e.g. ``"L4 H2"`` or ``"layer 6, mean of 12 heads"``
     kind: Values  # "attention" (probabilities) or "scores" (before softmax)
     rows_sum_to_one: bool  # whether every row adds up to one, within 1e-3
     hidden: int  # how many special tokens are not shown
@@ -63,20 +63,13 @@ def attention_table(
     hide_special: bool = False,
     renormalise: bool = False,
 ) -> AttentionTable:
-    """The table of a layer and head, or of a mean or maximum over them.
+    """The table of a layer and head, from 0, or of a mean or maximum over them.
 
-    Parameters
-    ----------
-    layer, head : from 0; "mean" over layers; "mean" or "max" over heads. Heads are summarised
-        within each layer first, then layers are averaged.
-    values : probabilities, or scaled and masked scores before softmax.
-    words : merge word pieces in each head: mean over the rows of a word, sum over its columns, so
-        that rows still add up to one (Clark et al. 2019, section 4.1). Probabilities only.
-    hide_special : leave out the tokens that the tokenizer added.
-    renormalise : after hiding, divide each row by its sum. Probabilities only.
-
-    Raises `ValueError` when scores are to be merged or renormalised, which means nothing before
-    softmax.
+    Heads are summarised within each layer first, then layers are averaged. `words` merges word
+    pieces in each head: mean over the rows of a word, sum over its columns, so that rows still add
+    up to one (Clark et al. 2019, section 4.1). `renormalise` divides each row by its sum, after
+    `hide_special` has left out the tokens that the tokenizer added. Raises `ValueError` when scores
+    are to be merged or renormalised, which means nothing before softmax.
     """
     if values == "scores" and (words or renormalise):
         raise ValueError("scores can be neither merged into words nor renormalised")

@@ -25,10 +25,8 @@ def to_csv(frame: pd.DataFrame, *, index: bool = True, float_format: str | None 
 
     This holds for cells, column names and row labels. Numbers stay as they are, even those written
     as text, and so does the frame itself. :func:`read_cell` removes the apostrophes. Lines end in
-    CRLF (RFC 4180); otherwise a carriage return inside a cell would end its row.
-
-    `frame`: columns may share a name; neither axis has levels. `index`, `float_format`: as in
-    :meth:`pandas.DataFrame.to_csv`.
+    CRLF (RFC 4180); otherwise a carriage return inside a cell would end its row. Columns may share
+    a name; neither axis has levels.
 
     >>> to_csv(pd.DataFrame({"token": ["=1+1", "it"], "x": [-0.5, 2]}), index=False)
     "token,x\r\n'=1+1,-0.5\r\nit,2.0\r\n"

@@ -1,8 +1,7 @@
 """The two freedoms of attention, used to bring queries and keys together.
 
 Softmax keeps its value when one vector is added to every key of a head, and when queries are
-multiplied by c and keys divided by it. AttentionViz (Yeh et al. 2023, section 5.1.1) uses both to
-draw queries and keys in one space; a public notebook searches a grid for a scalar a and a c.
+multiplied by c and keys divided by it (AttentionViz, Yeh et al. 2023, section 5.1.1).
 """
 
 from __future__ import annotations
@@ -16,7 +15,6 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from core.analysis.arrays import Bools, Floats
-
 
 NOTEBOOK_A = (-0.5, 0.5, 10)  # first, last, steps: the notebook's grid
 NOTEBOOK_C = (-2.0, 2.0, 10)

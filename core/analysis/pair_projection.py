@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from core.analysis.arrays import Floats
     from core.model.trace import Trace
 
-
 SAME_WAY = 0.7071  # cosine of 45 degrees: from here on two vectors "point the same way"
 _MARKED = re.compile(r"\[([^\[\]]+)\]")
 
@@ -24,9 +23,7 @@ _MARKED = re.compile(r"\[([^\[\]]+)\]")
 class PairProjection:
     """Two tokens, A projected on B, in every layer."""
 
-    # B, A, and A along B, in the plane, (layer, 3, 2); B and A have length 1, or 0 where the token
-    # has no direction in the plane
-    vectors: Floats
+    vectors: Floats  # B, A, and A along B, in the plane, (layer, 3, 2); A and B of length 1, or 0
     in_plane: Floats  # signed length of A along B, (layer,); NaN where B or A has no direction
     in_full: Floats  # the same for the attention rows themselves, before PCA, (layer,)
     a_to_b: Floats  # attention, (layer, head)

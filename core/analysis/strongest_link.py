@@ -12,7 +12,6 @@ if TYPE_CHECKING:
 
     from core.model.trace import Array, Trace
 
-
 _MIN_DISTANCE = 2  # words: in almost every model neighbours attend to each other, which is not news
 
 
@@ -58,15 +57,12 @@ def strongest_link(
 class Arcs:
     """A head's strongest links among the ordinary tokens of (a stretch of) a text."""
 
-    # float32 (row, column), attention between the tokens shown, whose displays are `words`
-    values: Array
-    words: tuple[str, ...]
-    # For each row, the other column it attends to most; None where it attends to none
-    targets: tuple[int | None, ...]
+    values: Array  # attention between the tokens shown, float32 (row, column)
+    words: tuple[str, ...]  # their displays
+    targets: tuple[int | None, ...]  # for each row, the other column it attends to most, if any
     strongest: int  # the row of the link the picture is about
     left_out: int  # how many ordinary tokens are not shown
-    # The row after which tokens are left out, None where they are one stretch
-    gap: int | None = None
+    gap: int | None = None  # the row after which tokens are left out, if they are
 
 
 def arcs_around(trace: Trace, link: Link, max_tokens: int = 26) -> Arcs:

@@ -1,8 +1,7 @@
 """Tokens as vectors: attention rows reduced to a plane, and one vector projected on another.
 
-After a workshop chapter on attention in vector space: the scores of all heads are averaged, the
-rows of each layer's token x token matrix are reduced to two dimensions by PCA, and each token is an
-arrow from the origin.
+After a workshop chapter on attention in vector space: attention is averaged over heads, the rows of
+each layer's matrix are reduced to two dimensions by PCA, each token is an arrow from the origin.
 """
 
 from __future__ import annotations
@@ -22,7 +21,6 @@ if TYPE_CHECKING:
 
     from core.analysis.arrays import Floats
     from core.model.trace import Trace
-
 
 Summary = Literal["mean", "median", "max"] | int
 Source = Literal["attention", "queries", "keys", "values", "hidden states"]
@@ -48,10 +46,8 @@ def to_xy_coords(scores: ArrayLike, summary: Summary = "mean", normalize: bool =
 
     `scores` (head, token, token), the attention of one layer, are summarised over heads by "mean",
     "median" or "max", or are those of one head, from 0. `normalize` divides the coordinates by the
-    Frobenius norm of their matrix.
-
-    Returns float64 (token, 2): PCA of the rows. The sign of each component is arbitrary. Raises
-    `ValueError` for scores of another shape.
+    Frobenius norm of their matrix. Returns float64 (token, 2): PCA of the rows. The sign of each
+    component is arbitrary. Raises `ValueError` for scores of another shape.
     """
     stack = np.asarray(scores, dtype=np.float64)
     if stack.ndim != 3 or stack.shape[1] != stack.shape[2]:
@@ -116,14 +112,10 @@ def layer_planes(
     align: bool = False,
     components: int = 2,
 ) -> Planes:
-    """A plane for every layer of a trace.
+    """A plane for every layer of a trace, from its :func:`layer_rows`.
 
-    Parameters
-    ----------
-    source, summary, heads : as in :func:`layer_rows`.
-    keep_special : also show the tokens that the tokenizer added, as rows and columns.
-    normalize : divide each plane by its Frobenius norm.
-    align : turn each plane onto the one before (orthogonal Procrustes), which changes no distance.
+    `keep_special` shows the tokens that the tokenizer added too, as rows and columns; `normalize`
+    divides each plane by its Frobenius norm; `align` turns each onto the one before.
     """
     positions = [token.position for token in trace.tokens if keep_special or not token.special]
     planes, shares, pairs = [], [], []
@@ -174,15 +166,9 @@ def layer_rows(
 ) -> Floats:
     """The vectors of one layer before they are reduced, float64 (token, length).
 
-    Parameters
-    ----------
-    source : attention rows; the queries, keys or values of all heads side by side; or the hidden
-        states that the layer receives.
-    summary : over heads, for attention rows; a number picks one head, from 0, for any source but
-        hidden states.
-    positions : of the tokens shown.
-    heads : the heads, from 0, that are summarised or stand side by side, unless `summary` is a
-        number; none means all.
+    The `source` is attention rows, summarised over heads; the queries, keys or values of all heads
+    side by side; or the hidden states that the layer receives. A number as `summary` picks one
+    head, from 0; else `heads` are those summarised or side by side, all if none is given.
     """
     subset = list(heads) if heads and not isinstance(summary, int) else slice(None)
     if source == "attention":

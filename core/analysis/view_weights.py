@@ -1,9 +1,8 @@
 """What the head view needs of a layer: weights of one byte each, and what makes a number exact.
 
-A picture shows at most 256 steps, so each weight is sent as one byte. The number a person reads on
-hover must be exact, and comes from whatever is smaller: the weights themselves as float32, or the
-layer's queries and keys with the logarithm of each row's sum, from which
-``exp(score - log_sum)`` is one weight for the price of one dot product.
+A picture shows at most 256 steps. The number read on hover must be exact, and comes from whatever
+is smaller: the weights as float32, or the layer's queries and keys with the logarithm of each row's
+sum, from which ``exp(score - log_sum)`` is one weight for the price of one dot product.
 """
 
 from __future__ import annotations
@@ -39,13 +38,12 @@ class ExactScores:
     """What a weight is computed from: ``exp(scaling * <q_i, k_j> - log_sum_i)``, soft-capped."""
 
     queries: Array  # float32 (head, token, dim)
-    # float32 (key-value head, token, dim); each serves as many query heads as its share
-    keys: Array
+    keys: Array  # float32 (key-value head, token, dim)
     # float32 (2, head, token): the logarithm of the sum of each row's exponentials, and what
     # rounding took from it, so that their sum has the precision of float64
     log_sums: Array
     scaling: float  # of :class:`core.model.trace.Layer`
-    softcap: float | None  # of :class:`core.model.trace.Layer`
+    softcap: float | None  # likewise
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,14 +51,10 @@ class LayerWeights:
     """One layer as the head view gets it."""
 
     steps: Bytes  # uint8 (head, token, token), ``round(255 * weight / top)``
-    # The weight that 255 stands for: 1 for attention, the layer's largest for weighted ones
-    top: float
+    top: float  # the weight that 255 stands for: 1 for attention, else the layer's largest
     exact: ExactWeights | ExactScores  # where the exact attention comes from
-    # One bit a pair, (token, token) packed row by row, 1 where attention is permitted; None where
-    # every pair is
-    permitted: Bytes | None
-    # float32 (head, token), what the attention to each key is multiplied by; None for 1
-    factor: Array | None
+    permitted: Bytes | None  # from :func:`permitted_bits`
+    factor: Array | None  # float32 (head, token), what attention to each key is multiplied by
 
 
 def weighted_layer(
@@ -68,11 +62,9 @@ def weighted_layer(
 ) -> LayerWeights:
     """A layer by the name of its weighting in links.
 
-    `weighting`: attention alone, times the length of the values, or times that of the transformed
-    values (Kobayashi et al. 2020). `norms`: float32 (layer, head, token), the lengths of the
-    transformed values.
-
-    Raises `ValueError` when the transformed values are asked for and `norms` are not known.
+    Attention alone, times the length of the values, or times that of the transformed values
+    (Kobayashi et al. 2020), which is `norms`, float32 (layer, head, token), and a `ValueError`
+    where they are not known.
     """
     if weighting == "attention":
         return layer_weights(trace, layer)

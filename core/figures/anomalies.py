@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from core.figures.palette import Palette
     from core.model.trace import Array
 
-
 _HEIGHT = 330  # pixels
 _MARGIN = {"l": 8, "r": 8, "t": 8, "b": 8}
 _SPREAD = 0.62  # of the space between two layers, over which the heads' dots are spread
@@ -179,8 +178,8 @@ def states_figure(
 ) -> go.Figure:
     """Sizes of hidden states, layers down and tokens across, coloured by their logarithm.
 
-    `values`: (layer + 1, token), what is shown. `largest`: largest magnitude in each state, for the
-    hover. `title`: of the colour bar.
+    `values` are (layer + 1, token), with the `largest` magnitude in each state on hover and the
+    `title` at the colour bar.
     """
     rows = ["input", *(f"after {number}" for number in range(1, len(values)))]
     shade = np.log10(values, where=values > 0, out=np.full(values.shape, np.nan))

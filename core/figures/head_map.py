@@ -28,15 +28,10 @@ def head_map(
 ) -> go.Figure:
     """Squares coloured by `values`; a clicked point's y is the layer and its x the head, from 1.
 
-    Parameters
-    ----------
-    values : (layer, head); nan is marked with a cross.
-    name : of the values, for the hover.
-    bounds : values of the first and the last colour.
-    title : of the colour bar.
-    signed : two-sided colours, for values on both sides of the middle of `bounds`.
-    reverse : the last colour stands for the lowest value.
-    logarithmic : colour by the logarithm (base 2); `values` and `bounds` are positive.
+    `values` are (layer, head), nan marked with a cross, and called `name` on hover; `bounds` are
+    those of the first and the last colour, `title` that of their bar. `signed` colours have two
+    sides around the middle of `bounds`; `reverse` gives the last colour to the lowest value;
+    `logarithmic` colours by the logarithm (base 2) of positive values.
     """
     layers, heads = values.shape
     layer, head = np.meshgrid(np.arange(1, layers + 1), np.arange(1, heads + 1), indexing="ij")

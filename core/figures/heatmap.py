@@ -31,13 +31,9 @@ def heatmap_figure(
 ) -> go.Figure:
     """A heatmap, queries down and keys across, read on hover.
 
-    Parameters
-    ----------
-    values : (row, column); what is not finite stays empty.
-    labels : one a row and column, each different.
-    where : layer and head, shown on hover.
-    signed : scores around 0 instead of strengths from 0.
-    full_scale : colours run from 0 to 1 instead of 0 to the largest value.
+    `values` are (row, column), empty where not finite; `labels` one a row and column, each
+    different; `where` is the layer and head. `signed` are scores around 0 instead of strengths from
+    0; `full_scale` colours run from 0 to 1 instead of 0 to the largest value.
     """
     top = colour_limit(values, full_scale and not signed)
     names = [literal(label) for label in labels]

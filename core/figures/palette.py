@@ -15,13 +15,13 @@ _CONFIG = Path(__file__).parents[2] / ".streamlit" / "config.toml"
 class Palette:
     """Colours of one theme, as ``#rrggbb``."""
 
-    query: str  # green and pink, in every view
-    key: str  # green and pink, in every view
+    query: str  # green, in every view
+    key: str  # pink, likewise
     accent: str  # emphasis that is neither query nor key
     alert: str  # the subject of a picture where green and pink are taken
-    ink: str  # text, background, borders
-    paper: str  # text, background, borders
-    line: str  # text, background, borders
+    ink: str  # text
+    paper: str  # background
+    line: str  # borders
     categories: tuple[str, ...]  # five more colours, for what has no order
     sequential: tuple[str, ...]  # attention strength, weak to strong
     diverging: tuple[str, ...]  # signed scores, negative to positive

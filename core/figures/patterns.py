@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from core.analysis.arrays import Floats
     from core.analysis.head_patterns.registry import Naming
 
-
 _GAP = 10  # pixels between the rows of squares
 _UNDER_MAP = 58  # pixels from the map to its legend, past the axis
 _BAR = 27  # pixels per bar
@@ -53,8 +52,8 @@ def pattern_map(
 ) -> go.Figure:
     """Layers down, heads across, a square each by its pattern; a clicked point is (head, layer).
 
-    `patterns`, `confidence`: (layer, head). `names`: of the patterns as people read them; the
-    legend keeps their order. `shades`: from :func:`pattern_colours`.
+    `patterns` and `confidence` are (layer, head). The legend keeps the order of `names`, which
+    people read; `shades` are from :func:`pattern_colours`.
     """
     layers, heads = patterns.shape
     size = square_size(heads)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import plotly.graph_objects as go
 
+from core.analysis.arrays import mean_of_finite
 from core.figures.labels import literal
 
 if TYPE_CHECKING:
@@ -51,8 +52,7 @@ def sentences_figure(
     figure = go.Figure()
     for values, name, colour in zip(lengths, names, line_colours, strict=True):
         _add_line(figure, literal(name), values, line={"color": colour, "width": 1.6})
-    sums, counts = np.nansum(lengths, axis=0), np.isfinite(lengths).sum(axis=0)
-    mean = np.divide(sums, counts, out=np.full(len(sums), np.nan), where=counts > 0)
+    mean = mean_of_finite(lengths)
     _add_line(figure, "mean", mean, line={"color": colours.ink, "width": 4})
     return _over_layers(figure, len(mean), colours)
 

@@ -1,8 +1,7 @@
 """Darker colours for queries and lighter ones for keys, in both themes, each readable on its paper.
 
-A colour's hue says what it stands for; its lightness, like the marker's shape, whether the point is
-a query or a key. Contrast is as in WCAG 2, (lighter + 0.05) / (darker + 0.05) in relative
-luminance, and at least 3, its minimum for graphics.
+A colour's hue says what it stands for, its lightness whether the point is a query or a key.
+Contrast is as in WCAG 2, (lighter + 0.05) / (darker + 0.05), and at least 3, as for graphics.
 """
 
 from __future__ import annotations
@@ -39,11 +38,7 @@ _FADING = 0.97  # factor on a chroma no screen can show at that lightness, repea
 
 
 def shades(colouring: str, count: int) -> Shades:
-    """Colours of points in both themes.
-
-    The `colouring` "type" has one colour a kind, "sequential" ``STEPS`` along a scale, "category"
-    one for each of `count`.
-    """
+    """Colours in both themes: "type" one a kind, "sequential" ``STEPS``, "category" `count`."""
     return {theme: shades_on(palette(theme), colouring, count) for theme in ("light", "dark")}
 
 

@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from core.analysis.arrays import Floats
     from core.figures.palette import Palette
 
-
 # Pixels, on a picture whose points span at least _SIDE: that of a phone.
 _NAME = 40.0, 13.0  # room for a name
 _ABOVE = 0.0, 14.0  # from the middle of a point to that of its name
@@ -38,13 +37,8 @@ def similar_by_pattern(
 ) -> go.Figure:
     """Heads coloured by pattern, with its letter; a clicked point's customdata is (number, label).
 
-    Parameters
-    ----------
-    points : (head of all layers, 2).
-    labels, patterns : one per head.
-    chosen : the head that is ringed and named.
-    names : of the patterns as people read them; the legend keeps their order.
-    shades : a colour per pattern.
+    `points` are (head of all layers, 2), with a label and a pattern each; the `chosen` head is
+    ringed and named. The legend keeps the order of `names`; `shades` are a colour per pattern.
     """
     figure = go.Figure()
     for pattern, name in names.items():
@@ -77,7 +71,7 @@ def similar_by_pattern(
 def similar_by_layer(points: Floats, heads: int, chosen: int, colours: Palette) -> go.Figure:
     """Heads coloured by layer, named where there is room; a clicked customdata is (number, name).
 
-    `points`: (head of all layers, 2). `heads`: per layer. `chosen`: the head that is ringed.
+    `points` are (head of all layers, 2), `heads` per layer; the `chosen` one is ringed.
     """
     layers, numbers = np.divmod(np.arange(len(points)), heads)
     names = [f"L{layer + 1} H{head + 1}" for layer, head in zip(layers, numbers, strict=True)]

@@ -24,8 +24,8 @@ class Box:
     """A part of the model."""
 
     lines: tuple[str, ...]  # what is written in it, the first one bold
-    left: float = 0.0  # where it begins and ends, shares of the width
-    right: float = 1.0  # where it begins and ends, shares of the width
+    left: float = 0.0  # where it begins, as a share of the width
+    right: float = 1.0  # where it ends
     colour: str | None = None  # of its border, "#rrggbb"; None for the usual one
 
 
@@ -34,8 +34,7 @@ def structure_figure(
 ) -> go.Figure:
     """Boxes in rows, an arrow from each row to the next, a frame around the rows of a layer.
 
-    `rows`: boxes beside each other, from top to bottom. `layer`: first and last row of the layer,
-    both inside the frame. `note`: written at the frame's lower right, such as "6 of these layers".
+    `layer` is the first and the last row inside the frame; the `note` stands at its lower right.
     """
     height = _ROW * len(rows) + 2 * _LAYER_PAD
     figure = go.Figure()

@@ -1,9 +1,7 @@
 """What a head attends to, beside what it moves.
 
-An attention weight says how a token's reading is shared out, not how much each share delivers: a
-token whose value is nearly zero can take all the attention and give nothing (Kobayashi et al. 2020,
-section 4). A token's value counts here by |f(v_j)|, f(v) = v W_O, where W_O is known, else by
-|v_j|.
+A token whose value is nearly zero can take all the attention and give nothing (Kobayashi et al.
+2020, section 4). Values count by |f(v_j)|, f(v) = v W_O, where W_O is known, else by |v_j|.
 """
 
 from __future__ import annotations
@@ -22,7 +20,6 @@ if TYPE_CHECKING:
     from core.analysis.arrays import Bools, Floats
     from core.model.trace import Array, Trace
 
-
 NEXT_TO_NOTHING = 0.1  # of the head's median length: shorter values move next to nothing
 _MAX_STEPS = 200  # of the power iteration
 _TOLERANCE = 1e-5  # relative change of the largest singular value at which it stops
@@ -34,8 +31,7 @@ class Columns:
 
     attention: Floats  # mean attention to each token, (layer, head, token); sums to 1 over tokens
     uniform: Floats  # the same under uniform attention to all permitted keys
-    # Each token's share of what the head moves, the sum over i of a_ij |f(v_j)|; sums to 1 over
-    # tokens, or is 0 where nothing moves
+    # Of what the head moves, the sum over i of a_ij |f(v_j)|; sums to 1, or 0 where nothing moves
     contribution: Floats
     norms: Floats  # |f(v_j)| or |v_j|, (layer, head, token)
     entropy: Floats  # H(row) / ln(permitted keys), mean over rows with a choice, (layer, head)
@@ -46,10 +42,9 @@ class Columns:
 def columns(trace: Trace, transformed: Array | None = None) -> Columns:
     """Attention to each token and what it contributes, for all heads.
 
-    `transformed`: |f(v)|, (layer, head, token), from
-    ``core.model.weights.output_projection.transformed_norms``; None takes |v|.
-
-    One layer's attention, 4 bytes x heads x tokens squared, is in memory at a time.
+    `transformed` is |f(v)|, (layer, head, token), of
+    ``core.model.weights.output_projection.transformed_norms``; None takes |v|. One layer's
+    attention, 4 bytes x heads x tokens squared, is in memory at a time.
     """
     norms = value_norms(trace, transformed)
     layers = []
@@ -99,12 +94,8 @@ def lengths_and_sum(weights: Array, vectors: Array) -> tuple[Floats, Floats]:
     """What each token receives of a head: the summed lengths of its parts, the length of their sum.
 
     The head gives token i the sum over j of a_ij f(v_j). Unless all parts point the same way, they
-    partly cancel and the second is smaller.
-
-    `weights`: attention, (token, token). `vectors`: f(v_j), or v_j where W_O is not known, (token,
-    width).
-
-    Returns two float64 (token,).
+    partly cancel and the second is smaller. From attention (token, token) and the `vectors` f(v_j),
+    or v_j where W_O is not known, (token, width), two float64 (token,).
     """
     exact, parts = weights.astype(np.float64), vectors.astype(np.float64)
     return exact @ np.linalg.norm(parts, axis=-1), np.linalg.norm(exact @ parts, axis=-1)
@@ -113,11 +104,10 @@ def lengths_and_sum(weights: Array, vectors: Array) -> tuple[Floats, Floats]:
 def null_score(attention: Floats, norms: Floats) -> Floats:
     """Attention to short values: sum over tokens of attention times (1 - norm / median norm).
 
-    Values at or above the head's median count as 0. So the score is 0 where all values have one
-    length, 0.8 where 0.8 of the attention rests on a token with no value, and 1 where all values
-    are zero. After Vig and Belinkov 2019 ("null attention") and Kobayashi et al. 2020, section 4.
-
-    `attention` and `norms` are (..., token); the result is (...).
+    From (..., token) to (...). Values at or above the head's median count as 0. So the score is 0
+    where all values have one length, 0.8 where 0.8 of the attention rests on a token with no value,
+    and 1 where all are zero. After Vig and Belinkov 2019 ("null attention") and Kobayashi et al.
+    2020, section 4.
     """
     return np.asarray((attention * np.clip(1 - _relative(norms), 0, 1)).sum(axis=-1))
 

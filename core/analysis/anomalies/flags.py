@@ -1,9 +1,8 @@
 """Which heads are odd, how odd, and why: one record per flag, and robust z-scores.
 
-A flag is raised in two cases: the measure passes a threshold, whatever other heads do; or it passes
-a lower mark and the head is an outlier among the model's heads (|z| of at least `OUTLIER`). The
-first finds what is odd in itself, even where every head does it; the second, the one head unlike
-the rest. The mark keeps small differences between nearly equal heads from counting as odd.
+A flag is raised where the measure passes a threshold, whatever other heads do; or where it passes a
+lower mark and the head is an outlier among the model's heads (|z| of at least `OUTLIER`). The mark
+keeps small differences between nearly equal heads from counting as odd.
 
 Below `MIN_TOKENS` only flags of weights are raised. Measured on untrained heads, in networks of the
 shape of bundled/minilm and bundled/gpt2-novels with weights as training begins (standard deviations
@@ -24,12 +23,11 @@ from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from core.analysis.arrays import Bools, Floats
 from core.analysis.head_patterns.minimum_evidence import MIN_TOKENS
 from core.analysis.head_patterns.naming import THRESHOLDS
 
-Floats = NDArray[np.float64]
 Measures = Mapping[str, Floats]  # (layer, head) by name
 Row = Mapping[Any, Any]  # the measures of one head, by name
 
@@ -55,7 +53,7 @@ class Limits(NamedTuple):
     outlier: float  # beyond it for an outlier among the heads
     ordinary: float  # when nothing is odd; severity is counted from here
 
-    def passed(self, values: Floats, mark: float) -> NDArray[np.bool_]:
+    def passed(self, values: Floats, mark: float) -> Bools:
         """Where the values are at a mark or on its odd side; never where they are nan."""
         if self.side == "below":
             return values <= mark
@@ -67,23 +65,17 @@ class Flag:
     """When a measure is odd, and what to say about it. One record is all that a flag takes."""
 
     name: str  # also in links and in the table's column ``flags``
-    # measure, title: the measure of :func:`core.analysis.anomalies.measure_heads`, and its name in
-    # words
-    measure: str
-    title: str
+    measure: str  # of :func:`core.analysis.anomalies.measure_heads`
+    title: str  # of the measure, in words
     limits: Limits
     kind: Kind  # what the measure depends on
     source: str  # who described it
     definition: str  # of the measure (Markdown), for people
-    # Why a head has the flag, in words: of its measures, or with a place for the one value
-    reason: str | Callable[[Row], str]
-    # Flags with one cause count once in the severity, by the strongest; else the name
-    cause: str = ""
-    # Where else the flag cannot be raised, from all measures; `condition` says it in words
-    applies: Callable[[Measures], NDArray[np.bool_]] | None = None
-    condition: str = ""
-    # Values of the map's first and last colour; None takes ± the largest
-    bounds: tuple[float, float] | None = (0.0, 1.0)
+    reason: str | Callable[[Row], str]  # from its measures, or with a place for the one value
+    cause: str = ""  # flags with one cause count once in the severity, by the strongest
+    applies: Callable[[Measures], Bools] | None = None  # what else must hold
+    condition: str = ""  # the same in words
+    bounds: tuple[float, float] | None = (0.0, 1.0)  # of the map's colours; None: ± the largest
     unit: str = ""  # over the map's colours
 
     def explain(self, row: Row) -> str:
@@ -92,7 +84,7 @@ class Flag:
             return self.reason(row)
         return self.reason.format(row[self.measure]).replace("-", "−")
 
-    def raised(self, measures: Measures) -> NDArray[np.bool_]:
+    def raised(self, measures: Measures) -> Bools:
         """Which heads have this flag, (layer, head)."""
         values, limits = measures[self.measure], self.limits
         z_limit = -OUTLIER if limits.side == "below" else OUTLIER
@@ -108,7 +100,7 @@ class Flag:
         return np.abs(values - ordinary) / abs(threshold - ordinary)
 
 
-def _exceeds_uniform(measures: Measures, column: str) -> NDArray[np.bool_]:
+def _exceeds_uniform(measures: Measures, column: str) -> Bools:
     """Where a column gets at least twice the uniform baseline."""
     return measures[f"{column}_attention"] >= 2 * measures[f"{column}_uniform"]
 

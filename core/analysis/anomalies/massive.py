@@ -13,7 +13,6 @@ if TYPE_CHECKING:
     from core.analysis.arrays import Bools, Floats
     from core.model.trace import Trace
 
-
 # Sun et al. 2024 ("Massive Activations in Large Language Models", section 2): a number of a hidden
 # state is massive beyond 100 and about 1,000 times the median magnitude of its layer.
 MIN_ACTIVATION, MIN_TIMES_MEDIAN = 100.0, 1000.0
@@ -24,8 +23,7 @@ LONG_STATE = 5.0  # ours: times the length of the layer's median token
 class HiddenStates:
     """How large the hidden states are; row 0 is what the first layer receives."""
 
-    # Length of each token's hidden state, (layer + 1, token), in the model's own units
-    norms: Floats
+    norms: Floats  # length of each token's state, (layer + 1, token), in the model's own units
     relative: Floats  # the same over the median of its row; nan where that is 0
     largest: Floats  # largest magnitude of any number of the state, (layer + 1, token)
     typical: Floats  # median magnitude of all numbers of the layer, (layer + 1,)

@@ -12,7 +12,6 @@ if TYPE_CHECKING:
     from core.analysis.arrays import Floats
     from core.model.trace import Trace
 
-
 MAX_POINTS = 192  # tokens, evenly spaced: distances of all pairs grow with the square
 MIN_POINTS = 3  # tokens; with fewer there is nothing left to compare with
 TIE = 1e-6  # relative; distances that differ by less are equal
@@ -55,16 +54,14 @@ def norm_disparity(trace: Trace) -> dict[str, Floats]:
 def separability(trace: Trace) -> Floats:
     """How well queries and keys of a head can be told apart once their centroids coincide.
 
-    The share of vectors recognised as query or key by the other tokens alone: these give the
-    translation, and the vector goes to the cloud from which its energy distance is smaller, the
-    mean distance to its members less half their mean distance from each other (Szekely and Rizzo
-    2013). 0.5 is guessing: one cloud. 1: apart.
+    The share of vectors recognised as query or key by the other tokens alone, float64 (layer,
+    head): these give the translation, and the vector goes to the cloud from which its energy
+    distance is smaller, the mean distance to its members less half their mean distance from each
+    other (Szekely and Rizzo 2013). 0.5 is guessing: one cloud. 1: apart. nan for fewer than
+    `MIN_POINTS` tokens; of long texts, `MAX_POINTS` tokens, evenly spaced, are used.
 
     After translation the means are equal, so Fisher's criterion is 0 and a straight cut sees only
     skew. This also sees one cloud inside the other, and clouds along different directions.
-
-    Returns float64 (layer, head); nan for fewer than `MIN_POINTS` tokens. Of longer texts,
-    `MAX_POINTS` tokens, evenly spaced, are used.
     """
     layers, heads, tokens, _ = trace.shape
     if tokens < MIN_POINTS:

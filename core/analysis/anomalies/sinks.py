@@ -1,8 +1,7 @@
 """Sinks over many texts: attention to the places that every text has.
 
-One text's strongest column is a position. Texts of different lengths have nothing in common at one
-position: the closing `[SEP]` of one stands where another has a word. So a corpus is aligned by what
-a token is, and a sink that is named is the one that was measured.
+Texts of different lengths have nothing in common at one position: the closing `[SEP]` of one stands
+where another has a word. So a corpus is aligned by what a token is.
 """
 
 from __future__ import annotations
@@ -21,9 +20,8 @@ if TYPE_CHECKING:
 
     from core.analysis.anomalies.contribution import Columns
     from core.analysis.anomalies.flags import Measures
-    from core.analysis.arrays import Bools, Floats
+    from core.analysis.arrays import Floats
     from core.model.trace import Token
-
 
 # The first token has measures of its own in every text (`first_attention` and the others).
 FIRST = "first"
@@ -36,33 +34,25 @@ PARTS = ("attention", "uniform", "contribution", "value")
 _MIN_SHARE = 0.5  # of the corpus, by tokens, in texts that have a role before it is named
 
 
-def role_positions(tokens: Sequence[Token]) -> dict[str, Bools]:
-    """Which tokens have each role of `ROLES`, (token,).
-
-    Separators are the special tokens after the first (`[SEP]`, `</s>`); the last token of the text
-    is the last one typed, before its separator.
-    """
-    special = np.array([token.special for token in tokens])
-    positions = np.arange(len(tokens))
-    typed = positions[~special]
-    marks = np.array([is_mark(token) for token in tokens])
-    return {
-        "separator": special & (positions > 0),
-        "last": positions == (typed[-1] if typed.size else -1),
-        "punctuation": marks & ~special,
-    }
-
-
 def role_measures(tokens: Sequence[Token], totals: Columns) -> dict[str, Floats]:
     """What the tokens of each role take and give together, (layer, head) by name.
 
     ``separator_attention`` and so on, for each of `ROLES` and `PARTS`: summed over its tokens, mean
     attention, mean uniform attention and share of what the head moves; and the mean of their value
-    norms over the head's median. nan where no token has the role.
+    norms over the head's median. nan where no token has the role. Separators are the special tokens
+    after the first (`[SEP]`, `</s>`); the last token is the last one typed, before its separator.
     """
+    special = np.array([token.special for token in tokens])
+    positions = np.arange(len(tokens))
+    marks = np.array([is_mark(token) for token in tokens])
+    roles = {
+        "separator": special & (positions > 0),
+        "last": positions == positions[~special].max(initial=-1),
+        "punctuation": marks & ~special,
+    }
     values = (totals.attention, totals.uniform, totals.contribution, over_median(totals.norms))
     measures = {}
-    for role, members in role_positions(tokens).items():
+    for role, members in roles.items():
         for part, value in zip(PARTS, values, strict=True):
             summed = value[..., members].sum(axis=-1)
             count = members.sum() if part == "value" else 1
@@ -75,8 +65,8 @@ def corpus_sink(
 ) -> tuple[dict[str, Floats], NDArray[np.str_]]:
     """The role with the most attention in a corpus: its measures, and its name, (layer, head).
 
-    `merged`: the corpus's mean of each measure. `texts`: the measures of each text; a role must
-    occur in texts that hold half of the tokens.
+    `merged` is the corpus's mean of each measure of the `texts`; a role must occur in texts that
+    hold half of the tokens.
     """
     tokens = np.array([text["tokens"].flat[0] for text in texts])
     roles = [FIRST]

@@ -11,6 +11,7 @@ from core.analysis.anomalies.contribution import columns, empty_attention, null_
 from core.analysis.anomalies.flags import FLAGS, KINDS, robust_z, severities
 from core.analysis.anomalies.norms import norm_disparity, separability
 from core.analysis.anomalies.sinks import FIRST, PARTS, ROLES, corpus_sink, role_measures
+from core.analysis.arrays import mean_of_finite
 from core.analysis.head_patterns.minimum_evidence import too_short
 
 if TYPE_CHECKING:
@@ -27,20 +28,18 @@ def anomaly_table(
 ) -> pd.DataFrame:
     """What is odd about each head on this text, a row per head, in the order of layers and heads.
 
-    `transformed`: |f(v)|, (layer, head, token), from
-    ``core.model.weights.output_projection.transformed_norms``. Without it values count by their own
-    length |v|; ``table.attrs["values"]`` says which. `similarity`: of W_Q and W_K, (layer, head),
-    from ``core.model.weights.query_key.weight_similarity``. Without it the column is nan.
+    `transformed` is |f(v)|, (layer, head, token), of
+    ``core.model.weights.output_projection.transformed_norms``; without it values count by their own
+    length |v|, and ``table.attrs["values"]`` says which. `similarity` of W_Q and W_K is (layer,
+    head), of ``core.model.weights.query_key.weight_similarity``; without it the column is nan.
 
-    Returns columns ``layer`` and ``head`` (from 1), the measures of :func:`measure_heads`,
-    ``sink_token``, a robust z-score over all heads of each measure with a flag (``z_`` and its
-    name), ``severity``, the same for each kind of flag (``severity_`` and one of
-    `core.analysis.anomalies.flags.KINDS`), ``flags`` (names, joined by ", "; empty when nothing is
-    odd) and ``reasons`` (in words, joined by "; "). Severity is how far a head's flagged measures
-    lie from ordinary, in units of the threshold's distance: a head at one threshold has 1. It is
-    summed over causes; of flags with one cause the strongest counts. ``table.attrs["tokens"]`` is
-    how many tokens the text has (of a corpus, the mean), and ``"too_short"`` whether that is too
-    few for the flags that depend on it.
+    Columns ``layer`` and ``head`` (from 1), the measures of :func:`measure_heads`, ``sink_token``,
+    a robust z-score over all heads of each measure with a flag (``z_`` and its name), ``severity``,
+    the same for each kind of flag (``severity_`` and one of `flags.KINDS`), ``flags`` (names,
+    joined by ", ") and ``reasons`` (in words, joined by "; "). Severity is how far a head's flagged
+    measures lie from ordinary, in units of the threshold's distance, summed over causes; of flags
+    with one cause the strongest counts. ``table.attrs["tokens"]`` is how many tokens the text has
+    (of a corpus, the mean), ``"too_short"`` whether that is too few for some flags.
     """
     measures = measure_heads(trace, transformed, similarity)
     names = [token.display for token in trace.tokens]
@@ -56,16 +55,17 @@ def corpus_table(
     A measure is its mean over the texts that have it, weighted by their tokens. The sink is a role
     here: the first token, the separators, the last token, or full stops and commas
     (:mod:`core.analysis.anomalies.sinks`); ``sink_token`` names it, and there is no column
-    ``sink``.
-
-    `exact`: values count by |f(v)|. `separators`: the separators of these texts as people read
-    them; named where there is only one.
-
-    Raises `ValueError` when there is no text.
+    ``sink``. `exact` says that values count by |f(v)|; of `separators`, as people read them, a
+    single one is named. Raises `ValueError` when there is no text.
     """
     if not texts:
         raise ValueError("there is no text")
-    merged = {name: _mean_over_texts(texts, name) for name in texts[0] if name != "sink"}
+    tokens = np.stack([text["tokens"] for text in texts])
+    merged = {
+        name: mean_of_finite(np.stack([text[name] for text in texts]), tokens)
+        for name in texts[0]
+        if name != "sink"
+    }
     sink_measures, roles = corpus_sink(merged, texts)
     names = {FIRST: "the first token", **ROLES}
     if len(only := set(separators)) == 1:
@@ -74,15 +74,6 @@ def corpus_table(
     sinks = [names[role] for role in roles.ravel().tolist()]
     table = _table({**merged, **sink_measures, "sink": position}, sinks, exact=exact)
     return table.drop(columns="sink")
-
-
-def _mean_over_texts(texts: Sequence[Measures], name: str) -> Floats:
-    """Mean of one measure over the texts that have it, weighted by tokens, (layer, head)."""
-    values = np.stack([text[name] for text in texts])  # (text, layer, head)
-    weights = np.where(np.isfinite(values), np.stack([text["tokens"] for text in texts]), 0)
-    total = weights.sum(axis=0)
-    weighted = np.where(weights > 0, values * weights, 0).sum(axis=0)
-    return np.divide(weighted, total, out=np.full(total.shape, np.nan), where=total > 0)
 
 
 def _table(measures: Measures, sinks: Sequence[str], *, exact: bool) -> pd.DataFrame:
@@ -122,9 +113,7 @@ def measure_heads(
 ) -> dict[str, Floats]:
     """Every measure of every head, float64 (layer, head) by name; only permitted pairs count.
 
-    - those of :func:`core.analysis.anomalies.norms.norm_disparity`.
-    - ``separability``: share of queries and keys recognised after translation
-      (:func:`core.analysis.anomalies.norms.separability`).
+    - those of `norms.norm_disparity`, and ``separability`` (`norms.separability`).
     - ``first_attention``, ``first_uniform``: mean attention to the first token, and its uniform
       baseline (1 / n, or the mean of 1 / (i + 1) in a causal model).
     - ``first_contribution``: the first token's share of what the head moves, the sum over i of
@@ -133,16 +122,12 @@ def measure_heads(
     - ``sink``: position from 1 of the column with the most attention; ``sink_attention``,
       ``sink_uniform``, ``sink_contribution``, ``sink_value``: the same for it.
     - ``null_attention``: attention to values shorter than the head's median, by how much they are
-      (:func:`core.analysis.anomalies.contribution.null_score`); ``empty_attention``: attention to
-      values under a tenth of the median.
+      (`contribution.null_score`); ``empty_attention``: to values under a tenth of the median.
     - ``entropy``: H(row) / ln(permitted keys), mean over rows.
-    - ``offset_attention``: mean attention to the previous token, the token itself or the next one,
-      whichever is largest.
+    - ``offset_attention``: the largest mean attention to the previous token, itself or the next.
     - ``rank``: stable rank of the attention matrix, 1 to the number of tokens.
-    - ``weight_similarity``: correlation of W_Q and W_K.
-    - ``tokens``: how many there are.
-    - attention to the separators, the last token and punctuation, by which the texts of a corpus
-      are aligned (:func:`core.analysis.anomalies.sinks.role_measures`).
+    - ``weight_similarity``: correlation of W_Q and W_K; ``tokens``: how many there are.
+    - attention to the roles by which the texts of a corpus are aligned (`sinks.role_measures`).
     """
     totals = columns(trace, transformed)
     shape = trace.shape[:2]

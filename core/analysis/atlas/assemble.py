@@ -2,26 +2,21 @@
 
 from __future__ import annotations
 
-import os
-from collections import deque
-from collections.abc import Mapping
-from concurrent.futures import ThreadPoolExecutor
-from itertools import product
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from core.analysis.arrays import one_thread
 from core.analysis.atlas.blocks import CorpusPairs, sampled_blocks
 from core.analysis.atlas.build import join_heads, picture_head, read_parts
 from core.analysis.atlas.data import Atlas, CorpusTokens, Positions
 from core.analysis.atlas.gather import cut_settings
 from core.analysis.atlas.saved.file import AtlasWriter, whole_file
 from core.analysis.head_patterns.similarity import Distances
+from core.analysis.query_key.scaling import every_head
 from core.model.trace import Layer
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
     from numpy.typing import NDArray
@@ -32,18 +27,8 @@ if TYPE_CHECKING:
     from core.analysis.atlas.shards import Shard
 
 
-_MAX_THREADS = 4
-
-
 class _JoinedShards:
-    """The shards of one run that have tokens, joined in the order of their sentences.
-
-    Attributes
-    ----------
-    places : of the sentences in the corpus, ascending.
-    lengths : tokens of each sentence, in that order.
-    tokens : for each shard, the indices of its tokens in the atlas.
-    """
+    """The shards of one run that have tokens, joined in the order of their sentences."""
 
     def __init__(self, shards: Sequence[Shard]) -> None:
         self.shards = [shard for shard in shards if shard.count]
@@ -52,8 +37,8 @@ class _JoinedShards:
         places = np.concatenate([shard.array("places") for shard in self.shards])
         lengths = np.concatenate([shard.array("lengths") for shard in self.shards])
         order = np.argsort(places)
-        self.places: Indices = places[order]
-        self.lengths: Indices = lengths[order]
+        self.places: Indices = places[order]  # of the sentences in the corpus
+        self.lengths: Indices = lengths[order]  # in tokens
         firsts = np.empty_like(lengths)
         firsts[order] = np.cumsum(self.lengths) - self.lengths
         within = np.arange(lengths.sum()) - np.repeat(np.cumsum(lengths) - lengths, lengths)
@@ -61,19 +46,13 @@ class _JoinedShards:
         self.tokens = np.split(np.repeat(firsts, lengths) + within, ends)
         self.count = int(lengths.sum())
 
-    @property
-    def shape(self) -> tuple[int, int]:
-        """(layers, heads)."""
-        layers, heads = self.shards[0].array("queries").shape[:2]
-        return layers, heads
-
     def of_head(self, layer: int, head: int) -> tuple[Floats, Floats]:
         """Queries and keys of one head, float64 (token, dim) each, read from disk."""
         heads, kv_heads = (self.shards[0].array(n).shape[1] for n in ("queries", "kv_keys"))
         kv_head = head * kv_heads // heads
         return (
-            self.joined(lambda shard: shard.array("queries")[layer, head]).astype(np.float64),
-            self.joined(lambda shard: shard.array("kv_keys")[layer, kv_head]).astype(np.float64),
+            self.joined("queries", (layer, head)).astype(np.float64),
+            self.joined("kv_keys", (layer, kv_head)).astype(np.float64),
         )
 
     def columns(self) -> CorpusTokens:
@@ -82,35 +61,19 @@ class _JoinedShards:
             texts=self._texts("texts"),
             displays=self._texts("displays"),
             sentence=np.repeat(np.arange(self.lengths.size), self.lengths).astype(np.int32),
-            position=self.joined(lambda shard: shard.array("position")),
-            word=self.joined(lambda shard: shard.array("word")),
-            special=self.joined(lambda shard: shard.array("special")),
-            spans=self.joined(lambda shard: shard.array("spans")),
+            **{name: self.joined(name) for name in ("position", "word", "special", "spans")},
         )
 
-    def distances(self) -> Distances:
-        """How differently heads attend, over all shards."""
-        compared = sum(shard.description["compared"] for shard in self.shards)
-        return Distances(self._sum("distances"), compared, self.count)
-
-    def positions(self) -> Positions:
-        """Attention by position, over all shards."""
-        return Positions(self._sum("position_sums"), self._sum("position_counts"))
-
-    def rules(self) -> tuple[Layer, ...]:
-        """How each layer scales and caps its scores."""
-        rules = self.shards[0].description["rules"]
-        return tuple(Layer(scaling, None, softcap) for scaling, softcap in rules)
-
-    def joined(self, part: Callable[[Shard], NDArray[Any]]) -> NDArray[Any]:
+    def joined(self, name: str, index: tuple[int, ...] = ()) -> NDArray[Any]:
         """One array of every shard, its rows in the order of the atlas's tokens."""
-        first = part(self.shards[0])
-        whole = np.empty((self.count, *first.shape[1:]), dtype=first.dtype)
-        for shard, tokens in zip(self.shards, self.tokens, strict=True):
-            whole[tokens] = part(shard)
+        parts = [shard.array(name)[index] for shard in self.shards]
+        whole = np.empty((self.count, *parts[0].shape[1:]), dtype=parts[0].dtype)
+        for part, tokens in zip(parts, self.tokens, strict=True):
+            whole[tokens] = part
         return whole
 
-    def _sum(self, name: str) -> Floats:
+    def sum(self, name: str) -> Floats:
+        """One array summed over all shards."""
         total: Floats = np.array(self.shards[0].array(name), dtype=np.float64)
         for shard in self.shards[1:]:
             total += shard.array(name)
@@ -124,27 +87,6 @@ class _JoinedShards:
         return tuple(texts)
 
 
-class _MasksOnDisk(Mapping[int, "Masks"]):
-    """Unusual masks by sentence, each read from disk when it is asked for."""
-
-    def __init__(self, joined: _JoinedShards) -> None:
-        self._sources = {
-            int(np.searchsorted(joined.places, int(place))): (shard, int(place))
-            for shard in joined.shards
-            for place in shard.description["masks"]
-        }
-
-    def __getitem__(self, sentence: int) -> Masks:
-        shard, place = self._sources[sentence]
-        return shard.masks(place)
-
-    def __iter__(self) -> Iterator[int]:
-        return iter(self._sources)
-
-    def __len__(self) -> int:
-        return len(self._sources)
-
-
 def assemble(
     shards: Sequence[Shard],
     target: Path,
@@ -155,18 +97,24 @@ def assemble(
 ) -> None:
     """Write the atlas of all shards to a path, head by head.
 
-    `sentences`, `labels`: indexed by the places of the sentences in the shards. `settings`: facts
-    to store with it. `on_progress`: called with how many heads are done, and how many there are.
-
-    Raises `ValueError` when no shard has a token; an AtlasFileError when points are not finite;
+    `sentences` and `labels` are indexed by the places of the sentences in the shards; `settings`
+    are stored with it; `on_progress` is called with how many heads are done, and how many there
+    are. Raises `ValueError` when no shard has a token, `AtlasFileError` when points are not finite,
     `OSError` when the file cannot be written.
     """
     joined = _JoinedShards(shards)
-    layers, heads = joined.shape
+    layers, heads = joined.shards[0].array("queries").shape[:2]
     description = joined.shards[0].description
     causal = bool(description["causal"])
-    tokens, rules = joined.columns(), joined.rules()
-    pairs = CorpusPairs(sampled_blocks(tokens, _MasksOnDisk(joined), causal))
+    rules = tuple(Layer(scaling, None, softcap) for scaling, softcap in description["rules"])
+    tokens = joined.columns()
+    places = {place: shard for shard in joined.shards for place in shard.description["masks"]}
+
+    def read_masks(sentence: int) -> Masks | None:
+        place = str(joined.places[sentence])
+        return places[place].masks(place) if place in places else None
+
+    pairs = CorpusPairs(sampled_blocks(tokens, read_masks, causal))
     chosen_labels = tuple(labels[place] for place in joined.places) if labels else ()
     cut = (
         sum(int(shard.description.get(name, 0)) for shard in shards)
@@ -178,7 +126,8 @@ def assemble(
 
     pictures: list[HeadPicture] = []
     with whole_file(target) as path, AtlasWriter(path, tokens, chosen_labels) as writer:
-        for head, picture in _in_order(layers, heads, draw):
+        order = np.ndindex(layers, heads)
+        for head, picture in zip(order, every_head(layers, heads, draw), strict=True):
             writer.write_head(head, picture.points, picture.norms)
             pictures.append(picture.without_points())
             if on_progress is not None:
@@ -192,29 +141,14 @@ def assemble(
                 tokens=tokens,
                 points={},
                 norms=np.empty(0, dtype=np.float32),
-                distances=joined.distances(),
-                positions=joined.positions(),
+                distances=Distances(
+                    joined.sum("distances"),
+                    sum(shard.description["compared"] for shard in joined.shards),
+                    joined.count,
+                ),
+                positions=Positions(joined.sum("position_sums"), joined.sum("position_counts")),
                 rules=rules,
                 settings={**cut_settings(*cut), **(settings or {})},
                 **join_heads(pictures, layers, pairs),
             )
         )
-
-
-def _in_order(
-    layers: int, heads: int, function: Callable[[int, int], HeadPicture]
-) -> Iterator[tuple[tuple[int, int], HeadPicture]]:
-    """The results for every head, layer after layer, computed only a few heads ahead."""
-    threads = min(_MAX_THREADS, os.cpu_count() or 1)
-    waiting: deque[Any] = deque()
-    pool = ThreadPoolExecutor(threads)
-    with one_thread():
-        try:
-            for head in [*product(range(layers), range(heads)), *[None] * threads]:
-                if head is not None:
-                    waiting.append((head, pool.submit(function, *head)))
-                if waiting and (len(waiting) > threads or head is None):
-                    done, future = waiting.popleft()
-                    yield done, future.result()
-        finally:
-            pool.shutdown(cancel_futures=True)

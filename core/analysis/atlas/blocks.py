@@ -1,8 +1,4 @@
-"""Sentences of one length side by side, so that what is asked of each is asked of all at once.
-
-Faithfulness is measured on them with one target for full space and for every picture: see
-:mod:`core.analysis.query_key.faithfulness`.
-"""
+"""Sentences of one length side by side, so that what is asked of each is asked of all at once."""
 
 from __future__ import annotations
 
@@ -16,7 +12,7 @@ from core.analysis.query_key.faithfulness import Faithfulness, compare
 from core.analysis.query_key.target import MIN_KEYS, Rows, target_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Sequence
 
     from numpy.typing import NDArray
 
@@ -25,7 +21,6 @@ if TYPE_CHECKING:
     from core.analysis.projections.joint_embedding import Metric
     from core.analysis.query_key.target import Target
     from core.model.trace import Layer, Trace
-
 
 MAX_PAIRS = 300_000  # measured in a head; longer corpora are measured on a sample of sentences
 SEED = 0
@@ -44,7 +39,8 @@ class Block:
         sentences, size = self.tokens.shape
         usual = usual_mask(size, self.causal)
         if any(mask is not None for mask in self.masks):
-            permitted = np.stack([usual if m is None else _of(m[layer], head) for m in self.masks])
+            of_layer = [usual[None] if mask is None else mask[layer] for mask in self.masks]
+            permitted = np.stack([mask[head if len(mask) > 1 else 0] for mask in of_layer])
         else:
             permitted = np.broadcast_to(usual, (sentences, size, size))
         return np.asarray(permitted & (permitted.sum(axis=-1, keepdims=True) >= MIN_KEYS))
@@ -73,10 +69,12 @@ def unusual_masks(trace: Trace) -> Masks | None:
     return None if all((mask == usual).all() for mask in masks) else masks
 
 
-def sampled_blocks(tokens: CorpusTokens, masks: Mapping[int, Masks], causal: bool) -> list[Block]:
+def sampled_blocks(
+    tokens: CorpusTokens, masks: Callable[[int], Masks | None], causal: bool
+) -> list[Block]:
     """Blocks of a random sample of sentences (fixed seed) with up to ``MAX_PAIRS`` pairs in all.
 
-    The sample has at least one sentence. `masks` are the unusual ones, by sentence.
+    The sample has at least one sentence. `masks` gives the unusual ones of a sentence.
     """
     pairs = np.bincount(tokens.sentence).astype(np.int64) ** 2
     return blocks_of(tokens, sample_sentences(pairs, MAX_PAIRS), masks, causal)
@@ -93,7 +91,10 @@ def sample_sentences(sizes: NDArray[np.integer], budget: int) -> Indices:
 
 
 def blocks_of(
-    tokens: CorpusTokens, sentences: Indices, masks: Mapping[int, Masks], causal: bool
+    tokens: CorpusTokens,
+    sentences: Indices,
+    masks: Callable[[int], Masks | None],
+    causal: bool,
 ) -> list[Block]:
     """Blocks of these sentences, ascending."""
     lengths = np.bincount(tokens.sentence)
@@ -102,7 +103,7 @@ def blocks_of(
     for length in np.unique(lengths[sentences]):
         same = sentences[lengths[sentences] == length]
         indices = firsts[same][:, None] + np.arange(length)
-        blocks.append(Block(indices, tuple(masks.get(int(one)) for one in same), causal))
+        blocks.append(Block(indices, tuple(masks(int(one)) for one in same), causal))
     return blocks
 
 
@@ -177,7 +178,3 @@ def _rows(blocks: Sequence[Block], counted: Sequence[Bools]) -> Rows:
     some = counts > 0
     counts = counts[some]
     return Rows(queries[some], texts[some], keys, np.cumsum(counts) - counts, counts)
-
-
-def _of(mask: Bools, head: int) -> Bools:
-    return np.asarray(mask[head if len(mask) > 1 else 0])

@@ -48,11 +48,7 @@ SCALING_PAIRS = 16_384  # of a head, to choose its c: r within 0.015
 
 
 class HeadPicture(NamedTuple):
-    """One head over a corpus.
-
-    `points` and `shares` are by stage, as in an atlas. `plane` is the faithfulness of the plane by
-    stage, `full` that of full space by distance and stage.
-    """
+    """One head over a corpus, as in an atlas; `plane` and `full` are faithfulness."""
 
     points: dict[Stage, Array]
     shares: dict[Stage, Floats]
@@ -74,11 +70,9 @@ def build_atlas(
 ) -> Atlas:
     """Every head's queries and keys over a corpus, projected, with what the projections keep.
 
-    `traces`: from ``trace_corpus``, or from ``trace_by_length`` with the place of each sentence.
-    `sentences`: the texts that were traced; by default they are put together from their tokens.
-    `labels`: the reader's own, one per sentence.
-
-    Raises `ValueError` when there is no trace.
+    `traces` are those of ``trace_corpus``, or of ``trace_by_length`` with the place of each
+    sentence; the `sentences` traced are by default put together from their tokens; `labels` are the
+    reader's own, one per sentence. Raises `ValueError` when there is no trace.
     """
     gathered = Gathered()
     for index, item in enumerate(traces):
@@ -97,9 +91,7 @@ def atlas_of(
 
     `sentences` and `labels` are indexed by the places of the sentences that were gathered.
     `before_head` is called in the working threads, before each head, with how many have begun and
-    how many there are; it may let other work go first.
-
-    Raises `ValueError` when nothing was gathered.
+    how many there are; it may let other work go first. Raises `ValueError` for nothing gathered.
     """
     if not gathered.tokens:
         raise ValueError("an atlas needs at least one sentence")
@@ -113,7 +105,7 @@ def atlas_of(
         texts = read_parts(tokens, [sentences[place] for place in places])
     else:
         texts, tokens = _texts_from_tokens(tokens)
-    pairs = CorpusPairs(sampled_blocks(tokens, masks, gathered.causal))
+    pairs = CorpusPairs(sampled_blocks(tokens, masks.get, gathered.causal))
     return Atlas(
         model=gathered.model,
         causal=gathered.causal,
@@ -191,7 +183,7 @@ def _all_heads(
         norms[layer, head] = picture.norms
         return picture.without_points()
 
-    pictures = every_head(layers, heads, draw)
+    pictures = list(every_head(layers, heads, draw))
     return {"points": points, "norms": norms, **join_heads(pictures, layers, pairs)}
 
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import unicodedata
 from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
+from unicodedata import category
 
 import numpy as np
 
@@ -29,8 +29,7 @@ class Tones:
     """A colour for every point."""
 
     scale: Scale  # by query or key alone, along a ramp, or by category
-    # 0 to 1 along a ramp, or category numbers; (2 token,), queries first, or where heads differ
-    # (layer, head, 2 token)
+    # 0 to 1 along a ramp, or category numbers; ([layer, head,] 2 token), queries first
     numbers: Floats
     legend: tuple[str, ...] = ()  # the two ends of the ramp, or the categories
 
@@ -58,10 +57,7 @@ def colouring(name: str, title: str, *, needs_labels: bool = False) -> Callable[
 
 
 def point_tones(atlas: Atlas, name: str) -> Tones:
-    """Colours by one of ``COLOURINGS``.
-
-    Raises `KeyError` for any other name.
-    """
+    """Colours by one of ``COLOURINGS``; `KeyError` for any other name."""
     return COLOURINGS[name].tones(atlas)
 
 
@@ -117,7 +113,7 @@ def _sentence_length(atlas: Atlas) -> Tones:
 @colouring("punctuation", "punctuation")
 def _punctuation(atlas: Atlas) -> Tones:
     marks = [
-        not special and display != "" and all(map(_is_mark, display))
+        not special and display != "" and all(category(char)[0] in "PS" for char in display)
         for display, special in zip(atlas.tokens.displays, atlas.tokens.special, strict=True)
     ]
     return Tones("category", _both(np.array(marks)), ("words and pieces", "punctuation"))
@@ -152,7 +148,3 @@ def _logarithmic(counts: NDArray[np.integer], unit: str) -> Tones:
 def _both(values: NDArray[np.generic]) -> Floats:
     """The same value for a token's query and its key."""
     return np.tile(np.asarray(values, dtype=np.float64), 2)
-
-
-def _is_mark(letter: str) -> bool:
-    return unicodedata.category(letter)[0] in "PS"

@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 
     Masks = tuple[Bools, ...]  # a layer: (1 or head, token, token)
 
-
 METRICS: tuple[Metric, ...] = ("euclidean", "cosine")
 DIMENSIONS = 3  # components stored; a plane uses the first two
 
@@ -32,7 +31,7 @@ DIMENSIONS = 3  # components stored; a plane uses the first two
 class CorpusTokens:
     """The tokens of an atlas in columns, sentence after sentence, one entry per token."""
 
-    texts: tuple[str, ...]  # as the tokenizer gives them, e.g. ``"##y"``.
+    texts: tuple[str, ...]  # as the tokenizer gives them, e.g. ``"##y"``
     displays: tuple[str, ...]  # what people read
     sentence: Ints  # index into the atlas's sentences, ascending
     position: Ints  # as in :class:`core.model.trace.Token`
@@ -78,14 +77,11 @@ class ModelFaithfulness:
     or was not measured by the version that wrote the file.
     """
 
-    # Within rows, of distance with scores, over the permitted pairs of all sentences
-    correlation: Floats
-    # top1, top3: the share of each query's first one or three keys that are also its nearest, among
-    # the keys of its sentence
-    top1: Floats
+    correlation: Floats  # within rows, over the permitted pairs of all sentences
+    top1: Floats  # among the keys of the query's sentence
     top3: Floats
-    low: Floats  # the ends of the correlation's 95 % interval
-    high: Floats  # the ends of the correlation's 95 % interval
+    low: Floats
+    high: Floats
     per_sentence: Floats  # mean of the correlations within each sentence alone
 
 
@@ -94,23 +90,18 @@ class Measured:
     """What faithfulness was measured on, the same for full space and plane."""
 
     tokens: int  # how many of the corpus
-    sentences: int  # how many of the corpus
-    # Permitted pairs of queries with more than one permitted key, int64 (layer, head)
-    pairs: NDArray[np.int64]
-    top1: Floats  # the uniform baseline, float64 (layer, head): what random points keep
-    top3: Floats  # the uniform baseline, float64 (layer, head): what random points keep
+    sentences: int
+    pairs: NDArray[np.int64]  # permitted, of queries with more than one such key, (layer, head)
+    top1: Floats  # the uniform baseline, (layer, head): what random points keep
+    top3: Floats
 
 
 @dataclass(frozen=True, eq=False)
 class Positions:
-    """Attention by position, summed over sentences.
+    """Attention by position, summed over sentences."""
 
-    `sums` is float64 (layer, head, query position, key position); `counts` is the number of
-    sentences that have both positions, (query position, key position).
-    """
-
-    sums: Floats
-    counts: Floats
+    sums: Floats  # (layer, head, query position, key position)
+    counts: Floats  # how many sentences have both positions, (query position, key position)
 
     @property
     def mean(self) -> Floats:
@@ -127,28 +118,20 @@ class Atlas:
     sentences: tuple[str, ...]  # the texts, up to where the model read them
     labels: tuple[str, ...]  # the reader's own, one per sentence, or none at all
     tokens: CorpusTokens
-    # For each stage, float32 (layer, head, 2 token, 3): principal components of queries and keys
-    # together, queries first
+    # Principal components of queries and keys together, queries first, (layer, head, 2 token, 3)
     points: Mapping[Stage, Array]
-    # For each stage, each component's share of the variance, (layer, head, 3)
-    shares: Mapping[Stage, Floats]
-    norms: Array  # lengths of the vectors before projection, float32 (layer, head, 2 token)
-    # The constant c of every head, and what full space keeps before and after
-    scaling: ModelScaling
-    # For each stage, what Euclidean distance in the plane keeps
-    faithfulness: Mapping[Stage, ModelFaithfulness]
-    # For each distance and stage, what it keeps in full space
-    full: Mapping[Metric, Mapping[Stage, ModelFaithfulness]]
-    measured: Measured  # what both were measured on, and what random points would keep
-    distances: Distances  # how differently heads attend
-    positions: Positions  # attention by position
-    # What layers permit, for the sentences where that is not the usual
-    masks: Mapping[int, Masks] = field(default_factory=dict)
-    # How each layer scales and caps its scores; empty for an atlas opened from a file
-    rules: tuple[Layer, ...] = ()
-    vectors: CorpusVectors | None = None  # the full vectors; None for an atlas opened from a file
-    # Facts about how it was built, to show: "tokens_left_out" and the like
-    settings: Mapping[str, str | int] = field(default_factory=dict)
+    shares: Mapping[Stage, Floats]  # of the variance, by component, (layer, head, 3)
+    norms: Array  # lengths of the vectors before projection, (layer, head, 2 token)
+    scaling: ModelScaling  # every head's c, and what full space keeps before and after
+    faithfulness: Mapping[Stage, ModelFaithfulness]  # of Euclidean distance in the plane
+    full: Mapping[Metric, Mapping[Stage, ModelFaithfulness]]  # of distances in full space
+    measured: Measured
+    distances: Distances
+    positions: Positions
+    masks: Mapping[int, Masks] = field(default_factory=dict)  # of sentences with unusual ones
+    rules: tuple[Layer, ...] = ()  # without masks; empty for an atlas opened from a file
+    vectors: CorpusVectors | None = None  # None for an atlas opened from a file
+    settings: Mapping[str, str | int] = field(default_factory=dict)  # how it was built, to show
 
     @property
     def shape(self) -> tuple[int, int, int]:

@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from core.analysis.arrays import Bools, Floats
     from core.model.trace import Array
 
-
 CLUSTERS = 3
 MIN_FOR_CLUSTERS = 2 * CLUSTERS  # matches; fewer count as one cluster
 MAX_MATCHES = 150  # larger searches are sampled
@@ -26,12 +25,10 @@ _SEED = 0
 def dispersion(points: Array, matches: Bools) -> Floats:
     """Mean distance of matches to their nearest cluster centre, relative to random tokens.
 
-    `points`: (layer, head, 2 token, dimension), queries first, as an atlas has them. `matches`:
-    which tokens match, (token,).
-
-    Returns float64 (layer, head), the mean of the ratios for queries and for keys: near 0 for
-    matches in up to three tight clusters, near 1 for matches spread like any tokens. NaN for fewer
-    than two matches, or where all points coincide.
+    From an atlas's points (layer, head, 2 token, dimension) and which tokens match (token,), the
+    mean of the ratios for queries and for keys, float64 (layer, head): near 0 for matches in up to
+    three tight clusters, near 1 for matches spread like any tokens. NaN for fewer than two matches,
+    or where all points coincide.
     """
     layers, heads, point_count, dimensions = points.shape
     size = point_count // 2

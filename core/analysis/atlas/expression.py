@@ -49,10 +49,9 @@ class SearchError(ValueError):
 def expression(query: str) -> Callable[[str], Spans]:
     """A function that gives the spans (first, last + 1) of an expression's matches in a text.
 
-    Case is ignored. All texts together may take ``TIME_LIMIT``.
-
-    Raises `SearchError` when the query is not an expression, needs what RE2 does not support, or is
-    too large; the returned function raises it when it takes too long.
+    Case is ignored. All texts together may take ``TIME_LIMIT``. Raises `SearchError` when the query
+    is not an expression, needs what RE2 does not support, or is too large; the returned function
+    raises it when it takes too long.
     """
     pattern = _compile(query)
     seconds_left = TIME_LIMIT

@@ -12,7 +12,7 @@ import numpy as np
 
 from core.analysis.atlas.blocks import unusual_masks
 from core.analysis.atlas.data import CorpusVectors, Positions
-from core.analysis.head_patterns.similarity import Distances, head_distances
+from core.analysis.head_patterns.similarity import Distances, add_distances, head_distances
 from core.model.trace import softmax
 
 if TYPE_CHECKING:
@@ -32,21 +32,16 @@ class Gathered:
     model: str = ""
     causal: bool = False
     tokens: dict[int, tuple[Token, ...]] = field(default_factory=dict)
-    # queries, kv_keys: float32 (layer, head, token, dim) of each sentence
-    queries: dict[int, Array] = field(default_factory=dict)
+    queries: dict[int, Array] = field(default_factory=dict)  # (layer, head, token, dim)
     kv_keys: dict[int, Array] = field(default_factory=dict)
-    # What layers permit, for the sentences where that is not the usual
-    masks: dict[int, Masks] = field(default_factory=dict)
+    masks: dict[int, Masks] = field(default_factory=dict)  # where they are not the usual
     rules: tuple[Layer, ...] = ()  # how each layer scales and caps its scores, without a mask
     positions: Positions | None = None
     distances: Distances | None = None
     dropped: int = 0
     cut_characters: int = 0
-    # Attention of all heads from tokens not yet compared, (head, row, key) each
-    rows: list[Array] = field(default_factory=list)
-    # Tokens of the corpus gathered elsewhere before these, which decides on which of these heads
-    # are compared
-    before: int = 0
+    rows: list[Array] = field(default_factory=list)  # of attention to compare, (head, row, key)
+    before: int = 0  # tokens gathered elsewhere, which decide on which of these heads are compared
     count: int = 0  # tokens gathered so far
 
     def copy(self) -> Gathered:
@@ -76,6 +71,7 @@ def gather_trace(into: Gathered, place: int, trace: Trace) -> None:
 
 def finish_comparison(into: Gathered) -> Distances:
     """Compare the rows that are waiting; returns the distances between all heads."""
+    assert into.distances is not None  # noqa: S101 - a corpus has a sentence
     if any(part.shape[1] for part in into.rows):
         longest = max(part.shape[2] for part in into.rows)
         # Zeros on padded keys make no difference between heads.
@@ -83,24 +79,16 @@ def finish_comparison(into: Gathered) -> Distances:
             np.pad(part, ((0, 0), (0, 0), (0, longest - part.shape[2]))) for part in into.rows
         ]
         rows = np.concatenate(padded, axis=1)
-        sums, compared = head_distances(rows) * rows.shape[1], rows.shape[1]
-        if into.distances is not None:
-            sums, compared = sums + into.distances.sums, compared + into.distances.compared
-        into.distances = Distances(sums, compared, into.count)
+        added = Distances(head_distances(rows) * rows.shape[1], rows.shape[1], 0)
+        into.distances = add_distances([into.distances, added])
     into.rows.clear()
-    if into.distances is None:  # so few tokens that none was to be compared
-        assert into.positions is not None  # noqa: S101 - a corpus has a sentence
-        heads = int(np.prod(into.positions.sums.shape[:2]))
-        into.distances = Distances(np.zeros((heads, heads)), 0, into.count)
     return replace(into.distances, tokens=into.count)
 
 
 def cut_settings(dropped: int, cut_characters: int) -> dict[str, str | int]:
     """The settings that say how much of the texts was cut: characters only where there are any."""
-    settings: dict[str, str | int] = {"tokens_cut": dropped}
-    if cut_characters:
-        settings["characters_cut"] = cut_characters
-    return settings
+    characters = {"characters_cut": cut_characters} if cut_characters else {}
+    return {"tokens_cut": dropped, **characters}
 
 
 def take_vectors(gathered: Gathered) -> CorpusVectors:
@@ -114,6 +102,7 @@ def _add_attention(into: Gathered, trace: Trace) -> None:
     if into.positions is None:
         square = (MAX_POSITIONS, MAX_POSITIONS)
         into.positions = Positions(np.zeros((layers, heads, *square)), np.zeros(square))
+        into.distances = Distances(np.zeros((layers * heads,) * 2), 0, 0)
     into.positions.counts[:shown, :shown] += 1
     compared = np.arange(-(into.before + into.count) % COMPARED_EVERY, tokens, COMPARED_EVERY)
     wanted = np.union1d(np.arange(shown), compared)

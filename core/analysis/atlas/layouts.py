@@ -44,9 +44,8 @@ def lay_out_head(
     """UMAP or t-SNE of one head's queries and keys at a stage.
 
     Random sentences (fixed seed) with up to `max_tokens` tokens are laid out, but at least one.
-
-    Raises `ProjectionError` when UMAP or t-SNE fails; `ValueError` when the atlas has no vectors:
-    one opened from a file has only components.
+    Raises `ProjectionError` when it fails; `ValueError` for an atlas opened from a file, which has
+    no vectors.
     """
     if atlas.vectors is None:
         raise ValueError("this atlas has no vectors")
@@ -60,7 +59,7 @@ def lay_out_head(
         c = float(atlas.scaling.c[layer, head]) if stage == "normalized" else 1.0
         staged = normalize(queries, keys, a, c)
     picture = embed(*staged, projection, dimensions=dimensions)
-    blocks = blocks_of(atlas.tokens, sentences, atlas.masks, atlas.causal)
+    blocks = blocks_of(atlas.tokens, sentences, atlas.masks.get, atlas.causal)
     pairs = CorpusPairs([block.within(sample) for block in blocks])
     target = pairs.target(queries, keys, (layer, head), atlas.rules[layer])
     faithfulness = pairs.faithfulness(picture.queries, picture.keys, (layer, head), target)

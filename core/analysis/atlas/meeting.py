@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from core.analysis.arrays import mean_of_finite
 from core.analysis.pairs import permitted_pairs
 from core.model.trace import softmax
 
@@ -29,18 +30,17 @@ class Meeting:
     # From the first word's tokens (mean) to the second's (sum) in each of them, (sentence, layer,
     # head); NaN where the head permits none of these pairs
     weights: Floats
-    # The same if every permitted key got equal attention, (sentence, layer, head)
-    baselines: Floats
+    baselines: Floats  # the same if every permitted key got equal attention
 
     @property
     def mean(self) -> Floats:
         """Mean weight over the sentences, (layer, head); NaN where none has a permitted pair."""
-        return _mean(self.weights)
+        return mean_of_finite(self.weights)
 
     @property
     def uniform_baseline(self) -> Floats:
         """Mean baseline over the sentences, (layer, head)."""
-        return _mean(self.baselines)
+        return mean_of_finite(self.baselines)
 
     def best_sentences(self, layer: int, head: int, count: int) -> list[tuple[int, float]]:
         """The sentences in which this head does it most, each with its weight."""
@@ -59,17 +59,14 @@ def common_sentences(first: Positions, second: Positions) -> list[int]:
 def meet_words(traces: Iterable[tuple[int, Trace]], first: Positions, second: Positions) -> Meeting:
     """Attention from the first word to the second, head by head.
 
-    `traces`: of sentences that have both, each with its number. `first`, `second`: positions of the
-    words' tokens, by sentence.
+    From the `traces` of sentences that have both, each with its number, and the positions of the
+    words' tokens by sentence.
     """
-    measured = sorted(
-        (
-            (sentence, *_between(trace, first[sentence], second[sentence]))
-            for sentence, trace in traces
-        ),
-        key=lambda row: row[0],
-    )
-    sentences, weights, baselines = zip(*measured, strict=True)
+    measured = {
+        sentence: _between(trace, first[sentence], second[sentence]) for sentence, trace in traces
+    }
+    sentences = tuple(sorted(measured))
+    weights, baselines = zip(*(measured[sentence] for sentence in sentences), strict=True)
     return Meeting(sentences, np.stack(weights), np.stack(baselines))
 
 
@@ -87,10 +84,3 @@ def _between(trace: Trace, queries: Indices, keys: Indices) -> tuple[Floats, Flo
         weights[layer, some] = (attention.sum(axis=-1) * counted).sum(axis=-1)[some] / count[some]
         baselines[layer, some] = (shares * counted).sum(axis=-1)[some] / count[some]
     return weights, baselines
-
-
-def _mean(values: Floats) -> Floats:
-    finite = np.isfinite(values)
-    count = finite.sum(axis=0)
-    total = np.where(finite, values, 0).sum(axis=0)
-    return np.divide(total, count, out=np.full(total.shape, np.nan), where=count > 0)

@@ -1,12 +1,8 @@
-"""Principal components of a head's queries and keys at every stage, from one set of moments.
-
-Translation and scaling change the joint covariance of queries and keys in a known way, so the
-components of all three stages follow from the separate covariances of queries and of keys.
-"""
+"""Principal components of a head's queries and keys at every stage, from their own covariances."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -18,18 +14,8 @@ if TYPE_CHECKING:
     from core.analysis.query_key.clouds import Stage
     from core.model.trace import Array
 
-
 _ROUNDING = 1e-10  # of the largest variance: anything smaller is rounding of float32 vectors
 _STILL = 1e-12  # of the vectors' mean square: they are all equal but for rounding
-
-
-class _Moments(NamedTuple):
-    """Means (dim,) and covariances (dim, dim) of queries and of keys."""
-
-    q_mean: Floats
-    k_mean: Floats
-    q_cov: Floats
-    k_cov: Floats
 
 
 def project_stages(
@@ -43,32 +29,21 @@ def project_stages(
     """
     q_mean, k_mean = queries.mean(axis=0), keys.mean(axis=0)
     q, k = queries - q_mean, keys - k_mean
-    moments = _Moments(q_mean, k_mean, q.T @ q / len(q), k.T @ k / len(k))
+    q_cov, k_cov = q.T @ q / len(q), k.T @ k / len(k)
+    q_square = np.trace(q_cov) + q_mean @ q_mean
+    k_square = np.trace(k_cov) + k_mean @ k_mean
     points, shares = {}, {}
     for stage in STAGES:
         shift = np.zeros_like(q_mean) if stage == "raw" else q_mean - k_mean
         factor = c if stage == "normalized" else 1.0
-        mean, covariance = _joint(moments, shift, factor)
-        axes, shares[stage] = _axes(covariance, _STILL * _mean_square(moments, factor))
+        ends = q_mean * factor, (k_mean + shift) / factor
+        half = (ends[0] - ends[1]) / 2
+        covariance = (q_cov * factor**2 + k_cov / factor**2) / 2 + np.outer(half, half)
+        mean_square = float(q_square * factor**2 + k_square / factor**2) / 2
+        axes, shares[stage] = _axes(covariance, _STILL * mean_square)
         both = np.vstack([queries * factor, (keys + shift) / factor])
-        points[stage] = ((both - mean) @ axes).astype(np.float32)
+        points[stage] = ((both - (ends[0] + ends[1]) / 2) @ axes).astype(np.float32)
     return points, shares
-
-
-def _joint(moments: _Moments, shift: Floats, factor: float) -> tuple[Floats, Floats]:
-    """Mean and covariance of queries times `factor` and shifted keys divided by it, together."""
-    q_mean, k_mean = moments.q_mean * factor, (moments.k_mean + shift) / factor
-    half = (q_mean - k_mean) / 2
-    covariance = (moments.q_cov * factor**2 + moments.k_cov / factor**2) / 2 + np.outer(half, half)
-    return (q_mean + k_mean) / 2, covariance
-
-
-def _mean_square(moments: _Moments, factor: float) -> float:
-    """Mean squared length of the vectors before they are shifted."""
-    q_mean, k_mean, q_cov, k_cov = moments
-    q_square = np.trace(q_cov) + q_mean @ q_mean
-    k_square = np.trace(k_cov) + k_mean @ k_mean
-    return float(q_square * factor**2 + k_square / factor**2) / 2
 
 
 def _axes(covariance: Floats, min_variance: float) -> tuple[Floats, Floats]:

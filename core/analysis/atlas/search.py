@@ -31,22 +31,17 @@ class Matches:
     """The result of a search."""
 
     tokens: Bools  # which tokens match, or are part of a match, (token,)
-    # Number of matches: tokens, or for a phrase or a regular expression places in the text, except
-    # those between tokens, such as spaces
-    count: int
-    sentences: int  # number of sentences with a match
+    count: int  # tokens, or places in the text that have one
+    sentences: int  # how many have a match
 
 
 def search_tokens(atlas: Atlas, query: str, kind: Kind = "token") -> Matches:
     """Tokens of the corpus that match, ignoring case.
 
-    `kind`: "token", a whole token as it is shown or as the tokenizer writes it; "substring", a part
-    of a token; "phrase", whole words in this order, of any number of tokens; "regex", a regular
-    expression (RE2) over the text of each sentence. Special tokens are in no text, so only the
-    first two kinds find them.
-
-    Raises `SearchError` when the query is empty or too long, is not a regular expression, or takes
-    too long.
+    The kind "token" is a whole token as it is shown or as the tokenizer writes it, "substring" a
+    part of one, "phrase" whole words in this order, "regex" a regular expression (RE2) over the
+    text of each sentence. Special tokens are in no text, so only the first two kinds find them.
+    Raises `SearchError` when the query is empty or too long, no expression, or takes too long.
     """
     query = query.strip()
     if not query:
@@ -60,10 +55,7 @@ def search_tokens(atlas: Atlas, query: str, kind: Kind = "token") -> Matches:
 
 
 def phrase_positions(atlas: Atlas, phrase: str) -> dict[int, Indices]:
-    """Positions of the tokens that are part of the phrase, by sentence.
-
-    Raises `SearchError` as :func:`search_tokens` does.
-    """
+    """Positions of the tokens that are part of the phrase, by sentence; errors as in a search."""
     tokens = np.flatnonzero(search_tokens(atlas, phrase, "phrase").tokens)
     sentences = atlas.tokens.sentence[tokens]
     return {

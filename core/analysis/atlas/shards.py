@@ -62,7 +62,7 @@ class Shard:
         """One of its arrays as a memory map, read-only."""
         return np.load(self.folder / f"{name}.npy", mmap_mode="r", allow_pickle=False)
 
-    def masks(self, place: int) -> Masks:
+    def masks(self, place: str) -> Masks:
         """What layers permit in the sentence at that place, which is not the usual."""
         shapes = self.description["mask_shapes"]
         sizes = [int(np.prod(shape)) for shape in shapes]
@@ -72,15 +72,12 @@ class Shard:
             np.unpackbits(packed[starts[i] : starts[i + 1]], count=sizes[i])
             .reshape(shapes[i])
             .astype(np.bool_)
-            for i in self.description["masks"][str(place)]
+            for i in self.description["masks"][place]
         )
 
 
 def open_folder(folder: Path, run: Run) -> None:
-    """Create the folder of a run, or check that the shards in it belong to this one.
-
-    Raises `ShardsError` when they do not.
-    """
+    """Create a run's folder, or raise `ShardsError` if the shards in it belong to another."""
     folder.mkdir(exist_ok=True)
     wanted = {"format": FORMAT, **run}
     manifest = folder / _MANIFEST
@@ -105,10 +102,7 @@ def open_folder(folder: Path, run: Run) -> None:
 
 
 def remove_folder(folder: Path) -> None:
-    """Remove the shards of any run.
-
-    Raises `ShardsError` when the folder does not look like a folder of shards.
-    """
+    """Remove the shards of any run; `ShardsError` for what does not look like a folder of them."""
     if not folder.exists():
         return
     expected = (_MANIFEST, _NAME.partition("{")[0])
@@ -126,10 +120,7 @@ def finished_shard(folder: Path, index: int) -> Shard | None:
 
 
 def write_shard(folder: Path, index: int, gathered: Gathered) -> Shard:
-    """Write a shard, whole or not at all. Its vectors are moved out of `gathered`.
-
-    Raises `OSError` when it cannot be written, for instance because the disk is full.
-    """
+    """Write a shard, whole or not at all (`OSError`). Its vectors are moved out of `gathered`."""
     path = folder / _NAME.format(index)
     unfinished = folder / (path.name + ".unfinished")
     shutil.rmtree(unfinished, ignore_errors=True)
@@ -185,11 +176,7 @@ def _write_arrays(folder: Path, gathered: Gathered) -> dict[str, Any]:
 
 
 def save_array(path: Path, array: NDArray[Any]) -> None:
-    """Write an array to disk.
-
-    Raises `OSError` with the system's error number: NumPy's own writing to a file of the system
-    raises one that says only how many values were written.
-    """
+    """Write an array to disk; an `OSError` keeps the system's number, which NumPy's own loses."""
     with path.open("wb") as file:
         np.save(SimpleNamespace(write=file.write), array, allow_pickle=False)
         file.flush()

@@ -14,7 +14,6 @@ import numpy as np
 if TYPE_CHECKING:
     from core.analysis.arrays import Floats, Indices
 
-
 RESAMPLES = 2000
 LEVEL = 0.95
 SEED = 20_190_611  # so that the same values give the same intervals

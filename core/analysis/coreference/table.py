@@ -1,8 +1,8 @@
 """Which heads look from a pronoun to the noun it refers to.
 
 After Clark et al. 2019, section 4.3: a head resolves a pronoun when, of all candidate nouns, it
-attends most to the antecedent. They count the mention's head word; so does this. Two rules by
-position are the ones to beat: the nearest candidate before the pronoun, and the first.
+attends most to the antecedent. Two rules by position are the ones to beat: the nearest candidate
+before the pronoun, and the first.
 """
 
 from __future__ import annotations
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from core.analysis.corpus.sample import Mention, Sentence, Span
     from core.model.trace import Token, Trace
 
-
 RULES = ("nearest", "first")  # by position, regardless of the words
 
 
@@ -34,10 +33,8 @@ class Resolved:
 
     mentions: tuple[Mention, ...]  # those that count: with two or more visible candidates
     picks: NDArray[np.int8]  # int (mention, layer, head), the candidate that got most; -1 for a tie
-    # nearest, first: boolean (mention,), whether the nearest candidate before the pronoun, or the
-    # first, is the antecedent
-    nearest: Bools
-    first: Bools
+    nearest: Bools  # whether the nearest candidate before the pronoun is the antecedent, (mention,)
+    first: Bools  # whether the first candidate is
     uniform: Floats  # (mention,), what guessing gets: one over the number of candidates
     pair: int | None = None  # the minimal pair that the text is one half of; None for any other
 
@@ -112,10 +109,10 @@ def _tokens_of(tokens: Sequence[Token], span: Span) -> list[int]:
 class _Pooled:
     """The pronouns of many texts; those of one text, or of one minimal pair, are a group."""
 
-    hits: Floats  # float64 (pronoun, head of all layers), 1 for right
-    rules: dict[str, Floats]  # float64 (pronoun,) by rule, 1 for right
+    hits: Floats  # (pronoun, head of all layers), 1 for right
+    rules: dict[str, Floats]  # (pronoun,) by rule, 1 for right
     uniform: Floats  # (pronoun,), what guessing gets
-    groups: Indices  # int (pronoun,), the number of its group from 0
+    groups: Indices  # (pronoun,), the number of its group from 0
     shape: tuple[int, int]  # (layers, heads)
 
 
@@ -144,10 +141,8 @@ def _pool(resolved: Sequence[Resolved]) -> _Pooled:
 
 
 def coreference_table(resolved: Sequence[Resolved]) -> pd.DataFrame:
-    """A row per head over all pronouns of these texts.
+    """A row per head over all pronouns of these texts; `ValueError` when none counts.
 
-    Returns
-    -------
     Columns `layer` and `head` (1-based); `coreference`, the share of pronouns resolved, with `low`
     and `high`; for each rule of `RULES` the difference from it, as `over_nearest`, with
     `over_nearest_low` and `over_nearest_high`; `hard`, the share of those that do not refer to the
@@ -159,11 +154,6 @@ def coreference_table(resolved: Sequence[Resolved]) -> pd.DataFrame:
     Intervals hold 95 % for that head alone: texts are resampled, minimal pairs kept together.
     `better` is corrected for the number of heads: whether the head beats every rule, for all heads
     at once with 95 % confidence (:func:`core.analysis.coreference.grouped.lower_bounds`).
-
-    Raises
-    ------
-    ValueError
-        When no pronoun counts.
     """
     pooled = _pool(resolved)
     draws = draw_groups(pooled.groups)
@@ -218,8 +208,7 @@ class Estimate(NamedTuple):
 class BestHead:
     """How well the best head does on pronouns that did not choose it."""
 
-    # (layer, head) from 0, chosen on one half of the groups, and on the other
-    heads: tuple[tuple[int, int], tuple[int, int]]
+    heads: tuple[tuple[int, int], tuple[int, int]]  # (layer, head) from 0, chosen on either half
     share: Estimate  # of the pronouns, each half resolved by the head that the other half chose
     over: dict[str, Estimate]  # the difference from each rule of `RULES`
 
@@ -228,9 +217,7 @@ def best_head(resolved: Sequence[Resolved]) -> BestHead | None:
     """Choose the best head on every other group, judge it on the rest, and vice versa.
 
     The best of many heads on the very pronouns that chose it would also be the luckiest. None where
-    there is only one group.
-
-    Raises `ValueError` when no pronoun counts.
+    there is only one group; `ValueError` when no pronoun counts.
     """
     pooled = _pool(resolved)
     if not pooled.groups.any():

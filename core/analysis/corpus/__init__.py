@@ -7,23 +7,11 @@ left out or changed without a note that says how much.
 from __future__ import annotations
 
 from core.analysis.corpus.decoding import MAX_BYTES, CorpusFileError
-from core.analysis.corpus.reading import (
-    ENDINGS,
-    NO_LABEL,
-    CorpusTable,
-    Texts,
-    choose,
-    read_lines,
-    read_table,
-)
-from core.analysis.corpus.rows import MAX_COLUMNS, MAX_ROWS
+from core.analysis.corpus.reading import ENDINGS, CorpusTable, Texts, choose, read_lines, read_table
 
 __all__ = [
     "ENDINGS",
     "MAX_BYTES",
-    "MAX_COLUMNS",
-    "MAX_ROWS",
-    "NO_LABEL",
     "CorpusFileError",
     "CorpusTable",
     "Texts",

@@ -39,9 +39,8 @@ class Decoded(NamedTuple):
 def decode(data: bytes, name: str) -> Decoded:
     """The text of `data`, without byte order marks; `name` is for messages.
 
-    Line ends stay as they are. The text has no surrogates: it can be written as UTF-8.
-
-    Raises `CorpusFileError` when the file is empty, larger than `MAX_BYTES`, or not text in a known
+    Line ends stay as they are. The text has no surrogates: it can be written as UTF-8. Raises
+    `CorpusFileError` when the file is empty, larger than `MAX_BYTES`, or not text in a known
     encoding.
     """
     if not data:
@@ -88,10 +87,18 @@ def _broken_utf8(data: bytes) -> Decoded | None:
     return Decoded(text, "UTF-8", _lost(replaced)) if beyond_ascii > 3 * replaced else None
 
 
+def counted(count: int, one: str, many: str) -> tuple[str, ...]:
+    """A note that begins with its number, or none for zero.
+
+    >>> counted(2, "line was left out.", "lines were left out.")
+    ('2 lines were left out.',)
+    """
+    return (f"{count:,} {one if count == 1 else many}",) if count else ()
+
+
 def _lost(count: int) -> tuple[str, ...]:
-    if count == 1:
-        return ("1 character could not be read and shows as �.",)
-    return (f"{count:,} characters could not be read and show as �.",) if count else ()
+    one, many = "character could not be read and shows", "characters could not be read and show"
+    return counted(count, f"{one} as �.", f"{many} as �.")
 
 
 def _guess(data: bytes, name: str) -> Decoded:
@@ -137,9 +144,9 @@ def _checked(decoded: Decoded, name: str) -> Decoded:
     controls = len(text) - len(text.translate(_CONTROLS))
     if not text or controls > _MAX_CONTROLS * len(text) or text.startswith("%PDF-"):
         raise _not_text(name)
-    nuls = text.count("\0")
-    if nuls:
-        notes += (f"{nuls:,} NUL {'character was' if nuls == 1 else 'characters were'} left out.",)
+    notes += counted(
+        text.count("\0"), "NUL character was left out.", "NUL characters were left out."
+    )
     return Decoded(text.replace("\0", ""), encoding, notes)
 
 

@@ -7,15 +7,14 @@ from dataclasses import dataclass
 from core.analysis.corpus.decoding import (
     CorpusFileError,
     check_size,
+    counted,
     decode,
     without_surrogates,
 )
 from core.analysis.corpus.rows import (
     Columns,
-    counted,
     from_csv,
     from_jsonl,
-    from_lines,
     lines_of,
     shortened,
     surrogates_note,
@@ -36,10 +35,8 @@ class CorpusTable:
     """A file as a table of strings."""
 
     name: str  # the file's name, for messages
-    # Names of the columns, all different, none empty; for lines of text, "text" alone
-    columns: tuple[str, ...]
-    # One tuple per column, all of the same length of at least 1: (column, row)
-    cells: tuple[tuple[str, ...], ...]
+    columns: tuple[str, ...]  # all different, none empty; for lines of text, "text" alone
+    cells: tuple[tuple[str, ...], ...]  # (column, row), with at least one row
     encoding: str  # what it was read as, such as "UTF-8", "UTF-16" or "Windows-1252"
     notes: tuple[str, ...]  # sentences for the page, on what was left out, replaced or guessed
     text_column: str  # the column that most likely holds the text
@@ -48,10 +45,7 @@ class CorpusTable:
         return len(self.cells[0])
 
     def column(self, name: str) -> tuple[str, ...]:
-        """The cells of one column, from the first row to the last.
-
-        Raises `CorpusFileError` when no column has this name.
-        """
+        """The cells of one column; `CorpusFileError` when none has this name."""
         if name not in self.columns:
             names = ", ".join(self.columns[:5]) + (", …" if len(self.columns) > 5 else "")
             raise CorpusFileError(
@@ -62,15 +56,11 @@ class CorpusTable:
 
 @dataclass(frozen=True)
 class Texts:
-    """The texts of a corpus in their order, none empty, and their labels.
-
-    `labels` has one label per text, or is empty if no column of labels was chosen. `notes` are
-    sentences for the page, beside those of the table.
-    """
+    """The texts of a corpus in their order, none empty, and their labels."""
 
     texts: tuple[str, ...]
-    labels: tuple[str, ...] = ()
-    notes: tuple[str, ...] = ()
+    labels: tuple[str, ...] = ()  # one per text, or none if no column of labels was chosen
+    notes: tuple[str, ...] = ()  # sentences for the page, beside those of the table
 
 
 def read_table(data: bytes, name: str) -> CorpusTable:
@@ -88,7 +78,8 @@ def read_table(data: bytes, name: str) -> CorpusTable:
     if not decoded.text.strip():
         raise CorpusFileError(f"{name} has only blank lines: choose a file with text.")
     if ending == "txt":
-        columns = from_lines(decoded.text)
+        lines, notes = lines_of(decoded.text)
+        columns = Columns(("text",), (tuple(lines),), notes)
     elif ending == "jsonl":
         columns = from_jsonl(decoded.text, name)
     else:
@@ -102,9 +93,7 @@ def choose(table: CorpusTable, text_column: str, label_column: str | None = None
     """The texts in one column and the labels in another; rows without text are left out.
 
     White space around texts and labels is trimmed. Labels stay as written ("1.50"); a missing one
-    is `NO_LABEL`.
-
-    Raises `CorpusFileError` when there is no such column, or no text in it.
+    is `NO_LABEL`. Raises `CorpusFileError` when there is no such column, or no text in it.
     """
     cells = table.column(text_column)
     rows = [row for row, text in enumerate(cells) if text.strip()]
@@ -129,10 +118,7 @@ def choose(table: CorpusTable, text_column: str, label_column: str | None = None
 
 
 def read_lines(text: str) -> Texts:
-    """The lines that a person pasted, trimmed, without empty ones.
-
-    Raises `CorpusFileError` when there is no line, or more than `MAX_BYTES`.
-    """
+    """Pasted lines, trimmed, none empty; `CorpusFileError` for none, or over `MAX_BYTES`."""
     text, replaced = without_surrogates(text)
     check_size(len(text.encode()), "The pasted text")
     lines, notes = lines_of(text.replace("\0", "").replace("\ufeff", ""))

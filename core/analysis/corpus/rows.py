@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import csv
 import itertools
 import json
@@ -9,7 +10,7 @@ import re
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from core.analysis.attention_table import unique_labels
-from core.analysis.corpus.decoding import CorpusFileError, without_surrogates
+from core.analysis.corpus.decoding import CorpusFileError, counted, without_surrogates
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -47,15 +48,6 @@ class Columns(NamedTuple):
     notes: Notes = ()
 
 
-def counted(count: int, one: str, many: str) -> Notes:
-    """A note that begins with its number, or none for zero.
-
-    >>> counted(2, "line was left out.", "lines were left out.")
-    ('2 lines were left out.',)
-    """
-    return (f"{count:,} {one if count == 1 else many}",) if count else ()
-
-
 def shortened(name: str) -> str:
     """A name that fits into a message: one line, of limited length."""
     line = "".join(char if char.isprintable() else " " for char in name[: MAX_NAME + 1])
@@ -76,12 +68,6 @@ def lines_of(text: str) -> tuple[list[str], Notes]:
     lines = _LINE_END.split(text, maxsplit=MAX_ROWS)
     rest = lines.pop() if len(lines) > MAX_ROWS or not lines[-1] else ""
     return lines, _rows_note("lines") if rest else ()
-
-
-def from_lines(text: str) -> Columns:
-    """One row per line, in one column called "text"."""
-    lines, notes = lines_of(text)
-    return Columns(("text",), (tuple(lines),), notes)
 
 
 def from_csv(text: str, delimiter: str | None, name: str) -> Columns:
@@ -142,8 +128,7 @@ def from_jsonl(text: str, name: str) -> Columns:
     complete = []
     for key in list(columns):  # freed column by column, as there may be a million cells
         column = columns.pop(key)
-        column.extend([""] * (rows - len(column)))
-        sound, count = _sound(column)
+        sound, count = _sound([*column, *[""] * (rows - len(column))])
         complete.append(sound)
         replaced += count
     notes += counted(
@@ -165,10 +150,8 @@ def _records(text: str, delimiter: str, name: str) -> tuple[list[list[str]], Not
         strict = quoting != csv.QUOTE_NONE
         return _bounded(csv.reader(lines, delimiter=delimiter, quoting=quoting, strict=strict))
 
-    try:
+    with contextlib.suppress(csv.Error):
         return read(csv.QUOTE_MINIMAL), ()
-    except csv.Error:
-        pass
     try:
         records = read(csv.QUOTE_NONE)
     except csv.Error as error:

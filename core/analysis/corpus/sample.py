@@ -64,8 +64,7 @@ class Mention:
     pronoun: Span  # its first character, and last + 1
     candidates: tuple[Span, ...]  # the same of two or more nouns, in the order of the text
     antecedent: int  # which of the candidates it refers to
-    # What each candidate is, from `AGREES_WITH`; empty where the nouns are not marked so
-    kinds: tuple[str, ...] = ()
+    kinds: tuple[str, ...] = ()  # what each candidate is, from `AGREES_WITH`; empty if unmarked
 
     @property
     def first(self) -> int | None:
@@ -96,10 +95,7 @@ class CorpusError(ValueError):
 
 @cache
 def sample_corpus() -> tuple[Sentence, ...]:
-    """All sentences of the sample corpus, in the order of the file.
-
-    Raises `CorpusError` when the file was edited and a line of it cannot be read.
-    """
+    """All sentences of the sample corpus, in the order of the file."""
     return read_corpus(SAMPLE.read_text("utf-8"), SAMPLE.name)
 
 
@@ -111,10 +107,7 @@ def sample_sentences() -> tuple[str, ...]:
 
 @cache
 def pronoun_pairs() -> tuple[Sentence, ...]:
-    """The minimal pairs, one half after the other: two nouns agree, and meaning decides.
-
-    Raises `CorpusError` when the file was edited and a line of it cannot be read.
-    """
+    """The minimal pairs, one half after the other: two nouns agree, and meaning decides."""
     return read_corpus(PAIRS.read_text("utf-8"), PAIRS.name, PAIR_TOPICS)
 
 

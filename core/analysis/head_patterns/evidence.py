@@ -19,12 +19,8 @@ if TYPE_CHECKING:
 class Evidence:
     """One attention matrix beside a pattern."""
 
-    # float32 (token, token), what a head that does nothing else would do: rows are uniform over the
-    # pattern's pairs, and nan for tokens that have none
-    ideal: Array
-    # (token,), how much of each row follows the pattern; for "broad", the row's relative entropy.
-    # nan for tokens without such a pair.
-    share: Floats
+    ideal: Array  # (token, token), rows uniform over the pattern's pairs; nan for tokens with none
+    share: Floats  # (token,), of each row on it, for "broad" relative entropy; nan without a pair
     uniform: Floats  # (token,), the same for uniform attention
     strongest: Indices  # (token,), the position that each token attends to most
 
@@ -37,10 +33,8 @@ class Evidence:
 def evidence(weights: Array, uniform: Array, tokens: tuple[Token, ...], pattern: str) -> Evidence:
     """The evidence for a pattern of `NAMING`.
 
-    "induction" is here from a token to those right after its earlier copies.
-
-    `weights`: attention, (token, token), rows summing to one. `uniform`: uniform attention to
-    everything permitted; 0 is not permitted.
+    "induction" is here from a token to those right after its earlier copies. `weights` are
+    attention, (token, token); `uniform` the same to everything permitted, where 0 is not permitted.
     """
     record = NAMING[pattern]
     allowed = uniform > 0

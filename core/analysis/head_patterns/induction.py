@@ -13,9 +13,8 @@ from core.analysis.head_patterns.naming import NAMING
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from core.analysis.arrays import Floats, Indices
-    from core.analysis.head_patterns.registry import Pattern
-    from core.model.trace import Trace
+    from core.analysis.arrays import Bools, Floats
+    from core.model.trace import Token, Trace
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,33 +28,25 @@ class Induction:
 def induction_scores(repeated: Iterable[Trace]) -> Induction:
     """Mean attention from each token of the second copy to the one after its earlier copy.
 
-    `repeated`: traces of sequences repeated twice, as :func:`core.model.trace_repeated` makes them,
-    possibly between special tokens. The mean is over all of them.
-
-    After Olsson et al. 2022 ("prefix matching"): in a random sequence nothing but the earlier copy
-    says what comes next.
-
-    Raises `ValueError` when there is no trace, or one that is not a sequence repeated twice.
+    Over all traces of :func:`core.model.trace_repeated`: sequences repeated twice, possibly between
+    special tokens. In a random sequence nothing but the earlier copy says what comes next (Olsson
+    et al. 2022, "prefix matching"). Raises `ValueError` for anything else, or no trace.
     """
-    measured = [measure_text(trace, [_after_copy(trace)]) for trace in repeated]
+    pattern = replace(NAMING["induction"], measured="pairs", pairs=_after_copy)
+    measured = [measure_text(trace, [pattern]) for trace in repeated]
     if not measured:
         raise ValueError("there is no repeated sequence")
     scores = mean_scores(measured)
     return Induction(scores.means["induction"], scores.uniform["induction"])
 
 
-def _after_copy(trace: Trace) -> Pattern:
-    """Induction on a sequence repeated twice: from its second copy only."""
-    pairs = np.zeros(trace.shape[2:3] * 2, dtype=np.bool_)
-    pairs[_second_copy(trace)] = True
-    return replace(NAMING["induction"], measured="pairs", pairs=lambda _tokens: pairs)
-
-
-def _second_copy(trace: Trace) -> tuple[Indices, Indices]:
-    """Positions of the second copy, and of the tokens that follow their earlier copies."""
-    positions = np.array([token.position for token in trace.tokens if not token.special], np.intp)
+def _after_copy(tokens: tuple[Token, ...]) -> Bools:
+    """From each token of the second copy to the one after its earlier copy, (token, token)."""
+    positions = np.array([token.position for token in tokens if not token.special], np.intp)
     period = len(positions) // 2
-    ids = np.array([trace.tokens[position].id for position in positions])
+    ids = np.array([tokens[position].id for position in positions])
     if period < 2 or len(positions) % 2 or (ids[:period] != ids[period:]).any():
         raise ValueError("these tokens are not a sequence repeated twice")
-    return positions[period:], positions[1 : period + 1]
+    pairs = np.zeros((len(tokens),) * 2, dtype=np.bool_)
+    pairs[positions[period:], positions[1 : period + 1]] = True
+    return pairs

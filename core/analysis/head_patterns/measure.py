@@ -1,8 +1,7 @@
 """How much of each head's attention falls on the pairs of each pattern, summed over a text.
 
-A score is the share of attention on the pairs: per token, then the mean over the tokens for which
-the model permits such a pair at all. So it lies between 0 and 1, and uniform attention gives its
-baseline. Sums and token counts are kept apart, so that texts can be added and resampled.
+A score is the share of attention on the pairs, mean over the tokens for which the model permits
+such a pair. Sums and token counts are kept apart, so that texts can be added and resampled.
 """
 
 from __future__ import annotations
@@ -39,12 +38,12 @@ class Measured:
     """One text, each score along the first axis."""
 
     names: tuple[str, ...]  # of the scores
-    # float64 (score, layer, head), summed over the tokens that have such a pair: the share of their
+    # (score, layer, head), summed over the tokens that have such a pair: the share of their
     # attention on it, or how many tokens away they attend, or their relative entropy
     sums: Floats
     uniform: Floats  # the same for uniform attention to all permitted keys
-    counts: Counts  # int (score, layer, head), how many tokens were summed
-    tokens: int  # how many tokens the text has
+    counts: Counts  # how many tokens were summed, (score, layer, head)
+    tokens: int  # how many the text has
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,10 +112,9 @@ def named_scores(names: Sequence[str], sums: Floats, uniform: Floats, counts: Fl
 
 
 def head_scores(trace: Trace, patterns: Sequence[Pattern] = ON_TEXT) -> dict[str, Floats]:
-    """How much of each head's attention follows each pattern on this text.
+    """The mean over tokens of what `Pattern.measures` says, (layer, head) by the name of the score.
 
-    float64 (layer, head) by the name of the score, the mean over tokens of what `Pattern.measures`
-    says; nan where no token has such a pair that the model permits.
+    nan where no token has such a pair that the model permits.
     """
     return mean_scores([measure_text(trace, patterns)]).means
 
@@ -129,30 +127,21 @@ def uniform_attention(allowed: Bools) -> Array:
 
 
 class _Ruler:
-    """The pairs of some patterns on one text, ready to be multiplied with attention.
-
-    Attributes
-    ----------
-    names : of their scores.
-    measured : what each is measured by.
-    pairs : boolean (token, token) of each pattern, None for those by distance or entropy.
-    flat : float32 (all but entropy, token * token): the pairs, and distances in tokens.
-    """
+    """The pairs of some patterns on one text, ready to be multiplied with attention."""
 
     def __init__(self, tokens: tuple[Token, ...], patterns: Sequence[Pattern]) -> None:
         positions = np.arange(len(tokens))
         self.names = tuple(each.score for each in patterns)
-        self.measured = [each.measured for each in patterns]
-        self.pairs = [
-            each.pairs(tokens) if each.measured == "pairs" and each.pairs else None
+        # What each is measured by; boolean (token, token), or distances in tokens.
+        self.factors = [
+            (
+                each.measured,
+                each.pairs(tokens) if each.pairs else abs(positions[:, None] - positions),
+            )
             for each in patterns
         ]
-        factors = [
-            np.abs(positions[:, None] - positions) if kind == "distance" else pairs
-            for kind, pairs in zip(self.measured, self.pairs, strict=True)
-            if kind != "entropy"
-        ]
-        self.flat = np.array(factors, np.float32).reshape(len(factors), len(tokens) ** 2)
+        flat = [factor.ravel() for kind, factor in self.factors if kind != "entropy"]
+        self.flat = np.array(flat, np.float32).reshape(len(flat), len(tokens) ** 2)
 
     def sums(self, weights: Array, allowed: Bools) -> Floats:
         """Of attention (head, token, token): float64 (score, head)."""
@@ -162,7 +151,7 @@ class _Ruler:
                 relative_entropy(weights, allowed)[0].sum(axis=-1)
                 if kind == "entropy"
                 else next(shares)
-                for kind in self.measured
+                for kind, _ in self.factors
             ]
         )
 
@@ -174,8 +163,8 @@ class _Ruler:
         }
         return np.stack(
             [
-                tokens[kind] if pairs is None else (pairs & allowed).any(axis=-1).sum(axis=-1)
-                for kind, pairs in zip(self.measured, self.pairs, strict=True)
+                tokens[kind] if kind in tokens else (pairs & allowed).any(axis=-1).sum(axis=-1)
+                for kind, pairs in self.factors
             ]
         )
 

@@ -1,9 +1,8 @@
 """How much a text must hold before anything is said about a head.
 
-Measured on heads that follow nothing: 20 networks with random weights in the shape of
-bundled/minilm and 20 in that of bundled/gpt2-novels (standard deviations of 0.02 to 0.3), 6 texts
-of each length. The share of heads that get the name of a pattern
-other than "broad" (which they are: nothing has taught them to look anywhere):
+The share of heads named by a pattern other than "broad", of 20 networks with random weights in the
+shape of bundled/minilm and 20 in that of bundled/gpt2-novels (standard deviations of 0.02 to 0.3),
+6 texts of each length:
 
     tokens      6     8    10    12    16    24    48   128
     as minilm  7.4   5.1   3.8   3.4   2.3   1.9   1.4   0.7  %

@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from core.analysis.arrays import Floats
     from core.analysis.head_patterns.registry import Pattern
 
-
 # By name, from the most specific to the least: the first that a head clearly follows names it.
 NAMING: Mapping[str, Pattern] = {
     pattern.name: pattern
@@ -34,8 +33,7 @@ class Assignment:
     """The pattern of each head; both arrays have the shape of the scores."""
 
     number: NDArray[np.int_]  # of the pattern in `NAMING`, -1 for none
-    # (score - limit) / (1 - limit), 0 at the limit and 1 for all attention; nan for none
-    confidence: Floats
+    confidence: Floats  # (score - limit) / (1 - limit), 1 for all attention; nan for none
 
     @property
     def names(self) -> NDArray[np.str_]:
@@ -48,9 +46,8 @@ def score_limits(
 ) -> dict[str, Floats]:
     """What a score must exceed, by pattern: its threshold, or the uniform baseline if that is more.
 
-    `uniform`: the uniform baseline, by score. `thresholds`: instead of some of `THRESHOLDS`.
-
-    Raises `ValueError` for a threshold of an unknown pattern.
+    `uniform` is by score; `thresholds` replace some of `THRESHOLDS`, with a `ValueError` for an
+    unknown pattern.
     """
     if unknown := set(thresholds or {}) - set(NAMING):
         raise ValueError(f"no pattern is called {min(unknown)!r}: there are {', '.join(NAMING)}")
@@ -71,8 +68,8 @@ def assign_patterns(
 ) -> Assignment:
     """The first pattern of `NAMING` that has enough query tokens and exceeds its limit.
 
-    `scores`, `uniform`, `query_tokens`: by score, all of one shape: the score, which never passes
-    where it is nan, its uniform baseline, and how many query tokens it is over.
+    All are by score and of one shape: the score, which never passes where it is nan, its uniform
+    baseline, and how many query tokens it is over.
     """
     limits = score_limits(uniform, thresholds)
     shape = scores["previous"].shape

@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from core.analysis.arrays import Bools
     from core.model.trace import Token
 
-
 # Clark et al. 2019, as their code counts them: the delimiters are [CLS], [SEP] and these two.
 SENTENCE_PUNCTUATION = frozenset({".", ","})
 # Two words are forms of each other when they begin with the same letters, at least SAME_START of

@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from core.analysis.arrays import Bools
     from core.model.trace import Token
 
-
 Measure = Literal["pairs", "distance", "entropy", "repeated", "related"]
 Baseline = Literal["uniform", "permutation", "none"]
 
@@ -41,11 +40,9 @@ class Naming:
 
     rank: int  # from the most specific pattern: the first that a head clearly follows names it
     letter: str  # of these heads on maps
-    # Their colour there, one of the palette's categories; None for a hue
-    category: int | None = None
-    # Their colour in degrees (CIE LCh), with the lightness `light` or `dark` in each theme
-    hue: float = 0.0
-    light: float = 52.0
+    category: int | None = None  # their colour there, one of the palette's categories; or a hue
+    hue: float = 0.0  # in degrees (CIE LCh)
+    light: float = 52.0  # the hue's lightness in each theme
     dark: float = 70.0
 
 
@@ -55,27 +52,23 @@ class Pattern:
 
     name: str  # in links and in the table's column ``class``
     measures: str  # what its score is; a share of attention unless it says otherwise
-    # The (query, key) pairs of a text, boolean (token, token); None for all pairs
-    pairs: Callable[[tuple[Token, ...]], Bools] | None = None
+    pairs: Callable[[tuple[Token, ...]], Bools] | None = None  # (token, token); None for all pairs
     naming: Naming | None = None  # how it names heads; None if it names none
     # By attention on the `pairs`; by how many tokens away heads attend; by entropy; by attention on
     # the pairs of sequences repeated twice (:mod:`.induction`); or by words that are related in the
     # model's own embeddings (:mod:`core.analysis.related_words`)
     measured: Measure = "pairs"
     score: str = ""  # its column of the table, where that is not the `name`
-    # The score must exceed it; for "permutation", the share of random arrangements
-    threshold: float = 0.5
+    threshold: float = 0.5  # of the score; for "permutation", the share of random arrangements
     source: str = OURS  # of the threshold
     # What the score must exceed besides: the uniform baseline, or that of words in random places.
     # "none" for entropy, of which uniform attention has the most.
     baseline: Baseline = "uniform"
-    # How many query tokens must have such a pair before the score says anything
-    min_query_tokens: int = MIN_QUERY_TOKENS
-    # Its place among those that the model view looks for; None if it is not one
-    highlight: int | None = None
+    min_query_tokens: int = MIN_QUERY_TOKENS  # with such a pair, before the score says anything
+    highlight: int | None = None  # its place among those that the model view looks for
     link: str = ""  # its name in the model view's links, where that is not the `name`
-    in_table: bool = True  # whether it has a column of the table, a number in the head view
-    in_head_view: bool = False  # whether it has a column of the table, a number in the head view
+    in_table: bool = True
+    in_head_view: bool = False
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "score", self.score or self.name)

@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from core.analysis.head_patterns.registry import Pattern
     from core.model.trace import Trace
 
-
 HIGHLIGHTED: Mapping[str, Pattern] = {
     pattern.link: pattern
     for pattern in sorted(PATTERNS, key=lambda each: each.highlight or 0)
@@ -30,12 +29,9 @@ class Search:
     """The result of a search."""
 
     pattern: Pattern  # what was looked for
-    # float64 (layer, head); nan where the text or the model has no such pair
-    scores: Floats
+    scores: Floats  # (layer, head); nan where the text or the model has no such pair
     uniform: float  # the uniform baseline, mean over layers
-    # boolean (layer, head): above the threshold, and above the uniform baseline of the layer
-    # (except for entropy, of which uniform attention has the most)
-    holds: Bools
+    holds: Bools  # (layer, head): above the threshold, and but for entropy the layer's baseline
 
     @property
     def measurable(self) -> bool:

@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from core.analysis.arrays import Floats
     from core.model.trace import Array, Trace
 
-
 Order = Literal["number", "entropy", "similarity"]
 ORDERS: tuple[Order, ...] = ("number", "entropy", "similarity")
 MAX_LOGARITHMS = 60_000_000  # per comparison of all heads: about a second on a slow machine
@@ -29,11 +28,11 @@ MAX_LOGARITHMS = 60_000_000  # per comparison of all heads: about a second on a 
 class Distances:
     """How differently heads attend."""
 
-    # float64 (head, head), all heads of all layers in order: the Jensen-Shannon distance of their
-    # rows, summed over the compared tokens
+    # The Jensen-Shannon distance of their rows, summed over the compared tokens, (head, head) for
+    # all heads of all layers in order
     sums: Floats
-    compared: int  # how many tokens were compared, out of how many
-    tokens: int  # how many tokens were compared, out of how many
+    compared: int  # how many tokens were compared
+    tokens: int  # out of how many
 
     @property
     def mean(self) -> Floats:
@@ -53,9 +52,8 @@ def head_distances(rows: Array) -> Floats:
     """How differently heads attend, symmetric float64 (head, head), 0 to 1.
 
     The Jensen-Shannon distance of two heads' rows for a token is the square root of their
-    divergence in bits (Endres and Schindelin 2003); this is its mean over tokens.
-
-    `rows`: attention of the tokens to compare, (head, compared token, token).
+    divergence in bits (Endres and Schindelin 2003); this is its mean over the tokens compared,
+    whose attention `rows` is (head, compared token, token).
     """
     entropies = _entropy(rows)  # (head, token)
     distances = np.zeros((len(rows), len(rows)))

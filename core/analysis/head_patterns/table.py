@@ -27,7 +27,6 @@ if TYPE_CHECKING:
 
     from core.analysis.arrays import Floats
 
-
 SCORES = tuple(each.score for each in PATTERNS if each.in_table)
 RESAMPLES = 1000
 SEED = 20_190_611  # of the bootstrap, so that the same texts give the same intervals
@@ -41,35 +40,23 @@ def pattern_table(
 ) -> pd.DataFrame:
     """One row per head: its scores, their uniform baseline, and the pattern it follows.
 
-    Parameters
-    ----------
-    traces : one text, or several of one model; or what `measure_text` made of each.
-    thresholds : instead of some of `core.analysis.head_patterns.naming.THRESHOLDS`.
-    induction : from `core.analysis.head_patterns.induction.induction_scores`, which needs texts of
-        its own; without it that score is nan.
+    `traces` are one text, or several of one model, or what `measure_text` made of each;
+    `thresholds` replace some of `naming.THRESHOLDS`; `induction` is from `induction_scores`, which
+    needs texts of its own: without it that score is nan. Raises `ValueError` for no text, texts of
+    different models, or a threshold of an unknown pattern.
 
-    Returns
-    -------
     Columns ``layer`` and ``head``, from 1; then each score of `SCORES` and its uniform baseline on
     the same texts, ``<score>_uniform``. Unless noted, a score is a share of attention, mean over
     the tokens that have such a pair which the model permits, and nan where no token has one;
-    `core.analysis.head_patterns.registry.PATTERNS` says where that attention goes. Its ``cls``,
-    ``sep`` and ``punctuation`` are those of Clark et al. 2019; ``delimiter``, their sum, is ours
-    and names no head.
-
-    Several texts add ``<score>_low`` and ``<score>_high``, a 95 % bootstrap interval over texts.
+    `registry.PATTERNS` says where that attention goes. Its ``cls``, ``sep`` and ``punctuation`` are
+    those of Clark et al. 2019; ``delimiter``, their sum, is ours and names no head. Several texts
+    add ``<score>_low`` and ``<score>_high``, a 95 % bootstrap interval over texts.
 
     ``class`` is the most specific pattern that the head clearly follows, or "none": with its score
-    above the threshold and above the uniform baseline, over enough query tokens
-    (`core.analysis.head_patterns.naming.NAMING`). ``confidence`` is how far the score is on the way
-    from there (0) to all attention (1), nan for "none"; several texts add ``stability``, the share
-    of resamples with the same pattern. Below `minimum_evidence.MIN_TOKENS` tokens most names are
-    accidents; the pages give none there.
-
-    Raises
-    ------
-    ValueError
-        For no text at all, texts of different models, or a threshold of an unknown pattern.
+    above the threshold and above the uniform baseline, over enough query tokens. ``confidence`` is
+    how far the score is on the way from there (0) to all attention (1), nan for "none"; several
+    texts add ``stability``, the share of resamples with the same pattern. Below
+    `minimum_evidence.MIN_TOKENS` tokens most names are accidents; the pages give none there.
     """
     single = isinstance(traces, Trace | Measured)
     texts = [traces] if isinstance(traces, Trace | Measured) else traces
@@ -129,13 +116,9 @@ def _bootstrap(
 ) -> tuple[dict[str, Floats], Floats]:
     """What other texts like these might have given: texts are resampled with replacement.
 
-    Returns
-    -------
-    Bounds of the 95 % percentile interval of each score, (2, layer, head) by name; and the share of
-    resamples in which a head has the pattern `number` again, (layer, head). nan for a single text,
-    which says nothing about others.
-
-    Efron and Tibshirani 1993, chapter 13; `RESAMPLES` resamples from the seed `SEED`.
+    The 95 % percentile interval of each score, (2, layer, head) by name, and the share of resamples
+    in which a head has the pattern `number` again, (layer, head); nan for a single text (Efron and
+    Tibshirani 1993, chapter 13).
     """
     texts = len(measured)
     bounds = {name: np.full((2, *number.shape), np.nan) for name in MEASURED}

@@ -16,7 +16,6 @@ from core.analysis.vectors import principal_components
 if TYPE_CHECKING:
     from core.analysis.arrays import Floats
 
-
 Projection = Literal["PCA", "biplot", "UMAP", "t-SNE"]
 Metric = Literal["euclidean", "cosine"]
 

@@ -1,15 +1,11 @@
 """UMAP in a process of its own.
 
 Importing UMAP compiles for seconds, holding Python's lock, and takes 350 MB: a server that did so
-itself would freeze every visitor and outgrow its memory. The process starts when UMAP is first
-used, answers one request after another, and ends after minutes without one. If the system kills it
-for lack of memory, it is started again and asked once more.
+itself would freeze every visitor. Run as ``python -m``, this module is the process that answers one
+request after another, ends after minutes without one, and is started again if the system kills it.
 
 Ours, not loky's: after its idle end loky keeps 55 MB of helpers, and a server that ends waits for
-the layout in hand. A spawned ``concurrent.futures`` pool has no idle end and runs the page again,
-as Streamlit makes it ``__main__``.
-
-Run as ``python -m core.analysis.projections.umap_process``, this module is that process.
+the layout in hand. A spawned ``concurrent.futures`` pool has no idle end and runs the page again.
 """
 
 from __future__ import annotations
@@ -65,15 +61,13 @@ _log = logging.getLogger(__name__)
 
 
 class UmapError(ProjectionError):
-    """UMAP could not lay out these points; the message says why."""
+    """UMAP could not lay out these points."""
 
 
 def fit_umap(
     rows: Floats, dimensions: int, neighbours: int, seed: int, metric: str = "euclidean"
 ) -> Floats:
     """UMAP of the rows, float64 (row, dimension); the same for the same input.
-
-    `metric` is one of UMAP's own names, e.g. "euclidean" or "cosine".
 
     Raises `UmapError` when the process cannot be started, is killed every time, or UMAP refuses the
     points. The next call starts it again.

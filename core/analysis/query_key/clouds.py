@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from core.analysis.query_key.target import TargetKind
     from core.model.trace import Trace
 
-
 Stage = Literal["raw", "translated", "normalized"]
 STAGES: tuple[Stage, ...] = ("raw", "translated", "normalized")
 # A text also has the stage of the notebook's search, which needs a whole layer.
@@ -50,28 +49,20 @@ class Cloud:
     stage: HeadStage
     picture: Embedding  # where queries and keys lie
     norms: Floats  # lengths of the vectors before projection, (2 token,), queries first
-    # apart_in_picture, apart_in_full: mean distance of each query to the key it attends to most; in
-    # the picture Euclidean, as the notebook titles its pictures
-    apart_in_picture: float
-    apart_in_full: float
-    # in_picture, in_full: faithfulness of the picture (of a biplot, by inner product) and of full
-    # space
-    in_picture: Faithfulness
+    apart_in_picture: float  # mean Euclidean distance of each query to its most attended key
+    apart_in_full: float  # the same in full space, in its metric
+    in_picture: Faithfulness  # of a biplot, by inner product
     in_full: Faithfulness
 
 
 @dataclass(frozen=True, eq=False)
 class Lines:
-    """Lines from queries to keys, strongest last.
+    """Lines from queries to keys, strongest last."""
 
-    `queries` and `keys` are positions, `weights` attention, (line,) each; `left_out` counts the
-    weaker lines that were dropped.
-    """
-
-    queries: Indices
+    queries: Indices  # positions, (line,)
     keys: Indices
-    weights: Floats
-    left_out: int = 0
+    weights: Floats  # attention
+    left_out: int = 0  # weaker lines that were dropped
 
     @property
     def table(self) -> Floats:
@@ -139,21 +130,20 @@ def head_clouds(
     aligned = align_planes(np.stack([np.vstack([each.queries, each.keys]) for each in pictures]))
     goal = head_target(trace, layer, head, target)
     strongest = trace.attention(layer, head).argmax(axis=1)
-    every_query = np.arange(strongest.size)
+    to_strongest = np.arange(strongest.size), strongest
     reading: Reading = "inner product" if projection == "biplot" else "distance"
     clouds = []
     for stage, embedding, points in zip(shown, pictures, aligned, strict=True):
         queries, keys = np.split(points, 2)
         picture = replace(embedding, queries=queries, keys=keys)
-        in_plane = distances_between(queries, keys)
         in_full = distances_between(*vectors[stage], metric)
         clouds.append(
             Cloud(
                 stage=stage,
                 picture=picture,
                 norms=np.linalg.norm(np.vstack(vectors[stage]), axis=1),
-                apart_in_picture=float(in_plane[every_query, strongest].mean()),
-                apart_in_full=float(in_full[every_query, strongest].mean()),
+                apart_in_picture=float(distances_between(queries, keys)[to_strongest].mean()),
+                apart_in_full=float(in_full[to_strongest].mean()),
                 in_picture=faithfulness(goal, picture, reading),
                 in_full=compare_matrix(goal, in_full),
             )
@@ -221,6 +211,5 @@ def default_chosen(trace: Trace) -> tuple[list[int], list[int]]:
 
 def _sorted_lines(queries: Indices, keys: Indices, attention: Floats) -> Lines:
     weights = attention[queries, keys]
-    order = np.argsort(weights, kind="stable")
-    drawn = order[-MAX_LINES:]
-    return Lines(queries[drawn], keys[drawn], weights[drawn], order.size - drawn.size)
+    drawn = np.argsort(weights, kind="stable")[-MAX_LINES:]
+    return Lines(queries[drawn], keys[drawn], weights[drawn], weights.size - drawn.size)

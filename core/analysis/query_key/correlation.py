@@ -1,11 +1,9 @@
 """Correlation of the distance of query and key with the head's target, as a function of c.
 
 For queries c q and keys k / c neither the target nor the dot product x depends on c, and the
-squared distance is c^2 |q|^2 + |k|^2 / c^2 - 2 x: four numbers a pair are enough for every c.
-
-Here distances keep the means of their rows: one scale for all queries. Otherwise c would grow
-without end, until each query's distances rank its keys as attention does while all queries lie far
-away. :mod:`core.analysis.query_key.faithfulness` measures how faithful the chosen c is.
+squared distance is c^2 |q|^2 + |k|^2 / c^2 - 2 x: four numbers a pair are enough for every c. Here
+distances keep the means of their rows, or c would grow without end, until each query's distances
+rank its keys as attention does while all queries lie far away.
 """
 
 from __future__ import annotations
@@ -25,7 +23,6 @@ if TYPE_CHECKING:
 
     from core.analysis.arrays import Floats, Indices
     from core.analysis.query_key.target import Rows, Target
-
 
 Distance = Literal["euclidean", "cosine", "squared euclidean"]
 Measure = Literal["pearson", "spearman", "weighted"]
@@ -57,8 +54,7 @@ class Correlations(NamedTuple):
 
 def choose_pairs(rows: Rows, measure: Measure) -> Indices:
     """Indices of the pairs used: all counted pairs, or a sample of as many as the measure takes."""
-    max_count = MAX_RANKED_PAIRS if measure == "spearman" else MAX_PAIRS
-    return sample_indices(rows.keys.size, max_count)
+    return sample_indices(rows.keys.size, MAX_RANKED_PAIRS if measure == "spearman" else MAX_PAIRS)
 
 
 def sample_indices(count: int, max_count: int) -> Indices:

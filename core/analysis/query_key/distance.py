@@ -10,7 +10,6 @@ if TYPE_CHECKING:
     from core.analysis.arrays import Floats
     from core.analysis.projections.joint_embedding import Metric
 
-
 COSINE_DIGITS = 12  # decimals; beyond them a cosine of float64 vectors is rounding
 _MAX_PICTURE_DIMENSIONS = 3  # up to here differences are taken axis by axis: exact, and cheap
 

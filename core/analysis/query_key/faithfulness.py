@@ -1,13 +1,12 @@
 """How much of a head's attention a picture of its queries and keys preserves.
 
-A picture is faithful where near means attended. It is compared with the row-centred scores (see
-:mod:`core.analysis.query_key.target`), and distances lose the mean of their row as the scores do:
-how far a query lies from all keys says nothing about which it attends to. This is the correlation
-within subjects, each query a subject (Bland and Altman 1995, BMJ 310:446).
+A picture is faithful where near means attended: its distances, less the mean of their row, are
+compared with the row-centred scores. This is the correlation within subjects, each query a subject
+(Bland and Altman 1995, BMJ 310:446).
 
 Pairs of one query, or of one text, depend on each other, so the sampling error comes from a
-jackknife that leaves out one query at a time, or one text of a corpus, on Fisher's z (Efron and
-Tibshirani 1993, chapter 11). All queries of a text share its keys: its interval is a little narrow.
+jackknife that leaves out one query or text at a time, on Fisher's z (Efron and Tibshirani 1993,
+chapter 11). All queries of a text share its keys: its interval is a little narrow.
 """
 
 from __future__ import annotations
@@ -25,7 +24,6 @@ if TYPE_CHECKING:
     from core.analysis.projections.joint_embedding import Embedding
     from core.analysis.query_key.target import Rows, Target
 
-
 Reading = Literal["distance", "inner product"]
 
 _MIN_GROUPS = 3  # queries or texts, for a jackknife
@@ -33,21 +31,15 @@ _TAIL = 0.975  # of Student's distribution, for an interval of 95 %
 
 
 class Faithfulness(NamedTuple):
-    """How faithful a picture is; NaN where undefined.
+    """How faithful a picture is; NaN where undefined."""
 
-    `correlation` is of distance (or inner product) with the target over the counted pairs of all
-    texts pooled, `low` and `high` the ends of its 95 % interval, `per_text` the mean of the
-    correlations of each text alone. `top1` and `top3` are the shares of each query's strongest one
-    or three keys that are also its nearest; `pairs` counts the pairs.
-    """
-
-    correlation: float
-    top1: float
-    top3: float
-    low: float
+    correlation: float  # of distance (or inner product) with the target, all texts pooled
+    top1: float  # the share of each query's strongest keys that are also its nearest
+    top3: float  # the same for its three strongest
+    low: float  # the ends of the correlation's 95 % interval
     high: float
-    per_text: float
-    pairs: int
+    per_text: float  # mean of the correlations of each text alone
+    pairs: int  # how many count
 
 
 class Baseline(NamedTuple):

@@ -39,15 +39,11 @@ class FittedLine(NamedTuple):
 
 
 class Regression(NamedTuple):
-    """The pairs that the search looks at, at its best a and c, and the line through them.
+    """The pairs that the search looks at, at its best a and c, and the line through them."""
 
-    `distances` are the cosine distances of each query to its own token's key, all heads, `products`
-    their dot products, (pair,) each; the `line` is None where distances do not vary.
-    """
-
-    distances: Floats
-    products: Floats
-    line: FittedLine | None
+    distances: Floats  # cosine distances of each query to its own token's key, all heads, (pair,)
+    products: Floats  # their dot products
+    line: FittedLine | None  # None where distances do not vary
 
 
 def search_layer(trace: Trace, layer: int, ranges: SearchRange = NOTEBOOK_RANGE) -> GridSearch:

@@ -1,8 +1,7 @@
 """Distance against dot product of one head, pair by pair (AttentionViz, Yeh et al. 2023, fig. 4).
 
-The picture shows what is correlated everywhere else (:mod:`core.analysis.query_key.faithfulness`):
-with row-centred scores both sides lose the mean of their row, with raw scores neither does. So the
-slope of the line has the sign of the correlation, and with all points on it |r| is 1.
+The picture shows what is correlated everywhere else: with row-centred scores both sides lose the
+mean of their row, with raw scores neither does.
 """
 
 from __future__ import annotations
@@ -25,7 +24,6 @@ if TYPE_CHECKING:
     from core.analysis.query_key.target import TargetKind
     from core.model.trace import Trace
 
-
 MAX_POINTS = 4_000  # pairs, about 63 tokens; more would hide each other: their density is drawn
 _BINS = 60  # of the density, each way
 
@@ -34,15 +32,14 @@ _BINS = 60  # of the density, each way
 class PairScatter:
     """The counted pairs of one head at one stage: permitted, of queries with two keys or more."""
 
-    queries: Indices  # positions, (pair,), query by query
-    keys: Indices  # positions, (pair,), query by query
-    scores: Floats  # before softmax, the same at every stage, (pair,)
-    distances: Floats  # of the query to the key in full space, (pair,)
-    attention: Floats  # (pair,)
-    x: Floats  # scores and distances as drawn: less the mean of their row, or unchanged
-    y: Floats  # scores and distances as drawn: less the mean of their row, or unchanged
-    # Whether the key is the one that its query attends to most, bool (pair,)
-    strongest: Bools
+    queries: Indices  # positions, (pair,) as all of these, query by query
+    keys: Indices
+    scores: Floats  # before softmax, the same at every stage
+    distances: Floats  # of the query to the key in full space
+    attention: Floats
+    x: Floats  # the scores as drawn: less the mean of their row, or unchanged
+    y: Floats  # the distances likewise
+    strongest: Bools  # whether the key is the one that its query attends to most
     line: FittedLine | None  # y by x; None where scores do not vary
     correlation: float  # of y with x; NaN where either does not vary
     left_out: int  # how many queries see one key only
@@ -74,9 +71,9 @@ def pair_scatter(
     rows = goal.rows
     scores = rows.select(exact_scores(trace, layer, head))
     distances = rows.select(distances_between(*vectors, distance))
-    raw = target == "raw"
-    x = scores if raw else goal.values
-    y = distances if raw else less_mean(distances, rows, target)
+    x, y = scores, distances
+    if target != "raw":
+        x, y = goal.values, less_mean(distances, rows, target)
     strongest = np.zeros(scores.size, dtype=np.bool_)
     strongest[goal.strongest[0]] = True
     return PairScatter(

@@ -1,14 +1,15 @@
 """The scaling constant c of every head: by correlation over a grid, or by balancing norms.
 
-Once the keys are translated, queries c q and keys (k + a) / c leave attention as it is for any c,
-but not the distances between them. AttentionViz chooses the c of each head at which distance and
-dot product correlate nearest to -1, so that near means attended (Yeh et al. 2023, section 5.1.1,
-and its co-author's study of the constant). Here the distance is correlated with the head's target,
-which translation does not move: see :mod:`core.analysis.query_key.target`.
+AttentionViz chooses the c of each head at which distance and dot product correlate nearest to -1,
+so that near means attended (Yeh et al. 2023, section 5.1.1, and its co-author's study of the
+constant). Here the distance is correlated with the head's target, which translation does not move.
 """
 
 from __future__ import annotations
 
+import os
+from collections import deque
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeVar
 
@@ -16,6 +17,7 @@ import numpy as np
 
 from core.analysis.arrays import one_thread
 from core.analysis.normalization import key_translation, normalize
+from core.analysis.pairs import head_vectors
 from core.analysis.query_key.correlation import (
     choose_pairs,
     closed_form_c,
@@ -27,14 +29,14 @@ from core.analysis.query_key.faithfulness import Faithfulness, compare_matrix
 from core.analysis.query_key.target import head_target
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
+    from concurrent.futures import Future
 
     from core.analysis.arrays import Bools, Floats, Indices
     from core.analysis.projections.joint_embedding import Metric
     from core.analysis.query_key.correlation import Measure
     from core.analysis.query_key.target import Target, TargetKind
     from core.model.trace import Trace
-
 
 Result = TypeVar("Result")
 Criterion = Literal["pearson", "spearman", "weighted", "balanced"]
@@ -69,20 +71,15 @@ class HeadScaling:
 
 @dataclass(frozen=True, eq=False)
 class ModelScaling:
-    """The same figures for every head, each float64 or bool (layer, head).
+    """The same figures for every head, (layer, head) each."""
 
-    `raw`, `translated` and `normalized` are correlations; `raw_top1` and `normalized_top1` the
-    shares of queries whose nearest key is the one they attend to most; `few` marks heads where too
-    few pairs carry weight.
-    """
-
-    raw: Floats
+    raw: Floats  # correlations
     translated: Floats
     normalized: Floats
     c: Floats
     on_edge: Bools
-    few: Bools
-    raw_top1: Floats
+    few: Bools  # whether too few pairs carry weight
+    raw_top1: Floats  # the share of queries whose nearest key is the one they attend to most
     normalized_top1: Floats
 
 
@@ -100,12 +97,9 @@ def scale_head(
     over the counted pairs; or "balanced", which makes the median norms of queries and translated
     keys equal. Cosine distance does not depend on c.
     """
-    queries = trace.queries[layer, head].astype(np.float64)
-    keys = trace.kv_keys[layer, head // trace.group].astype(np.float64)
     goal = head_target(trace, layer, head, target)
     return scale_vectors(
-        queries,
-        keys,
+        *head_vectors(trace, layer, head),
         goal,
         choose_pairs(goal.rows, _measure(criterion)),
         lambda q, k: compare_matrix(goal, distances_between(q, k, distance)),
@@ -158,22 +152,26 @@ def scale_model(
     layers, heads = trace.shape[:2]
     method = (distance, criterion, target)
     scalings = every_head(layers, heads, lambda i, j: scale_head(trace, i, j, *method))
-    return collect_scalings(scalings, layers, criterion)
+    return collect_scalings(list(scalings), layers, criterion)
 
 
-def every_head(layers: int, heads: int, function: Callable[[int, int], Result]) -> list[Result]:
-    """`function` of every (layer, head), layer by layer, on all processors.
+def every_head(layers: int, heads: int, function: Callable[[int, int], Result]) -> Iterator[Result]:
+    """`function` of every (layer, head), layer by layer, on all processors, a few heads ahead.
 
     BLAS gets one thread in each: a head's matrices are too small to gain from more.
     """
-    from concurrent.futures import ThreadPoolExecutor
-    from os import cpu_count
-
-    with (
-        one_thread(),
-        ThreadPoolExecutor(min(_MAX_THREADS, cpu_count() or 1)) as pool,
-    ):
-        return list(pool.map(lambda index: function(*index), np.ndindex(layers, heads)))
+    threads = min(_MAX_THREADS, os.cpu_count() or 1)
+    waiting: deque[Future[Result]] = deque()
+    pool = ThreadPoolExecutor(threads)
+    with one_thread():
+        try:
+            for head in np.ndindex(layers, heads):
+                waiting.append(pool.submit(function, *head))
+                if len(waiting) > threads:
+                    yield waiting.popleft().result()
+            yield from (future.result() for future in waiting)
+        finally:
+            pool.shutdown(cancel_futures=True)
 
 
 def collect_scalings(
@@ -210,13 +208,10 @@ def balanced_c(queries: Floats, keys: Floats) -> float:
 
 @dataclass(frozen=True, eq=False)
 class SquaredDistance:
-    """For squared Euclidean distance: Pearson's r over c, and its optimum twice.
-
-    `closed_form` is None where there is no interior optimum: the best c lies at 0 or infinity.
-    """
+    """For squared Euclidean distance: Pearson's r over c, and its optimum twice."""
 
     curve: Floats
-    closed_form: float | None
+    closed_form: float | None  # None where the best c lies at 0 or infinity
     on_grid: float
 
 
@@ -224,10 +219,9 @@ def squared_distance(
     trace: Trace, layer: int, head: int, a: Floats, target: TargetKind = "centred"
 ) -> SquaredDistance:
     """The optimum for squared Euclidean distance by formula and on the grid, to compare."""
-    queries = trace.queries[layer, head].astype(np.float64)
-    keys = trace.kv_keys[layer, head // trace.group] + a
+    queries, keys = head_vectors(trace, layer, head)
     goal = head_target(trace, layer, head, target)
-    table = pair_table(queries, keys, goal, choose_pairs(goal.rows, "pearson"))
+    table = pair_table(queries, keys + a, goal, choose_pairs(goal.rows, "pearson"))
     curve = correlations(table, C_VALUES, "squared euclidean", "pearson").values
     return SquaredDistance(curve, closed_form_c(table), _best(curve))
 

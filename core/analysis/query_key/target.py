@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from core.analysis.arrays import Bools, Floats, Indices
     from core.model.trace import Trace
 
-
 TargetKind = Literal["centred", "raw"]
 TOP_KEYS = 3  # of each query, compared with its nearest keys
 MIN_KEYS = 2  # a query with one permitted key must attend to it, which says nothing
@@ -28,17 +27,13 @@ MIN_KEYS = 2  # a query with one permitted key must attend to it, which says not
 
 @dataclass(frozen=True, eq=False)
 class Rows:
-    """The pairs that count, query by query: permitted, of queries with ``MIN_KEYS`` keys or more.
+    """The pairs that count, query by query: permitted, of queries with ``MIN_KEYS`` or more."""
 
-    Each row (row,) has a query, a text (ascending), its first pair in `starts` and its number of
-    pairs in `counts`; each pair (pair,) has a key.
-    """
-
-    queries: Indices
-    texts: Indices
-    keys: Indices
-    starts: Indices
-    counts: Indices
+    queries: Indices  # (row,)
+    texts: Indices  # (row,), ascending
+    keys: Indices  # (pair,)
+    starts: Indices  # (row,), its first pair
+    counts: Indices  # (row,), how many it has
 
     def select(self, matrix: Floats) -> Floats:
         """The pairs of one text's (token, token), (pair,)."""
@@ -60,8 +55,7 @@ class Target:
     """What pictures of one head are compared with."""
 
     rows: Rows  # the pairs that count
-    # float64 (pair,): scores less the mean of their row ("centred") or of all ("raw")
-    values: Floats
+    values: Floats  # (pair,), scores less the mean of their row ("centred") or of all ("raw")
     # Each row's ``TOP_KEYS`` pairs with the highest scores, highest first and the earlier of
     # equals, (``TOP_KEYS``, row). A shorter row repeats its last pair.
     strongest: Indices

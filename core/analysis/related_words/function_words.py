@@ -1,8 +1,7 @@
 """English words that hold a sentence together and name nothing.
 
-A network's input embeddings of "the", "a", "and" and "to" are closer to each other (cosines of 0.55
-to 0.65 in bundled/minilm) than those of "leaves" and "foliage" (0.45), because they occur
-everywhere. Calling them related would drown the rest. Other languages have no list here.
+Input embeddings of "the", "a", "and" and "to" are closer to each other (cosines of 0.55 to 0.65 in
+bundled/minilm) than those of "leaves" and "foliage" (0.45): they would drown all that is related.
 """
 
 _WORDS = """

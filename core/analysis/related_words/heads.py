@@ -1,11 +1,9 @@
 """Which heads attend to related words more than their positions alone explain.
 
-A head that looks at nouns, at neighbours or at the other sentence gives related words something
-whether it recognises them or not. So the words change places: within each sentence the counted
-words are dealt out at random to the positions they share, related pairs go where their words go,
-and the attention stays the same. What a head gives to the pairs of a thousand such arrangements is
-what it gives to positions; a head follows relatedness when its real share exceeds nearly all of
-them.
+A head that looks at nouns or neighbours gives related words something whether it recognises them or
+not. So within each sentence the counted words are dealt out at random to the positions they share,
+while attention stays: what a head gives to the pairs of a thousand such arrangements is what it
+gives to positions, and it follows relatedness when its real share exceeds nearly all of them.
 """
 
 from __future__ import annotations
@@ -24,7 +22,6 @@ if TYPE_CHECKING:
     from core.analysis.related_words.words import RelatedWords
     from core.model.trace import Array, Trace
 
-
 Scope = Literal["text", "other"]  # pairs of the whole text, or of different sentences only
 
 LEVEL = 0.01  # the share of arrangements that may give a head as much
@@ -39,17 +36,13 @@ _SEED = 0
 class RelatedHeads:
     """What each head gives to related words, and to their positions in random arrangements."""
 
-    # float64 (layer, head): attention to related words, mean over the tokens that have one which
-    # the model permits; nan where no token has
-    scores: Floats
-    mean: Floats  # of the arrangements, (layer, head); fewer than `LEVEL` exceed `upper`
-    upper: Floats  # of the arrangements, (layer, head); fewer than `LEVEL` exceed `upper`
-    holds: Bools  # boolean (layer, head): above `upper`
+    scores: Floats  # mean over the tokens with a permitted related word, (layer, head); or nan
+    mean: Floats  # of the arrangements, (layer, head)
+    upper: Floats  # what fewer than `LEVEL` of them exceed
+    holds: Bools  # whether the score is above `upper`
     pairs: int  # how many pairs of a query and a key are related in this scope
     arrangements: int  # how many were drawn; 0 where the pairs are too many to test
-    # In how many of them the related pairs are back where they were. From `LEVEL` of them on, the
-    # text has too few words to rule out chance.
-    unmoved: int
+    unmoved: int  # in how many the pairs are back where they were: too many cannot rule out chance
 
     @property
     def decidable(self) -> bool:
@@ -80,17 +73,14 @@ def related_heads(trace: Trace, words: RelatedWords, scope: Scope = "text") -> R
         unknown = np.full((layers, heads), np.nan)
         return RelatedHeads(unknown, unknown, unknown, unknown > 0, len(queries), 0, 0)
     places = arrange(words.counted, segments, count)  # (1 + arrangement, token)
-    shares = np.stack(
-        [
-            pair_shares(
-                trace.attention(layer), permitted_pairs(trace, layer), places, queries, keys
-            )
-            for layer in range(layers)
-        ],
-        axis=1,
-    )  # (1 + arrangement, layer, head)
+    measured = [
+        pair_shares(trace.attention(layer), permitted_pairs(trace, layer), places, queries, keys)
+        for layer in range(layers)
+    ]
+    shares = np.stack(measured, axis=1)  # (1 + arrangement, layer, head)
     real, others = shares[0], shares[1:]
     upper = np.sort(others, axis=0)[-round(LEVEL * (count + 1))]
+    where = np.sort(queries * size + keys)
     return RelatedHeads(
         scores=real,
         mean=others.mean(axis=0),
@@ -98,7 +88,10 @@ def related_heads(trace: Trace, words: RelatedWords, scope: Scope = "text") -> R
         holds=real > upper,
         pairs=len(queries),
         arrangements=count,
-        unmoved=_unmoved(places, queries, keys, size),
+        unmoved=sum(
+            np.array_equal(np.sort(place[queries] * size + place[keys]), where)
+            for place in places[1:]
+        ),
     )
 
 
@@ -125,14 +118,9 @@ def pair_shares(
 ) -> Floats:
     """Attention on the pairs of each arrangement, float64 (arrangement, head).
 
-    The sum over the permitted pairs, divided by the number of queries that have one.
-
-    Parameters
-    ----------
-    attention : (head, token, token).
-    allowed : (1 or head, token, token).
-    places : (arrangement, token), where the word of each position goes.
-    queries, keys : the positions of the pairs, (pair,).
+    The sum over the permitted pairs, divided by the number of queries that have one. `attention` is
+    (head, token, token), `allowed` that or (1, token, token); `places` as :func:`arrange` gives
+    them; `queries` and `keys` are the positions of the pairs, (pair,).
     """
     heads, size, _ = attention.shape
     flat = attention.reshape(heads, -1)
@@ -148,11 +136,3 @@ def pair_shares(
         sums = (flat[:, cells] * visible).sum(axis=1, dtype=np.float64)
         np.divide(sums, counts, out=shares[row], where=counts > 0)
     return shares
-
-
-def _unmoved(places: Indices, queries: Indices, keys: Indices, size: int) -> int:
-    """How many arrangements leave the pairs where they are."""
-    real = np.sort(queries * size + keys)
-    return sum(
-        np.array_equal(np.sort(place[queries] * size + place[keys]), real) for place in places[1:]
-    )

@@ -1,11 +1,10 @@
 """Which words of a text are related, by the network's own input embeddings.
 
 Two words are related when the cosine of their embeddings, each less the mean of the vocabulary's
-words, exceeds that of all but one in a thousand random pairs of the vocabulary. The mean is
-subtracted because networks differ in what all their embeddings share: the median cosine of two
-random words is 0.01 in bundled/minilm and 0.32 in bundled/gpt2-novels, and 0.00 in both without it.
-The threshold is then 0.29 and 0.52; "leaves" and "foliage" have 0.46, "book" and "novel" 0.46,
-"doctor" and "nurse" 0.35, "bank" and "river" 0.26, "it" and "book" 0.04 (bundled/minilm).
+words, exceeds that of all but one in a thousand random pairs of the vocabulary. The mean is what
+all embeddings share: the median cosine of two random words is 0.01 in bundled/minilm and 0.32 in
+bundled/gpt2-novels, and 0.00 in both without it. The threshold is then 0.29 and 0.52; "leaves" and
+"foliage" have 0.46, "doctor" and "nurse" 0.35, "it" and "book" 0.04 (bundled/minilm).
 """
 
 from __future__ import annotations
@@ -22,7 +21,6 @@ from core.analysis.related_words.function_words import FUNCTION_WORDS
 if TYPE_CHECKING:
     from core.analysis.arrays import Bools, Floats
     from core.model.trace import Array, Token
-
 
 ONE_PAIR_IN = 1000  # random pairs of vocabulary words exceeds the threshold
 

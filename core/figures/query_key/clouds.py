@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from core.analysis.query_key.scaling import HeadScaling, SquaredDistance
     from core.figures.palette import Palette
 
-
 BLUE = 2  # of the palette's categories: each query's strongest pair
 _MAX_LABELS = 60  # in space, where labels cannot avoid each other
 _EYE = 1.8  # from the middle on each axis, in the cube's size: four narrow pictures show all of it
@@ -88,10 +87,7 @@ def curve_figure(
     published: Sequence[float],
     colours: Palette,
 ) -> go.Figure:
-    """The correlation over c, its optimum, and the published grid.
-
-    `squared` is drawn as a second line with its optimum by formula and on the grid.
-    """
+    """The correlation over c, its optimum, the published grid; a second line if `squared`."""
     line = {"color": colours.accent, "width": 2.5}
     traces = [
         ("correlation", "", c_values, scaling.curve, {"mode": "lines", "line": line}),
@@ -173,13 +169,10 @@ def space_figure(
 ) -> go.Figure:
     """A cloud in three dimensions, to be turned by hand.
 
-    Parameters
-    ----------
-    chosen : positions of the sources and of the targets, which are red as the lines between them.
-    tones : a colour for every query, then for every key.
-    shown : positions that are drawn.
-    sizes : pixels of every point, (2 token,), queries first; one size for all without them.
-    labelled : `labels` stand beside their points, where there are not too many.
+    `chosen` are the positions of the sources and of the targets, red as the lines between them;
+    `tones` a colour for every query, then for every key; `shown` the positions that are drawn.
+    `sizes` in pixels (2 token,), queries first, are one for all if None; `labels` stand beside
+    their points if `labelled`, where there are not too many.
     """
     figure = go.Figure(_space_lines(cloud, lines, chosen, shown, colours))
     named = labelled and len(shown) <= _MAX_LABELS

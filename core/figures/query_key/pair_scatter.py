@@ -34,8 +34,7 @@ def pair_scatter_figure(
 ) -> go.Figure:
     """Points whose own data are query and key, as positions from 1; the line; a ring if `picked`.
 
-    A `density` replaces all points but those of each query's most attended key; `axes` are the
-    titles of x and y.
+    A `density` replaces all points but those of each query's most attended key.
     """
     figure = go.Figure()
 
@@ -98,5 +97,4 @@ def pair_scatter_figure(
 def _dots(size: int, colour: str, opacity: float) -> dict[str, Any]:
     """Points of `size` pixels that look the same when one is clicked."""
     marker = {"size": size, "color": colour, "opacity": opacity, "line": {"width": 0}}
-    same = {"marker": {"opacity": opacity}}
-    return {"mode": "markers", "marker": marker, "selected": same, "unselected": same}
+    return {"mode": "markers", "marker": marker, **steady(opacity=opacity)}

@@ -11,7 +11,6 @@ if TYPE_CHECKING:
     from core.analysis.arrays import Floats
     from core.analysis.query_key.layer_search import Regression
 
-
 _WIDTH, _HEIGHT = 620, 360  # pixels
 _LEFT, _RIGHT, _TOP, _BOTTOM = 64, 16, 34, 48  # pixels around the points
 _ROOM = 0.04  # of the points' extent, on each side

@@ -396,7 +396,7 @@ def test_labels_are_offered_where_there_are_any() -> None:
 def test_blocks_hold_each_chosen_sentence_once_beside_those_of_its_length() -> None:
     atlas = build_atlas(corpus_of(LENGTHS, causal=True, window=3))
     chosen = np.array([0, 1, 2, 4])
-    blocks = blocks_of(atlas.tokens, chosen, atlas.masks, causal=True)
+    blocks = blocks_of(atlas.tokens, chosen, atlas.masks.get, causal=True)
     assert [block.tokens.tolist() for block in blocks] == [
         [[0, 1, 2, 3, 4], [14, 15, 16, 17, 18]],
         [[21, 22, 23, 24, 25, 26, 27]],
@@ -424,7 +424,7 @@ def test_a_sample_of_sentences_keeps_to_its_budget_and_has_one_at_least(budget: 
 def test_the_pairs_of_a_corpus_are_those_permitted_to_queries_with_a_choice(layer: int) -> None:
     traces = corpus_of((*LENGTHS, 1), causal=True, window=3)
     atlas = build_atlas(traces)
-    pairs = CorpusPairs(sampled_blocks(atlas.tokens, atlas.masks, atlas.causal))
+    pairs = CorpusPairs(sampled_blocks(atlas.tokens, atlas.masks.get, atlas.causal))
     expected, first = set(), 0
     for sentence, size in enumerate((*LENGTHS, 1)):
         mask = window_mask(size, causal=True, window=3 if layer else None)

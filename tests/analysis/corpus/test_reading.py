@@ -16,9 +16,6 @@ from hypothesis import strategies as st
 
 from core.analysis.corpus import (
     MAX_BYTES,
-    MAX_COLUMNS,
-    MAX_ROWS,
-    NO_LABEL,
     CorpusFileError,
     CorpusTable,
     Texts,
@@ -26,6 +23,8 @@ from core.analysis.corpus import (
     read_lines,
     read_table,
 )
+from core.analysis.corpus.reading import NO_LABEL
+from core.analysis.corpus.rows import MAX_COLUMNS, MAX_ROWS
 
 UMLAUTS = "Die Straße ist für Fußgänger gesperrt.\nÜber München hängt Nebel."
 steady = settings(deadline=None, max_examples=30)

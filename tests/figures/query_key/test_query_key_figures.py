@@ -72,14 +72,15 @@ def test_what_does_not_vary_has_no_line() -> None:
     assert 'class="line"' not in regression_svg(still, TITLE)
 
 
-def test_every_point_carries_its_query_and_key_from_one() -> None:
-    figure = pair_scatter_figure(PAIRS, LABELS, AXES, LIGHT)
-    weak, strong, line = figure.data
+def test_every_point_and_the_ring_carry_a_query_and_a_key_from_one() -> None:
+    figure = pair_scatter_figure(PAIRS, LABELS, AXES, LIGHT, picked=2)
+    weak, strong, line, ring = figure.data
     assert list(weak.customdata) == [[1, 1], [2, 1]]
     assert list(strong.customdata) == [[1, 2], [2, 2]]
     assert (list(strong.x), list(strong.y)) == ([1.0, 3.0], [-1.0, -2.0])
     assert list(line.x) == [-3.0, 3.0]
     assert list(line.y) == pytest.approx([2.1, -2.1])
+    assert (list(ring.x), list(ring.y), list(ring.customdata)) == ([-3.0], [2.0], [[2, 1]])
     assert "<b>" not in json.dumps(figure.to_plotly_json(), default=list)
 
 
@@ -93,12 +94,6 @@ def test_a_density_takes_the_place_of_the_other_pairs_alone() -> None:
     assert np.isnan(heat.z[0][1])  # where nothing lies nothing is painted
     assert heat.z[0][0] > heat.z[1][0]
     assert list(strong.customdata) == [[1, 2], [2, 2]]
-
-
-def test_the_chosen_pair_has_a_ring() -> None:
-    ring = pair_scatter_figure(PAIRS, LABELS, AXES, LIGHT, picked=2).data[-1]
-    assert (list(ring.x), list(ring.y)) == ([-3.0], [2.0])
-    assert list(ring.customdata) == [[2, 1]]
 
 
 def test_in_space_too_strongest_pairs_are_blue_and_what_is_chosen_red() -> None:

@@ -38,7 +38,7 @@ _FIRST_FREE_ID = 290  # above the tokenizer's: image, audio and other placeholde
 _ID = re.compile(r"_(token_id|token_index|id|index)$")
 _KEPT = re.compile(
     r"image|patch|mel|sampl|rate|num_channels|in_chan|label|loss|cost|stride|kernel|theta|seed"
-    r"|temperature|^chunk_length$|feature_layer|depth_bins|types?_vocab|relative|bucket|rel_pos|2d_pos"
+    r"|temperature|^chunk_length$|^model_in_dim$|feature_layer|depth_bins|types?_vocab|relative|bucket|rel_pos|2d_pos"
 )
 # A pattern of names and the maximum; the first match decides.
 _MAXIMA = (

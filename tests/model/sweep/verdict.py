@@ -13,6 +13,7 @@ import numpy as np
 
 from core.model import load, trace_corpus, trace_text
 from core.model.errors import ModelError
+from core.model.weights.output_projection import output_projections
 from tests.model.families import PAIR, SENTENCES
 from tests.model.sweep.eager import Eager
 from tests.model.sweep.sizes import POSITIONS
@@ -45,6 +46,8 @@ class Verdict:
     reason : the refusal or the exception.
     checks : by name ("text", "pair", "long", "batch"), the error or what went wrong.
     peak : each query's largest weight, the median of all; near 1 / tokens or 1, mistakes hide.
+    facts : of an open model: layers with attention and of the network, longest text in tokens, and
+        whether W_O is known (1 or 0).
     alone : why transformers' own eager network does not run on text alone; empty where it does.
     seconds : for all of it.
     """
@@ -55,6 +58,7 @@ class Verdict:
     reason: str = ""
     checks: dict[str, float | str] = field(default_factory=dict)
     peak: float | None = None
+    facts: dict[str, int] = field(default_factory=dict)
     alone: str = ""
     seconds: float = 0.0
 
@@ -80,6 +84,7 @@ def judge(kind: str, folder: Path) -> Verdict:
         verdict.outcome, verdict.reason = "crash", f"load: {crash}"
     else:
         _run_checks(verdict, model, eager)
+        verdict.facts = _facts(model)
     return verdict
 
 
@@ -90,27 +95,40 @@ def _run_checks(verdict: Verdict, model: LoadedModel, eager: Eager) -> None:
         "long": lambda: _error(trace_text(model, LONG), eager, LONG),
         "batch": lambda: _batch_error(model, eager),
     }
-    verdict.outcome = "opens"
-    errors = []
+    outcomes: list[tuple[Outcome, str]] = []  # of the checks that failed, with the reason
     for name, check in checks.items():
         try:
             with _crashes_shown():
                 error = check()
-            verdict.checks[name] = error
-            errors.append(error)
-            if not error <= TOLERANCE and verdict.outcome == "opens":
-                verdict.outcome, verdict.reason = "wrong", f"{name}: differs by {error:.1g}"
         except ModelError as refusal:
             verdict.checks[name] = f"{refusal.problem} {refusal.advice}"
-            if verdict.outcome == "opens":
-                verdict.outcome, verdict.reason = "wrong", f"{name}: {verdict.checks[name]}"
+            outcomes.append(("wrong", f"{name}: {verdict.checks[name]}"))
         except CrashError as crash:
             verdict.checks[name] = str(crash)
-            verdict.outcome, verdict.reason = "crash", f"{name}: {crash}"
+            outcomes.append(("crash", f"{name}: {crash}"))
+        else:
+            verdict.checks[name] = error
+            if not error <= TOLERANCE:  # also for "not a number"
+                outcomes.append(("wrong", f"{name}: differs by {error:.1g}"))
+    # A crash is worse than a difference; max() keeps the first of equals.
+    verdict.outcome, verdict.reason = max(
+        outcomes, key=lambda each: each[0] == "crash", default=("opens", "")
+    )
+    errors = [each for each in verdict.checks.values() if isinstance(each, float)]
     if errors:
         verdict.error = float(np.max(errors))
         largest = [layer.max(axis=-1)[:, 1:] for layer in eager.attention(POSITIONS, LONG)]
         verdict.peak = float(np.median(largest))
+
+
+def _facts(model: LoadedModel) -> dict[str, int]:
+    config = model.network.config.get_text_config()
+    return {
+        "layers": model.layers,
+        "network_layers": getattr(config, "num_hidden_layers", 0),
+        "max_tokens": model.max_tokens,
+        "output_projection": int(output_projections(model) is not None),
+    }
 
 
 def _batch_error(model: LoadedModel, eager: Eager) -> float:

@@ -47,11 +47,7 @@ Target: TypeAlias = str | os.PathLike[str] | BinaryIO
 
 
 class AtlasWriter:
-    """Writes an atlas head by head, then its header; for use in a `with` statement.
-
-    `target`: a path, or an open binary file. `tokens`: of the corpus. `labels`: the reader's own,
-    one per sentence, or none.
-    """
+    """Writes an atlas head by head, then its header; for use in a `with` statement."""
 
     def __init__(self, target: Target, tokens: CorpusTokens, labels: Sequence[str] = ()) -> None:
         from pyarrow.parquet import ParquetWriter
@@ -71,12 +67,9 @@ class AtlasWriter:
     def write_head(
         self, head: tuple[int, int], points: Mapping[Stage, Array], norms: Array
     ) -> None:
-        """Add the next head, layer after layer.
+        """Add the next head (layer, head), from 0, layer after layer: (2 token, 3) and (2 token,).
 
-        `head`: (layer, head), counted from 0. `points`, `norms`: this head's, as in an atlas: (2
-        token, 3) and (2 token,).
-
-        Raises `AtlasFileError` when one of them is not finite.
+        Raises `AtlasFileError` when a number is not finite.
         """
         import pyarrow as pa
 
@@ -110,10 +103,8 @@ class AtlasWriter:
 def write_atlas(atlas: Atlas, target: Target) -> None:
     """Write an atlas, without its vectors and masks, to a path or an open binary file.
 
-    An existing file is replaced once everything is written.
-
-    Raises `AtlasFileError` when points are not finite, or the texts are too long; `OSError` when it
-    cannot be written.
+    An existing file is replaced once everything is written. Raises `AtlasFileError` when points are
+    not finite, or the texts are too long; `OSError` when it cannot be written.
     """
     if isinstance(target, str | os.PathLike):
         with whole_file(Path(target)) as path:

@@ -99,9 +99,8 @@ def max_header_bytes(heads: int, tokens: int) -> int:
 def encode_header(atlas: Atlas) -> bytes:
     """The header of an atlas; its points and norms are not used.
 
-    Labels and long pieces of sentences are cut (see :mod:`core.analysis.atlas.saved.texts`).
-
-    Raises `AtlasFileError` when it is longer than readers accept.
+    Labels and long pieces of sentences are cut (see :mod:`core.analysis.atlas.saved.texts`). Raises
+    `AtlasFileError` when it is longer than readers accept.
     """
     layers, heads = atlas.scaling.c.shape
     sentences, spans = storable_sentences(atlas.sentences, atlas.tokens)
@@ -136,10 +135,9 @@ def encode_header(atlas: Atlas) -> bytes:
 def decode_header(raw: bytes, max_rows: int, tokens: int) -> Header:
     """The header that :func:`encode_header` wrote.
 
-    `tokens` is the number in the table, which limits what its header may hold.
-
-    Raises `AtlasFileError` when it is damaged, of another format, contradicts itself, or describes
-    more than `max_rows` rows (heads times tokens).
+    `tokens` is the number in the table, which limits what its header may hold. Raises
+    `AtlasFileError` when it is damaged, of another format, contradicts itself, or describes more
+    than `max_rows` rows (heads times tokens).
     """
     fields = _parsed(raw, tokens)
     layers, heads, tokens = _shape(fields, max_rows)

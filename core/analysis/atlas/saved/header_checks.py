@@ -34,9 +34,7 @@ def check_json(raw: bytes, tokens: int) -> None:
     """Check, before it is parsed, that a header has about as many values as an atlas has.
 
     A list in a list is two bytes of JSON and a hundred of memory, so brackets, commas and texts are
-    counted, except inside texts.
-
-    Raises `AtlasFileError` when it has many more.
+    counted, except inside texts. Raises `AtlasFileError` when it has many more.
     """
     limit = 2 * tokens + _MAX_OTHERS
     containers = values = texts = end = 0
@@ -61,10 +59,7 @@ def _counted(raw: bytes, start: int, end: int, containers: int, values: int) -> 
 
 
 def check_arrays(arrays: Arrays, sentences: int, compared: int) -> None:
-    """Check that every number is possible, except those of faithfulness, checked elsewhere.
-
-    Raises `AtlasFileError` when one is not.
-    """
+    """Raise `AtlasFileError` for numbers that are impossible; faithfulness is checked elsewhere."""
     for name, values in arrays.items():
         if name.startswith("shares."):
             _within(name, values, 0, 1)
@@ -76,10 +71,7 @@ def check_arrays(arrays: Arrays, sentences: int, compared: int) -> None:
 
 
 def check_model(name: str) -> str:
-    """The name of a model.
-
-    Raises `AtlasFileError` when it is too long, or not text.
-    """
+    """The name of a model; `AtlasFileError` when it is too long, or not text."""
     if len(name) > _MAX_NAME:
         raise AtlasFileError(f"The model's name has {len(name):,} characters.")
     if not name or "\0" in name or not is_well_formed(name):
@@ -88,10 +80,7 @@ def check_model(name: str) -> str:
 
 
 def check_settings(settings: dict[str, Any]) -> dict[str, str | int]:
-    """Settings that pages can show: a few texts and numbers, and counts where pages add up.
-
-    Raises `AtlasFileError` when they are anything else.
-    """
+    """Settings that pages can show: a few texts, numbers and counts; else `AtlasFileError`."""
     if len(settings) > _MAX_SETTINGS:
         raise AtlasFileError(f"“settings” has {len(settings):,} entries.")
     for name, value in settings.items():

@@ -77,9 +77,8 @@ def expected_arrays(layers: int, heads: int, version: int) -> Spec:
 def read_faithfulness(arrays: Arrays, counted: tuple[int, int], version: int) -> StoredFaithfulness:
     """The fields of an atlas, NaN where a file of this format does not have them.
 
-    `counted` is the number of tokens and of sentences that faithfulness was measured on.
-
-    Raises `AtlasFileError` when a number is impossible.
+    `counted` is the number of tokens and of sentences that faithfulness was measured on. Raises
+    `AtlasFileError` when a number is impossible.
     """
     unknown = np.full(arrays["scaling.c"].shape, np.nan)
     if version < FORMAT:

@@ -39,14 +39,11 @@ BINARY, LISTS, STRUCT = 8, (9, 10), 12
 
 
 class Footer(NamedTuple):
-    """The number of row groups, the rows of the first one, and the header's bytes.
+    """What is read of a file's metadata."""
 
-    `header` is None in a file that is not an atlas.
-    """
-
-    groups: int
-    rows: int
-    header: bytes | None
+    groups: int  # of rows
+    rows: int  # of the first group
+    header: bytes | None  # None in a file that is not an atlas
 
 
 def read_footer(source: BinaryIO) -> Footer:

@@ -32,10 +32,9 @@ _TOKEN_BYTES = 4 * MAX_TEXT + 8  # of a column: a text of four-byte characters, 
 def read_atlas(source: str | os.PathLike[str] | BinaryIO, max_rows: int = MAX_ROWS) -> Atlas:
     """The atlas in a file that :func:`write_atlas` wrote, without full vectors.
 
-    The file is not trusted. The tokens are read from the first head alone.
-
-    Raises `AtlasFileError` when it is not an atlas, damaged, of another format, or has more rows
-    than `max_rows`; `OSError` when there is no such file, or it cannot be read.
+    The file is not trusted. The tokens are read from the first head alone. Raises `AtlasFileError`
+    when it is not an atlas, damaged, of another format, or has more rows than `max_rows`; `OSError`
+    when there is no such file, or it cannot be read.
     """
     if isinstance(source, str | os.PathLike):
         with Path(source).open("rb") as file:

@@ -49,10 +49,7 @@ def storable_texts(texts: Sequence[str]) -> list[str]:
 
 
 def read_texts(texts: Sequence[str], name: str) -> list[str]:
-    """Tokens or labels from a file, each distinct one once.
-
-    Raises `AtlasFileError` when one is longer than any that was ever written, or is not text.
-    """
+    """Tokens or labels from a file; `AtlasFileError` for what is too long, or no text."""
     longest = max(map(len, texts), default=0)
     if longest > MAX_READ:
         raise AtlasFileError(
@@ -82,10 +79,7 @@ def storable_sentences(
 
 
 def check_sentences(sentences: Sequence[str], tokens: CorpusTokens) -> None:
-    """Check that sentences are no longer than their tokens allow, and contain all spans.
-
-    Raises `AtlasFileError` when they are not.
-    """
+    """`AtlasFileError` for sentences longer than their tokens allow, or without all spans."""
     lengths = np.array([len(text) for text in sentences])
     counts = np.bincount(tokens.sentence, minlength=len(sentences))
     too_long = np.flatnonzero(lengths > MAX_TEXT * (2 * counts + 1) + MAX_READ)
