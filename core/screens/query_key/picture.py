@@ -144,12 +144,8 @@ def _show_panels(
         ),
         key="query_key_clouds",
         pinned=options.point or None,
-        on_pin=_pin,
+        on_pin=lambda point: st.session_state.update(point=point or ""),
     )
-
-
-def _pin(point: str | None) -> None:
-    st.session_state["point"] = point or ""
 
 
 def _show_space(
