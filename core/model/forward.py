@@ -50,7 +50,7 @@ def run_batch(
     with (
         torch.inference_mode(),
         recording(exact=way != "fast", check=check) as recorder,
-        _watching(recorder, len(ids)) if way == "watched" else contextlib.nullcontext(),
+        _watching(way, recorder, ids),
     ):
         output = network(**inputs, output_hidden_states=True)
     return recorder, getattr(output, "hidden_states", None)
@@ -73,10 +73,12 @@ def inputs_of(
     return {name: torch.tensor(each, device=network.device) for name, each in rows.items()}
 
 
-def _watching(recorder: Recorder, texts: int) -> contextlib.AbstractContextManager[object]:
+def _watching(way: Way, recorder: Recorder, ids: Ids) -> contextlib.AbstractContextManager[object]:
+    if way != "watched":
+        return contextlib.nullcontext()
     from core.model.capture.watching import Watch
 
-    return Watch(recorder, texts)
+    return Watch(recorder, len(ids), max(map(len, ids)))
 
 
 def _padded(rows: Ids, length: int, filler: int) -> list[list[int]]:

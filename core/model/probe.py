@@ -97,17 +97,17 @@ def probe(network: PreTrainedModel, tokenizer: PreTrainedTokenizerFast, max_toke
         texts.append(pair)
     try:
         alone = run.first(short)
-        if run.way == "exact" and not run.is_left_alone(short):
+        if run.way == "exact" and not run.is_left_alone(texts[1]):
             run.watch()
             alone = run.traces([short])
-        together = run.batch(texts, alone[0])
-        alone += [] if together else run.one_by_one(texts[1:])
+        alone += run.one_by_one(texts[1:])
+        together = run.batch(texts, alone)
     except _DiffersError as error:
         raise UnsupportedModelError(
             f"The attention of {{name}} ({network.config.model_type}) recomputed from its queries"
             f" and keys differs from the model's own: {error}.",
         ) from error
-    passes = [([text], [trace]) for text, trace in zip(texts, alone, strict=False)]
+    passes = [([text], [trace]) for text, trace in zip(texts, alone, strict=True)]
     if together:
         passes.append((texts, together))
     fast = run.way == "exact" and all(run.is_fast_the_same(*each) for each in passes)
@@ -150,10 +150,15 @@ class _Runs:
         if not calls and self.way == "exact":  # the network never asks for a function
             self.watch()
             return self.traces(texts)
-        if not calls:
+        if not calls or recorder.missed:
             raise UnsupportedModelError(
                 f"The attention of {{name}} ({self.network.config.model_type}) cannot be captured:"
                 " it is none of queries and keys, or computed by code that cannot be followed.",
+            )
+        if {size for call in calls for size in _tokens(call)} != {max(lengths)}:
+            raise UnsupportedModelError(
+                f"{{name}} ({self.network.config.model_type}) attends to more or fewer tokens than"
+                " the text has, so its maps would not fit the text.",
             )
         numbers = [call.number for call in calls if call.number is not None]
         if len(set(numbers)) < len(numbers):
@@ -193,7 +198,7 @@ class _Runs:
             arguments = self.network, self.tokenizer, [text.ids], [text.segments]
             states.append(run_batch(*arguments, way="exact")[1])
         own, ours = ([each.float() for each in state or ()] for state in states)
-        return all(
+        return bool(own) and all(
             (a - b).abs().max() <= _DRIFT * a.abs().max() for a, b in zip(own, ours, strict=True)
         )
 
@@ -201,13 +206,13 @@ class _Runs:
         """The traces of texts run each by itself."""
         return [trace for text in texts for trace in self.traces([text], way)]
 
-    def batch(self, texts: Sequence[_Text], alone: Trace) -> list[Trace]:
-        """The traces of a padded batch; none if the first is not what it is `alone`."""
+    def batch(self, texts: Sequence[_Text], alone: Sequence[Trace]) -> list[Trace]:
+        """The traces of a padded batch; none if one is not what it is `alone`."""
         try:
             traces = self.traces(texts)
         except (_DiffersError, RuntimeError, ValueError, IndexError):
             return []  # what is wrong without padding too is refused there
-        return traces if _are_same(traces[0], alone) else []
+        return traces if all(map(_are_same, traces, alone)) else []
 
     def is_fast_the_same(self, texts: Sequence[_Text], exact: Sequence[Trace]) -> bool:
         """Whether PyTorch's attention gives what the model's own function gave."""
@@ -243,6 +248,11 @@ class _Runs:
         difference = _largest_difference(attention @ values, written)
         if not difference <= 2 * tolerance * max(1.0, np.abs(values).max()):
             raise _DiffersError(f"its output by {difference:.1g}")
+
+
+def _tokens(call: Call) -> tuple[int, int]:
+    """Queries and keys of a text."""
+    return call.query.shape[2], call.key.shape[2]
 
 
 def _trace(calls: list[Call], row: int, length: int) -> Trace:

@@ -1,7 +1,8 @@
 """Which text types of transformers open: a tiny model of each, opened as a visitor would open it.
 
-Each type runs in a process of its own. The table has a line a type: what became of it, the largest
-difference from the model's own eager attention, and the refusal or the exception.
+Each type runs in a process of its own. The table has a line a type: what became of it, the way in
+which it is recorded, what of the model's own eager pass it was compared with, the largest
+difference, and the refusal or the exception.
 """
 
 from __future__ import annotations
@@ -40,9 +41,8 @@ def run(only: Sequence[str] = (), file: Path | None = None, jobs: int = JOBS) ->
     verdicts = _verdicts(only, jobs)
     for verdict in verdicts:
         error = "" if verdict.error is None else f"{verdict.error:.0e}"
-        print(
-            f"{verdict.kind:<30} {verdict.outcome:<8} {error:>6} {verdict.reason[:_REASON_WIDTH]}"
-        )
+        found = f"{verdict.way:<8} {verdict.against:<8} {error:>6}"
+        print(f"{verdict.kind:<30} {verdict.outcome:<8} {found} {verdict.reason[:_REASON_WIDTH]}")
     counts = Counter[str](verdict.outcome for verdict in verdicts)
     show("text types", [len(verdicts)], "count")
     for outcome in OUTCOMES:

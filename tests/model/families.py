@@ -110,6 +110,13 @@ def byte_level_without_pad() -> PreTrainedTokenizerFast:
     return byte_level(pad=False)
 
 
+def byte_level_with_limit() -> PreTrainedTokenizerFast:
+    """Of a network that takes any length, the tokenizer says where to stop."""
+    tokenizer = byte_level()
+    tokenizer.model_max_length = 64
+    return tokenizer
+
+
 def qwen_bytes() -> PreTrainedTokenizerFast:
     """Byte-level BPE over Qwen's own split of the text, which takes digits one by one."""
     tokenizer = byte_level()
@@ -288,6 +295,20 @@ _MODERNBERT = _common(
     bos_token_id=2,
     eos_token_id=3,
 )
+_BLOOM: dict[str, Any] = {
+    "hidden_size": HIDDEN,
+    "n_layer": LAYERS,
+    "n_head": HEADS,
+    "initializer_range": SPREAD,
+} | _START_AND_END
+_DEBERTA = _common(relative_attention=True, pos_att_type=["p2c", "c2p"], type_vocab_size=0)
+_GPT_OSS = _GROUPED | {
+    "head_dim": 8,
+    "num_local_experts": 2,
+    "num_experts_per_tok": 1,
+    "sliding_window": WINDOW,
+    "rope_parameters": {"rope_type": "default", "rope_theta": 10000.0},
+}
 
 CAPTURED = (
     Family("bert", "BertConfig", _common(), wordpiece, pairs=True),
@@ -321,6 +342,11 @@ CAPTURED = (
     ),
     Family("gemma2", "Gemma2Config", _GEMMA2, byte_level, causal=True, key_heads=2),
     Family("phi", "PhiConfig", _DECODER, byte_level, causal=True),
+    # They compute attention themselves, and add terms for positions to its scores.
+    Family("bloom", "BloomConfig", _BLOOM, byte_level_with_limit, causal=True),
+    Family("deberta-v2", "DebertaV2Config", _DEBERTA, wordpiece, pairs=True),
+    # Its softmax holds a learned sink beside the keys, so its rows sum to less than one.
+    Family("gpt_oss", "GptOssConfig", _GPT_OSS, byte_level, causal=True, key_heads=2),
     # The same architectures as people publish them, each with one thing out of the ordinary.
     Family("gpt2 without a pad token", "GPT2Config", _GPT2, byte_level_without_pad, causal=True),
     Family("gpt2 padded left", "GPT2Config", _GPT2, byte_level_padded_left, causal=True),
@@ -375,35 +401,11 @@ _BART: dict[str, Any] = {
     "decoder_start_token_id": 2,
     "forced_eos_token_id": None,
 }
-_BLOOM: dict[str, Any] = {
-    "hidden_size": HIDDEN,
-    "n_layer": LAYERS,
-    "n_head": HEADS,
-    "initializer_range": SPREAD,
-} | _START_AND_END
-_DEBERTA = _common(relative_attention=True, pos_att_type=["p2c", "c2p"], type_vocab_size=0)
-_GPT_OSS = _GROUPED | {
-    "head_dim": 8,
-    "num_local_experts": 2,
-    "num_experts_per_tok": 1,
-    "sliding_window": WINDOW,
-    "rope_parameters": {"rope_type": "default", "rope_theta": 10000.0},
-}
-
-UNCAPTURABLE = (
-    Family("bloom", "BloomConfig", _BLOOM, byte_level, causal=True),
-    Family("deberta-v2", "DebertaV2Config", _DEBERTA, wordpiece, pairs=True),
-)
 ENCODER_DECODERS = (
     Family("t5", "T5Config", _T5, roberta_bytes),
     Family("bart", "BartConfig", _BART, roberta_bytes),
 )
-# Its softmax holds a learned sink beside the keys, so its rows sum to less than one.
-WITH_SINKS = Family("gpt_oss", "GptOssConfig", _GPT_OSS, byte_level, causal=True, key_heads=2)
-
-FAMILIES = {
-    family.name: family for family in (*CAPTURED, *UNCAPTURABLE, *ENCODER_DECODERS, WITH_SINKS)
-}
+FAMILIES = {family.name: family for family in (*CAPTURED, *ENCODER_DECODERS)}
 
 
 def build(family: Family, folder: Path) -> Path:

@@ -13,7 +13,7 @@ from safetensors.torch import load_file, save_file
 
 from core.model import load, trace_text
 from core.model.errors import ModelError
-from tests.model.families import ENCODER_DECODERS, SENTENCES, UNCAPTURABLE, WITH_SINKS
+from tests.model.families import ENCODER_DECODERS, SENTENCES
 
 if TYPE_CHECKING:
     from tests.conftest import FolderOf, OracleOf
@@ -47,15 +47,6 @@ def rewrite_weights(folder: Path, change: dict[str, torch.Tensor | None]) -> Non
             if replacement is not None:
                 weights[name] = replacement.expand_as(tensor).contiguous()
     save_file(weights, folder / WEIGHTS, metadata={"format": "pt"})
-
-
-@pytest.mark.parametrize("name", [family.name for family in (*UNCAPTURABLE, WITH_SINKS)])
-def test_a_network_with_attention_of_its_own_or_a_sink_is_refused(
-    name: str, folder_of: FolderOf
-) -> None:
-    message = refusal(folder_of(name))
-    assert "attention" in message.lower()
-    assert "encoder-decoder" not in message.lower()
 
 
 @pytest.mark.parametrize("name", [family.name for family in ENCODER_DECODERS])

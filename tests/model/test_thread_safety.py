@@ -82,6 +82,16 @@ def test_short_long_paired_and_padded_texts_do_not_disturb_each_other(
     )
 
 
+def test_networks_that_are_watched_and_others_do_not_disturb_each_other(model_of: ModelOf) -> None:
+    """What one thread multiplies is none of another thread's attention."""
+    assert_threads_do_not_disturb(
+        [
+            lambda name=name: [trace_text(model_of(name), SENTENCES[1])]  # type: ignore[misc]
+            for name in ("bloom", "deberta-v2", "bert", "gpt_oss")
+        ]
+    )
+
+
 def test_a_model_may_be_loaded_while_another_is_traced(
     model_of: ModelOf, folder_of: FolderOf
 ) -> None:

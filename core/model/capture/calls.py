@@ -52,11 +52,13 @@ class Recorder:
     check : gets each call with its output, (batch, token, head, dim), and its weights, (batch,
         head, token, token), or None where PyTorch keeps them to itself.
     calls : in the order in which the model made them.
+    missed : attention of a watched network that could not be followed.
     """
 
     exact: bool
     check: Check | None = None
     calls: list[Call] = field(default_factory=list)
+    missed: int = 0
 
 
 _recorder: ContextVar[Recorder | None] = ContextVar("headscope_recorder", default=None)

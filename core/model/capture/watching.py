@@ -33,6 +33,7 @@ _IN_PLACE = {
     *("view", "reshape", "unsqueeze", "squeeze", "unflatten"),
 }
 
+_UNSEEN = {"scaled_dot_product_attention", "multi_head_attention_forward"}
 _FORBIDDEN = 5000  # that far below the largest score of a row there is no attention at all
 
 
@@ -60,11 +61,13 @@ class Watch(TorchFunctionMode):
     Parameters
     ----------
     texts : in the batch; leading axes of a network's products are texts by heads.
+    tokens : of each text, padding included.
     """
 
-    def __init__(self, recorder: Recorder, texts: int) -> None:
+    def __init__(self, recorder: Recorder, texts: int, tokens: int) -> None:
         super().__init__()
-        self._recorder, self._texts = recorder, texts
+        self._recorder, self._texts, self._tokens = recorder, texts, tokens
+        self._waiting = False  # for values, since the last softmax over tokens
         self._seen: dict[int, tuple[torch.Tensor, _Product | _Weights]] = {}
 
     def __torch_function__(
@@ -82,9 +85,16 @@ class Watch(TorchFunctionMode):
             self._multiplied(name, args, given, result)
         elif name == "softmax":
             self._normalized(args, given, result)
+        elif name in _UNSEEN:
+            self._recorder.missed += 1
         elif isinstance(result, torch.Tensor) and (origin := self._origin(args)) is not None:
             self._changed(name, args, origin, result)
         return result
+
+    def __exit__(self, *error: object) -> None:
+        """Stop watching."""
+        self._recorder.missed += self._waiting
+        super().__exit__(*error)
 
     def _origin(self, args: Sequence[Any]) -> _Product | _Weights | None:
         for each in args:
@@ -103,16 +113,16 @@ class Watch(TorchFunctionMode):
             left, right = args[1:3] if len(args) > 2 else (given["batch1"], given["batch2"])
             factor = float(given.get("alpha", 1))
         elif name == "einsum":
-            operands = _as_matrices(args)
+            operands = _as_matrices(args, result)
             if operands is None:
                 return
-            left, right = operands
+            left, right, product = operands
         else:
             left, right = (*args, *given.values())[:2]
         first = (args[1][0] if len(args) == 2 else args[1]) if name == "einsum" else left
         origin = self._origin([first])
         if isinstance(origin, _Weights):
-            self._finish(origin, right, result, name)
+            self._finish(origin, right, product if name == "einsum" else result)
         elif left.ndim > 2 and right.ndim > 2:
             self._remember(result, _Product(left, right.transpose(-1, -2), factor))
 
@@ -150,16 +160,27 @@ class Watch(TorchFunctionMode):
         if isinstance(product, _Product) and dim in {-1, scores.ndim - 1}:
             self._seen.clear()
             self._remember(result, _Weights(product, scores, result))
+            self._recorder.missed += self._waiting
+            self._waiting = self._is_over_tokens(scores)
+        elif self._is_over_tokens(scores):
+            self._recorder.missed += 1
+
+    def _is_over_tokens(self, scores: torch.Tensor) -> bool:
+        """Whether there is a score for each two tokens, and maybe one for a sink."""
+        if scores.ndim < 3:
+            return False
+        queries, keys = scores.shape[-2:]
+        return queries == self._tokens and keys in {self._tokens, self._tokens + 1}
 
     def _finish(
         self,
         origin: _Weights,
         values: torch.Tensor,
         result: torch.Tensor,
-        name: str,
     ) -> None:
         """Values have met their weights: the call is complete."""
         self._seen.clear()
+        self._waiting = False
         product = origin.product
         scores = self._by_text(origin.scores)  # (text, head, query, key)
         query, key, value = (
@@ -169,7 +190,7 @@ class Watch(TorchFunctionMode):
             query,
             key,
             value,
-            mask=_added(scores, product.factor * (query @ key.transpose(-1, -2))),
+            mask=self._shared(_added(scores, product.factor * (query @ key.transpose(-1, -2)))),
             bias=None,
             causal=False,
             scaling=product.factor,
@@ -178,8 +199,14 @@ class Watch(TorchFunctionMode):
         self._recorder.calls.append(call)
         if self._recorder.check is not None:
             weights = self._by_text(origin.weights)
-            output = weights @ value if name == "einsum" else self._by_text(result)
-            self._recorder.check(call, output.transpose(1, 2), weights)
+            self._recorder.check(call, self._by_text(result).transpose(1, 2), weights)
+
+    def _shared(self, mask: torch.Tensor | None) -> torch.Tensor | None:
+        """The mask of the layer before if it is the same but for rounding, as it mostly is."""
+        last = self._recorder.calls[-1].mask if self._recorder.calls else None
+        if mask is None or last is None or last.shape != mask.shape:
+            return mask
+        return last if torch.allclose(mask, last, rtol=1e-6, atol=1e-5) else mask
 
     def _by_text(self, tensor: torch.Tensor) -> torch.Tensor:
         """(text, head, rows, columns) from whatever axes lead."""
@@ -222,8 +249,10 @@ def _number(value: object) -> float | None:
     return float(value) if isinstance(value, int | float) else None
 
 
-def _as_matrices(args: tuple[Any, ...]) -> tuple[torch.Tensor, torch.Tensor] | None:
-    """The operands of an einsum as those of a matmul with the same numbers in the same order."""
+def _as_matrices(
+    args: tuple[Any, ...], result: torch.Tensor
+) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor] | None:
+    """The operands and the result of an einsum as those of a matmul."""
     operands = args[1] if len(args) == 2 else args[1:]
     if len(operands) != 2:
         return None
@@ -239,4 +268,5 @@ def _as_matrices(args: tuple[Any, ...]) -> tuple[torch.Tensor, torch.Tensor] | N
     return (
         left.permute([first.index(letter) for letter in (*lead, *rows, *shared)]),
         right.permute([second.index(letter) for letter in (*lead, *shared, *columns)]),
+        result.permute([output.index(letter) for letter in (*lead, *rows, *columns)]),
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -12,6 +13,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     import numpy as np
+    from transformers import PreTrainedModel
+
+_TEXT_PARTS = ("text_model", "text_encoder", "language_model")  # of networks that also read images
 
 
 class Eager:
@@ -25,16 +29,46 @@ class Eager:
         self._tokenizer = AutoTokenizer.from_pretrained(folder)
 
     def run(self, limit: int, text: str, pair: str | None = None) -> Any:
-        """The network's output for one text, cut at `limit` tokens, or for a pair."""
-        inputs = self._tokenizer(text, pair, truncation=True, max_length=limit, return_tensors="pt")
-        accepted = inspect.signature(self._network.forward).parameters
-        inputs = {name: value for name, value in inputs.items() if name in accepted}
-        if self._network.config.is_encoder_decoder:
-            inputs["decoder_input_ids"] = inputs["input_ids"]
-        with torch.no_grad():
-            return self._network(**inputs, output_attentions=True)
+        """The whole network's output for one text, cut at `limit` tokens, or for a pair."""
+        return self._run(self._network, limit, text, pair)
 
     def attention(self, limit: int, text: str, pair: str | None = None) -> list[np.ndarray]:
-        """Attention of every layer that attends, (head, token, token) each."""
-        output = self.run(limit, text, pair)
-        return [layer[0].float().numpy() for layer in output.attentions if layer is not None]
+        """Attention of every layer that attends, (head, token, token) each; maybe of none.
+
+        Some networks return their scores instead (SqueezeBERT), others also the state of layers
+        that do not attend (MiniMax).
+        """
+        output = self._run(self._reader, limit, text, pair)
+        layers = [each[0].float() for each in output.attentions if each is not None]
+        square = [each for each in layers if each.shape[1] == each.shape[2]]
+        attending = [each for each in square if each.min() >= 0]
+        return [each.numpy() for each in attending or [each.softmax(-1) for each in square]]
+
+    def hidden_states(self, limit: int, text: str, pair: str | None = None) -> list[np.ndarray]:
+        """What each layer received and the last one returned, (token, width) each."""
+        output = self._run(self._reader, limit, text, pair)
+        return [each[0].float().numpy() for each in output.hidden_states or ()]
+
+    @cached_property
+    def _reader(self) -> PreTrainedModel:
+        """The network, or its part for text if the whole wants an image or hides its attention."""
+        try:
+            whole = self.run(8, "text")
+        except Exception:  # noqa: BLE001 - whatever it misses without an image
+            whole = None
+        if getattr(whole, "attentions", None) is None:
+            settings = getattr(self._network.config, "text_config", None)
+            for name in _TEXT_PARTS:
+                part = getattr(self._network, name, None)
+                if part is not None and type(part.config) is type(settings):
+                    return part  # type: ignore[no-any-return]
+        return self._network
+
+    def _run(self, network: PreTrainedModel, limit: int, text: str, pair: str | None) -> Any:
+        inputs = self._tokenizer(text, pair, truncation=True, max_length=limit, return_tensors="pt")
+        accepted = inspect.signature(network.forward).parameters
+        inputs = {name: value for name, value in inputs.items() if name in accepted}
+        if network.config.is_encoder_decoder:
+            inputs["decoder_input_ids"] = inputs["input_ids"]
+        with torch.no_grad():
+            return network(**inputs, output_attentions=True, output_hidden_states=True)

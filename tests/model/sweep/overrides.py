@@ -51,6 +51,8 @@ OVERRIDES: dict[str, dict[str, Any]] = {
     **_each("lfm2 lfm2_moe", {"layer_types": ["conv", "full_attention"] * 2}),
     "jamba": {"attn_layer_period": 2, "attn_layer_offset": 1},
     "bamba": {"attn_layer_indices": [1, 3]},
+    "granitemoehybrid": {"layer_types": ["mamba", "attention"] * 2},
+    "vits": {"speaking_rate": 1e6},  # random weights otherwise ask for hours of speech
     "mamba2": {"num_heads": 8},
     "reformer": {"axial_pos_shape": [8, 8], "axial_pos_embds_dim": [16, 16]},
     "canine": {"num_hash_buckets": 128},

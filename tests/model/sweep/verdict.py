@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 Outcome = Literal["opens", "refused", "wrong", "crash", "unbuilt", "not text"]
 
 TOLERANCE = 1e-4  # of an attention weight; a wrong mask or scale shows as more than 1e-2
+OUTPUT_TOLERANCE = 1e-3  # of a hidden state, by the largest of its layer
 SHORT = SENTENCES[2]
 LONG = " ".join(SENTENCES[:2])  # longer than every window, and within every limit
 BATCH = (SENTENCES[2], SENTENCES[1], SENTENCES[0])  # three lengths, so two are padded
@@ -43,6 +44,9 @@ class Verdict:
         opens and a check differs or is refused; "crash" for any exception that is no refusal, and
         for a model without an answer; "unbuilt" when there is no tiny model to open.
     error : largest difference from the eager attention; None if nothing was compared.
+    against : what eager returned to compare with: "weights"; "shares", weights from before a sink
+        takes its part, and hidden states; "output", hidden states alone.
+    way : in which attention is recorded, see :data:`core.model.forward.Way`.
     reason : the refusal or the exception.
     checks : by name ("text", "pair", "long", "batch"), the error or what went wrong.
     peak : each query's largest weight, the median of all; near 1 / tokens or 1, mistakes hide.
@@ -55,6 +59,8 @@ class Verdict:
     kind: str
     outcome: Outcome = "unbuilt"
     error: float | None = None
+    against: str = ""
+    way: str = ""
     reason: str = ""
     checks: dict[str, float | str] = field(default_factory=dict)
     peak: float | None = None
@@ -83,6 +89,7 @@ def judge(kind: str, folder: Path) -> Verdict:
     except CrashError as crash:
         verdict.outcome, verdict.reason = "crash", f"load: {crash}"
     else:
+        verdict.way = model.way
         _run_checks(verdict, model, eager)
         verdict.facts = _facts(model)
     return verdict
@@ -90,10 +97,10 @@ def judge(kind: str, folder: Path) -> Verdict:
 
 def _run_checks(verdict: Verdict, model: LoadedModel, eager: Eager) -> None:
     checks: dict[str, Callable[[], float]] = {
-        "text": lambda: _error(trace_text(model, SHORT), eager, SHORT),
-        "pair": lambda: _error(trace_text(model, *PAIR), eager, *PAIR),
-        "long": lambda: _error(trace_text(model, LONG), eager, LONG),
-        "batch": lambda: _batch_error(model, eager),
+        "text": lambda: _error(verdict, trace_text(model, SHORT), eager, SHORT),
+        "pair": lambda: _error(verdict, trace_text(model, *PAIR), eager, *PAIR),
+        "long": lambda: _error(verdict, trace_text(model, LONG), eager, LONG),
+        "batch": lambda: _batch_error(verdict, model, eager),
     }
     outcomes: list[tuple[Outcome, str]] = []  # of the checks that failed, with the reason
     for name, check in checks.items():
@@ -117,8 +124,9 @@ def _run_checks(verdict: Verdict, model: LoadedModel, eager: Eager) -> None:
     errors = [each for each in verdict.checks.values() if isinstance(each, float)]
     if errors:
         verdict.error = float(np.max(errors))
-        largest = [layer.max(axis=-1)[:, 1:] for layer in eager.attention(POSITIONS, LONG)]
-        verdict.peak = float(np.median(largest))
+        layers = eager.attention(min(POSITIONS, model.max_tokens), LONG)
+        if verdict.against != "output" and len({layer.shape for layer in layers}) == 1:
+            verdict.peak = float(np.median(np.stack(layers).max(axis=-1)[..., 1:]))
 
 
 def _facts(model: LoadedModel) -> dict[str, int]:
@@ -131,20 +139,51 @@ def _facts(model: LoadedModel) -> dict[str, int]:
     }
 
 
-def _batch_error(model: LoadedModel, eager: Eager) -> float:
+def _batch_error(verdict: Verdict, model: LoadedModel, eager: Eager) -> float:
     """Each text of a padded batch against itself alone, run by the model itself."""
     traces = list(trace_corpus(model, BATCH))
-    errors = [_error(trace, eager, text) for text, trace in zip(BATCH, traces, strict=True)]
+    errors = [
+        _error(verdict, trace, eager, text) for text, trace in zip(BATCH, traces, strict=True)
+    ]
     return float(np.max(errors))
 
 
-def _error(trace: Trace, eager: Eager, text: str, pair: str | None = None) -> float:
+def _error(
+    verdict: Verdict, trace: Trace, eager: Eager, text: str, pair: str | None = None
+) -> float:
     """The largest difference of an attention weight, infinite where shapes differ."""
-    actual, expected = trace.attention(), eager.attention(len(trace.tokens), text, pair)
+    actual = trace.attention()
+    expected = eager.attention(len(trace.tokens), text, pair)
+    if not expected:
+        verdict.against = "output"
+        return _output_error(trace, eager, text, pair)
     if [each.shape for each in actual] != [each.shape for each in expected]:
         return math.inf
-    differences = [np.abs(own - each).max() for own, each in zip(actual, expected, strict=True)]
+    differences = []
+    verdict.against = "weights"
+    for own, each in zip(actual, expected, strict=True):
+        total = own.sum(axis=-1, keepdims=True)
+        if np.abs(each.sum(axis=-1) - 1).max() < TOLERANCE < np.abs(total - 1).max():
+            verdict.against = "shares"
+            differences.append(np.abs(own / total - each).max())
+        else:
+            differences.append(np.abs(own - each).max())
+    if verdict.against == "shares":
+        differences.append(_output_error(trace, eager, text, pair))
     return float(np.max(differences))
+
+
+def _output_error(trace: Trace, eager: Eager, text: str, pair: str | None) -> float:
+    """The largest difference of a hidden state, in units of the tolerance of weights."""
+    actual = trace.hidden_states
+    expected = eager.hidden_states(len(trace.tokens), text, pair)
+    if actual is None or [each.shape for each in actual] != [each.shape for each in expected]:
+        return math.inf
+    errors = [
+        np.abs(own - each).max() / np.abs(each).max()
+        for own, each in zip(actual, expected, strict=True)
+    ]
+    return float(np.max(errors)) * TOLERANCE / OUTPUT_TOLERANCE
 
 
 @contextmanager

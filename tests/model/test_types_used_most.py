@@ -1,0 +1,85 @@
+"""A tiny model of each type that people use most opens, and shows what transformers computes.
+
+The sweep (``python -m tests.bench families``) judges every type in the same way.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+
+from core.model import load, trace_corpus, trace_text
+from tests.model.families import SENTENCES
+from tests.model.sweep.eager import Eager
+from tests.model.sweep.processes import judge_kind
+from tests.model.sweep.tiny import build
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+ENCODERS = (
+    *("bert", "roberta", "distilbert", "albert", "electra", "camembert", "xlm-roberta", "mpnet"),
+    *("deberta", "deberta-v2", "modernbert", "mobilebert", "squeezebert", "xlnet", "nomic_bert"),
+    *("esm", "gte", "eurobert", "layoutlm", "layoutlmv3", "big_bird", "roformer"),
+)
+DECODERS = (
+    *("gpt2", "openai-gpt", "gpt_neo", "gptj", "gpt_neox", "gpt_bigcode", "opt", "bloom"),
+    *("codegen", "falcon", "mpt", "llama", "mistral", "mixtral", "gemma", "gemma2", "gemma3"),
+    *("qwen2", "qwen3", "qwen3_moe", "phi", "phi3", "stablelm", "starcoder2", "olmo2", "granite"),
+    *("cohere2", "smollm3", "gpt_oss", "deepseek_v3", "lfm2"),
+)
+WITH_IMAGES = ("clip", "siglip", "chinese_clip", "blip", "qwen2_5_vl", "qwen3_vl", "llava")
+
+
+@pytest.mark.parametrize("kind", [*ENCODERS, *DECODERS, *WITH_IMAGES])
+def test_a_type_that_is_much_used_opens_and_agrees_with_eager_attention(kind: str) -> None:
+    verdict = judge_kind(kind)
+    assert (verdict.outcome, verdict.reason) == ("opens", "")
+
+
+@pytest.mark.parametrize(
+    ("kind", "way"),
+    [
+        ("splinter", "exact"),  # PyTorch's function would take it for causal
+        ("paligemma", "exact"),  # no mask for PyTorch's function, which would see all
+        ("deepseek_v32", "watched"),  # sparse only under names of functions that it knows
+        ("hy_v4", ""),  # that and sinks, which cannot be watched
+    ],
+)
+def test_no_faster_way_is_taken_where_it_would_change_what_the_network_computes(
+    kind: str, way: str
+) -> None:
+    verdict = judge_kind(kind)
+    assert (verdict.way, verdict.outcome) == (way, "opens" if way else "refused")
+
+
+def test_a_network_that_mixes_neighbours_before_attention_runs_its_texts_one_by_one(
+    tmp_path: Path,
+) -> None:
+    build("mobilebert", tmp_path)
+    model = load(str(tmp_path))
+    assert not model.batches
+    for text, trace in zip(SENTENCES, trace_corpus(model, SENTENCES), strict=True):
+        alone = trace_text(model, text)
+        for vectors in ("queries", "keys", "values", "hidden_states"):
+            np.testing.assert_array_equal(getattr(trace, vectors), getattr(alone, vectors))
+
+
+def test_layers_of_few_dims_are_filled_with_zeros_which_keeps_their_scores(tmp_path: Path) -> None:
+    build("gemma4_text", tmp_path)
+    trace, eager = trace_text(load(str(tmp_path)), SENTENCES[0]), Eager(tmp_path)
+    dims = [int(layer.any(axis=(0, 1)).sum()) for layer in trace.keys]
+    assert sorted(set(dims)) == [8, 16]
+    assert trace.keys.shape[-1] == 16
+    for ours, own in zip(
+        trace.attention(), eager.attention(len(trace.tokens), SENTENCES[0]), strict=True
+    ):
+        np.testing.assert_allclose(ours, own, atol=1e-5)
+
+
+def test_infinity_in_config_json_is_read_as_transformers_writes_it(tmp_path: Path) -> None:
+    build("bamba", tmp_path)
+    assert '"__float__": "Infinity"' in (tmp_path / "config.json").read_text("utf-8")
+    assert load(str(tmp_path)).network.config.time_step_limit[1] == float("inf")
