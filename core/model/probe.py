@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import re
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -160,8 +161,7 @@ class _Runs:
                 f"{{name}} ({self.network.config.model_type}) attends to more or fewer tokens than"
                 " the text has, so its maps would not fit the text.",
             )
-        numbers = [call.number for call in calls if call.number is not None]
-        if len(set(numbers)) < len(numbers):
+        if any(one.query.data_ptr() == other.query.data_ptr() for one, other in pairwise(calls)):
             raise UnsupportedModelError(
                 f"{{name}} ({self.network.config.model_type}) attends more than once in a layer,"
                 " and the pages here show one attention per head.",
