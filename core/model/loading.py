@@ -161,6 +161,7 @@ def _prove(name: str, filled: PreTrainedModel, tokenizer: PreTrainedTokenizerFas
         batches=proof.batches,
         pairs=proof.pairs,
         checked_tokens=proof.tokens,
+        outputs=proof.outputs,
     )
 
 
