@@ -12,7 +12,7 @@ import numpy as np
 from core.model import memory
 from core.model.capture import read_calls
 from core.model.checks.vocabulary import check_ids
-from core.model.errors import EmptyTextError, OutOfMemoryError
+from core.model.errors import EmptyTextError, OutOfMemoryError, UnsupportedModelError
 from core.model.forward import run_batch
 from core.model.refusal import refusing, refusing_to
 from core.model.tokens import read_tokens
@@ -209,6 +209,12 @@ def _run(
             f"There is not enough memory to run {longest} tokens through {{name}}.",
             "Use a shorter text or a smaller model.",
         ) from error
+    if recorder.missed or len(recorder.calls) != model.layers:
+        raise UnsupportedModelError(
+            f"{{name}} attends in another way in a text of {max(len(item.ids) for item in batch)}"
+            " tokens than in shorter ones, and that cannot be followed.",
+            "Use a shorter text.",
+        )
     return recorder.calls, hidden
 
 

@@ -102,7 +102,7 @@ def test_a_window_one_token_too_long_is_refused_even_there(
 WRONG: dict[str, Change] = {
     "scaling": lambda call: replace(call, scaling=call.scaling * 1.001),
     "mask": _with_longer_window,
-    "sink": lambda call: replace(call, sink=None),
+    "sink": lambda call: replace(call, sink=call.sink + 0.1),  # type: ignore[operator]
     "values": lambda call: replace(call, value=call.value.roll(1, dims=1)),
 }
 
