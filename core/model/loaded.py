@@ -21,7 +21,9 @@ class LoadedModel:
     name : the name it was loaded by.
     tokenizer, network : transformers' own objects; the network never changes after loading.
     device : "cuda", "mps" or "cpu".
-    layers, heads, kv_heads, dim : as recorded; `dim` is the length of a query.
+    layers, heads, kv_heads, dim : as recorded; `layers` are those that attend, `dim` is the length
+        of a query.
+    depth : layers of the network, of which some may not attend.
     parameters : number of weights.
     max_tokens : longest input, in tokens.
     causal : whether no token attends to a later one.
@@ -52,4 +54,5 @@ class LoadedModel:
     pairs: bool = True
     checked_tokens: int = 0
     outputs: tuple[str, ...] | None = None
+    depth: int | None = None
     tokenizer_lock: threading.Lock = field(default_factory=threading.Lock, repr=False)

@@ -162,6 +162,7 @@ def _prove(name: str, filled: PreTrainedModel, tokenizer: PreTrainedTokenizerFas
         pairs=proof.pairs,
         checked_tokens=proof.tokens,
         outputs=proof.outputs,
+        depth=getattr(filled.config.get_text_config(), "num_hidden_layers", None),
     )
 
 

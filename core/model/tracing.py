@@ -233,11 +233,14 @@ def _read_trace(
         causal=model.causal,
         dropped=item.dropped,
         cut_characters=item.cut_characters,
-        hidden_states=_hidden_states(hidden, row, length),
+        hidden_states=_hidden_states(hidden, row, length, len(calls) + 1),
     )
 
 
-def _hidden_states(hidden: tuple[torch.Tensor, ...] | None, row: int, length: int) -> Array | None:
-    """(layer + 1, token, width) of one text; None where a network's layers differ in width."""
+def _hidden_states(
+    hidden: tuple[torch.Tensor, ...] | None, row: int, length: int, count: int
+) -> Array | None:
+    """(layer + 1, token, width) of one text; None where layers differ in width or do not attend."""
     states = [state[row, :length].float().cpu().numpy() for state in hidden or ()]
-    return np.stack(states) if len({state.shape for state in states}) == 1 else None
+    alike = len(states) == count and len({state.shape for state in states}) == 1
+    return np.stack(states) if alike else None

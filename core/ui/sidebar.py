@@ -95,6 +95,11 @@ def show_model_facts(model: LoadedModel) -> None:
             f"{model.layers} layers × {model.heads} heads{shared} × {model.dim} dims ·"
             f" {model.parameters / 1e6:,.1f} M parameters · on the {_DEVICES[model.device]}"
         )
+        if model.depth is not None and model.depth > model.layers:
+            st.caption(
+                f"Only {model.layers} of its {model.depth} layers attend; here they are numbered"
+                " from 1."
+            )
         st.caption(
             f"**Checked:** attention reproduced to {model.probe_error:.0e}",
             help=_describe_check(model),

@@ -191,6 +191,10 @@ def test_a_soft_cap_is_not_said_to_leave_attention_the_same() -> None:
     assert "Attention is the same in every panel" in plain
     assert "is the same in all" not in capped
     assert "soft-capped at 50" in capped
+    sink = Layer(1.0, None, sink=np.zeros(8, dtype=np.float32))
+    assert "its heads have a sink, translated keys would" in caption_of(
+        "PCA", choice, grid=False, rule=sink
+    )
 
 
 # Sizes and labels ------------------------------------------------------------------------------

@@ -33,7 +33,9 @@ def show_states(trace: Trace, colours: Palette) -> None:
     """The map of lengths and what it shows."""
     states = hidden_states(trace)
     if states is None:
-        st.info("This model does not return its hidden states: there is nothing to measure.")
+        st.info(
+            "This model does not return a hidden state for each layer: there is nothing to measure."
+        )
         return
     size = controls.choice("size", SIZES, "Size of the hidden state", subject="The sizes are")
     st.markdown(_verdict(trace, states))

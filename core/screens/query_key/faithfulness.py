@@ -137,19 +137,24 @@ def _show_proof(trace: Trace, choice: Choice) -> None:
     change = max(
         attention_change(trace, choice.layer, choice.head, *vectors) for vectors in stages.values()
     )
-    softcap = trace.layers[choice.layer].softcap
+    rule = trace.layers[choice.layer]
     if change <= _MAX_ROUNDING:
         st.markdown(
             f"Yes. The attention of {choice.name()}, recomputed from the queries and keys of every"
             f" stage, differs from the model's by at most **{change:.0e}** in any weight: rounding."
         )
     else:
-        cause = (
-            ""
-            if softcap is None
-            else f" This model soft-caps its scores at {softcap:g}, and the cap does see what"
-            " translation adds to a row."
-        )
+        cause = ""
+        if rule.softcap is not None:
+            cause += (
+                f" This model soft-caps its scores at {rule.softcap:g}, and the cap does see what"
+                " translation adds to a row."
+            )
+        if rule.sink is not None:
+            cause += (
+                " Its heads have a sink, whose score stays where it is when translation adds to the"
+                " others of a row."
+            )
         st.warning(f"No. The attention of {choice.name()} changes by up to {change:.2g}.{cause}")
     st.latex(
         r"\langle c\,q_i,\ (k_j + a)/c\rangle = \langle q_i, k_j\rangle +"

@@ -23,8 +23,8 @@ $$
 $$
 
 **Translation** (AttentionViz, Yeh et al. 2023, section 5.1.1): $a = \bar q - \bar k$ for each head,
-so that the centroids meet. With a **soft cap** (Gemma 2), and only there, softmax does see $a$:
-translated vectors would attend a little differently.
+so that the centroids meet. With a **soft cap** (Gemma 2) or a **sink** (gpt-oss), and only there,
+softmax does see $a$: translated vectors would attend a little differently.
 
 **Correlation.** Distance is compared with the **row-centred scores** $y_{ij}$ of the permitted
 pairs, which no stage changes, and distances lose the mean of their row as well: how far a query

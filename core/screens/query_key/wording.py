@@ -113,11 +113,15 @@ def caption_of(
     elif grid:
         stages = "All heads share a scale, unless each has its own."
     else:
+        special = (
+            [] if rule.softcap is None else [f"its scores are soft-capped at {rule.softcap:g}"]
+        )
+        special += [] if rule.sink is None else ["its heads have a sink"]
         same = (
-            "Attention is the same in every panel: only the picture changes."
-            if rule.softcap is None
-            else "Lines are the model's own attention in every panel. Its scores are soft-capped at"
-            f" {rule.softcap:g}, so translated keys would change it: see “How faithful is it?”."
+            "Lines are the model's own attention in every panel. As"
+            f" {' and '.join(special)}, translated keys would change it: see “How faithful is it?”."
+            if special
+            else "Attention is the same in every panel: only the picture changes."
         )
         stages = f"{same} Each panel is turned to match the one before."
     target = (
