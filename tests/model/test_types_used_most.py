@@ -5,6 +5,7 @@ The sweep (``python -m tests.bench families``) judges every type in the same way
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -53,6 +54,16 @@ def test_no_faster_way_is_taken_where_it_would_change_what_the_network_computes(
 ) -> None:
     verdict = judge_kind(kind)
     assert (verdict.way, verdict.outcome) == (way, "opens" if way else "refused")
+
+
+def test_keys_that_a_network_chooses_are_watched_even_if_the_check_is_too_short_to_show_it(
+    tmp_path: Path,
+) -> None:
+    build("deepseek_v32", tmp_path)
+    config = json.loads((tmp_path / "config.json").read_text("utf-8"))
+    config["index_topk"] = 2048
+    (tmp_path / "config.json").write_text(json.dumps(config), "utf-8")
+    assert load(str(tmp_path)).way == "watched"
 
 
 def test_a_network_that_mixes_neighbours_before_attention_runs_its_texts_one_by_one(
