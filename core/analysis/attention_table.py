@@ -10,8 +10,6 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 import pandas as pd
 
-from core.model.trace import softmax
-
 if TYPE_CHECKING:
     from core.model.trace import Array, Token, Trace
 
@@ -104,8 +102,10 @@ def _summarise_heads(
     trace: Trace, layer: int, head: Head, values: Values, groups: list[list[int]]
 ) -> Array:
     """Attention or scores of a layer's head, or their mean or maximum; (group, group)."""
-    scores = trace.scores(layer, None if isinstance(head, str) else head)
-    matrix = softmax(scores) if values == "attention" else scores
+    one = None if isinstance(head, str) else head
+    matrix = trace.scores(layer, one)
+    if values == "attention":
+        matrix = trace.layers[layer].weights(matrix, one, out=matrix)
     if len(groups) < len(trace.tokens):
         matrix = merge_words(matrix, groups)
     if head == "mean":

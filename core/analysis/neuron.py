@@ -5,17 +5,16 @@ Nothing here needs tokens to be words: the patches of an image will do.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from core.analysis.pairs import permitted_pairs
-from core.model.trace import Layer, softmax
 
 if TYPE_CHECKING:
     from core.analysis.arrays import Bools, Floats
-    from core.model.trace import Array, Trace
+    from core.model.trace import Array, Layer, Trace
 
 TOLERANCE = 0.1  # of a dot product: how near the sum of some products must come to it
 ROUNDING = 1e-6  # of the summed sizes of the products: a sum below it is float32's own noise
@@ -29,10 +28,8 @@ class NeuronHead:
     head: int
     queries: Array  # float32 (token, dim), rotated by position where the model does so
     keys: Array  # likewise
-    scaling: float  # factor of the dot product
-    softcap: float | None  # bounds scores as ``softcap * tanh(score / softcap)``
+    rule: Layer  # of this head alone: its mask is (token, token) or None, its sink (1,) or None
     causal: bool  # the mask forbids exactly the later tokens
-    mask: Array | None  # additive, float32 (token, token); None where it does nothing or is causal
     key_head: int  # the one this head reads
     sharers: range  # the query heads that read the same keys, this one among them
 
@@ -40,22 +37,23 @@ class NeuronHead:
         """Element by element, float64 (token, dim): how much each dimension adds to q.k."""
         return self.queries[query].astype(np.float64) * self.keys
 
+    @property
+    def mask(self) -> Array | None:
+        """Additive, float32 (token, token); None where it does nothing, or is causal."""
+        return None if self.causal else self.rule.mask
+
     def permitted(self, query: int) -> Bools:
         """Which tokens this query may attend to, (token,)."""
-        if self.mask is not None:
-            return np.isfinite(self.mask[query])
-        tokens = len(self.keys)
-        return np.arange(tokens) <= (query if self.causal else tokens)
+        return np.isfinite(self.scores(query))
 
     def scores(self, query: int) -> Floats:
         """Scaled, soft-capped and masked, float64 (token,); ``-inf`` where not permitted."""
-        rule = Layer(self.scaling, None if self.mask is None else self.mask[query], self.softcap)
-        scores = rule.logits(self.products(query).sum(axis=1))
-        return np.where(self.permitted(query), scores, -np.inf)
+        row = None if self.rule.mask is None else self.rule.mask[query]
+        return replace(self.rule, mask=row).logits(self.products(query).sum(axis=1))
 
     def weights(self, query: int) -> Floats:
-        """Attention of this query to every token, float64 (token,), adding up to one."""
-        return softmax(self.scores(query))
+        """Attention of this query to every token, float64 (token,); a sink takes its share."""
+        return self.rule.weights(self.scores(query)[None, None])[0, 0]
 
     def dimensions_needed(self, query: int, key: int) -> int | None:
         """How many of the largest products come near the dot product of this pair."""
@@ -74,10 +72,10 @@ def read_head(trace: Trace, layer: int, head: int) -> NeuronHead:
         head=head,
         queries=trace.queries[layer, head],
         keys=trace.kv_keys[layer, key_head],
-        scaling=rule.scaling,
-        softcap=rule.softcap,
+        rule=replace(
+            rule, mask=mask, sink=None if rule.sink is None else rule.sink[head : head + 1]
+        ),
         causal=causal,
-        mask=None if causal else mask,
         key_head=key_head,
         sharers=range(key_head * trace.group, (key_head + 1) * trace.group),
     )

@@ -6,8 +6,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from core.model.trace import softmax
-
 if TYPE_CHECKING:
     from core.analysis.arrays import Bools, Floats
     from core.model.trace import Trace
@@ -47,7 +45,8 @@ def attention_of(trace: Trace, layer: int, head: int, queries: Floats, keys: Flo
 
     `queries` and `keys` are (token, dim): scaled, soft-capped and masked as this head does it.
     """
-    return softmax(trace.layers[layer].logits(queries @ keys.T, head))
+    rule = trace.layers[layer]
+    return rule.weights(rule.logits(queries @ keys.T, head), head)
 
 
 def attention_change(trace: Trace, layer: int, head: int, queries: Floats, keys: Floats) -> float:

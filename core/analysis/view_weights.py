@@ -155,6 +155,8 @@ def _attention_and_scores(trace: Trace, layer: int) -> tuple[Array, ExactScores]
         scores = exact_scores(trace, layer, head)
         largest = scores.max(axis=-1, keepdims=True)
         log_sums[head] = largest[:, 0] + np.log(np.exp(scores - largest).sum(axis=-1))
+        if rule.sink is not None:
+            log_sums[head] = np.logaddexp(log_sums[head], rule.sink[head])
         attention[head] = np.exp(scores - log_sums[head, :, None])
     rounded = log_sums.astype(np.float32)
     return attention, ExactScores(

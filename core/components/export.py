@@ -83,7 +83,7 @@ def standalone_page(name: str, data: bytes, title: str, note: str, body: str = "
         body=body,
         variables=theme_variables(),
         script=script,
-        style=_as_script_text(read_style(name)),
+        style=json.dumps(read_style(name)).replace("<", "\\u003c"),  # cannot end the script
         data=base64.b64encode(data).decode(),
     )
 
@@ -105,8 +105,3 @@ def _variables(colours: dict[str, Any], theme: dict[str, Any]) -> str:
         colour = colours[re.sub("-(.)", lambda letter: letter[1].upper(), name)]
         variables[name] = colour if isinstance(colour, str) else ",".join(colour)
     return " ".join(f"--st-{name}: {value};" for name, value in variables.items())
-
-
-def _as_script_text(text: str) -> str:
-    """`text` as a JavaScript string that cannot end its script."""
-    return json.dumps(text).replace("<", "\\u003c")

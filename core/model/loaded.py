@@ -29,6 +29,9 @@ class LoadedModel:
         :mod:`core.model.probe`.
     way : how attention is computed and recorded, see :data:`core.model.forward.Way`.
     batches : texts may run in padded batches; else one by one.
+    pairs : a second text may be given.
+    checked_tokens : of the longest text that the check at load ran.
+    outputs : names of the modules that are W_O, one per layer, None where that is not known.
     tokenizer_lock : fast tokenizers must not be called by two threads at once.
     """
 
@@ -46,4 +49,7 @@ class LoadedModel:
     probe_error: float
     way: Way = "exact"
     batches: bool = True
+    pairs: bool = True
+    checked_tokens: int = 0
+    outputs: tuple[str, ...] | None = None
     tokenizer_lock: threading.Lock = field(default_factory=threading.Lock, repr=False)

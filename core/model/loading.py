@@ -159,6 +159,9 @@ def _prove(name: str, filled: PreTrainedModel, tokenizer: PreTrainedTokenizerFas
         probe_error=proof.error,
         way=proof.way,
         batches=proof.batches,
+        pairs=proof.pairs,
+        checked_tokens=proof.tokens,
+        outputs=proof.outputs,
     )
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import re
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -59,6 +60,7 @@ class Proof:
     batches : a text in a padded batch is computed as if it were alone.
     pairs : a second text may be given.
     tokens : of the longest text that was run.
+    outputs : names of the modules that are W_O, see :mod:`core.model.capture.outputs`.
     """
 
     trace: Trace
@@ -67,6 +69,7 @@ class Proof:
     batches: bool
     pairs: bool
     tokens: int
+    outputs: tuple[str, ...] | None
 
 
 class _DiffersError(Exception):
@@ -122,6 +125,7 @@ def probe(network: PreTrainedModel, tokenizer: PreTrainedTokenizerFast, max_toke
         batches=bool(together),
         pairs=pair in texts,
         tokens=max(len(text.ids) for text in texts),
+        outputs=run.output_modules(short),
     )
 
 
@@ -164,8 +168,7 @@ class _Runs:
                 f"{{name}} ({self.network.config.model_type}) attends to more or fewer tokens than"
                 " the text has, so its maps would not fit the text.",
             )
-        numbers = [call.number for call in calls if call.number is not None]
-        if len(set(numbers)) < len(numbers):
+        if any(one.query.data_ptr() == other.query.data_ptr() for one, other in pairwise(calls)):
             raise UnsupportedModelError(
                 f"{{name}} ({self.network.config.model_type}) attends more than once in a layer,"
                 " and the pages here show one attention per head.",
@@ -204,6 +207,15 @@ class _Runs:
         own, ours = ([each.float() for each in state or ()] for state in states)
         return bool(own) and all(
             (a - b).abs().max() <= _DRIFT * a.abs().max() for a, b in zip(own, ours, strict=True)
+        )
+
+    def output_modules(self, text: _Text) -> tuple[str, ...] | None:
+        """The names of the modules that are W_O."""
+        from core.model.capture.outputs import output_modules
+
+        arguments = self.network, self.tokenizer, [text.ids], [text.segments]
+        return output_modules(
+            self.network, lambda check: run_batch(*arguments, way=self.way, check=check)
         )
 
     def one_by_one(self, texts: Sequence[_Text], way: Way | None = None) -> list[Trace]:

@@ -79,6 +79,11 @@ class Layer:
             products += self.mask if head is None or self.mask.ndim < 3 else self.mask[head]
         return products
 
+    @property
+    def biased(self) -> bool:
+        """Whether something is added to permitted scores: ALiBi, relative positions."""
+        return self.mask is not None and bool((self.mask[np.isfinite(self.mask)] != 0).any())
+
     def weights(self, scores: Floats, head: int | None = None, out: Floats | None = None) -> Floats:
         """Attention from what :meth:`logits` returned, for the same `head`; `out` as in softmax."""
         if self.sink is None:

@@ -97,10 +97,25 @@ def show_model_facts(model: LoadedModel) -> None:
         )
         st.caption(
             f"**Checked:** attention reproduced to {model.probe_error:.0e}",
-            help="When a model is loaded, its attention to a short sentence is computed twice: by"
-            " the model itself, and from the queries and keys recorded here. This is the largest"
-            " difference in any attention weight; above 1e-05 the model is refused.",
+            help=_describe_check(model),
         )
+
+
+def _describe_check(model: LoadedModel) -> str:
+    """What the number in the sidebar is, and what was found on the way."""
+    pair = ", a pair" if model.pairs else ""
+    check = (
+        f"When this model was loaded, a short text, one of {model.checked_tokens} tokens{pair}"
+        " and a padded batch were run, and attention was recomputed from the queries and keys"
+        " recorded. This is the largest difference in any weight from the model's own. A model is"
+        " refused when it differs by more than float32 rounds off."
+    )
+    sentences = [check]
+    if model.way == "watched":
+        sentences.append("It attends in code of its own, which is watched while it runs.")
+    if not model.batches:
+        sentences.append("Padding changes what it computes, so texts run one by one.")
+    return " ".join(sentences)
 
 
 def _model_label(name: str) -> str:

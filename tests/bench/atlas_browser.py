@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from tests.bench.atlas_capture import tell_load
 from tests.bench.browser import (
     FIND,
+    arrive,
     close,
-    link,
-    new_page,
     running_browser,
     time_painting,
     wait_until_idle,
@@ -24,7 +23,7 @@ from tests.bench.views import MB, _count_bytes
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from playwright.sync_api import Browser, Page
+    from playwright.sync_api import Page
 
 VISITS = 3
 PAINTED_LIMIT_S = 4.0
@@ -68,19 +67,19 @@ class Spot(NamedTuple):
 def show_page() -> None:
     """One server: the first visitor waits for the atlas, the others find it made."""
     with running_app() as server, running_browser() as browser:
-        first = _visit(browser, server.url)
+        first = arrive(browser, server.url, text=sentence_of(13))
         show("page, nothing cached: atlas made, matrix painted", [_open(first)[0]], "s")
         close(first)
         visits = []
         for _ in range(VISITS):
-            page = _visit(browser, server.url)
+            page = arrive(browser, server.url, text=sentence_of(13))
             visits.append(_open(page))
             close(page)
         show("matrix view: painted", [each[0] for each in visits], "s", PAINTED_LIMIT_S)
         show("matrix view: to the browser", [each[1] for each in visits], "MB")
         print("  AttentionViz (its page): “may take up to a minute to render”")
         tell_load()
-        page = _visit(browser, server.url)
+        page = arrive(browser, server.url, text=sentence_of(13))
         _open(page)
         print(f"  {_caption(page, 'Every tile')}")
         _show_matrix_frames(page)
@@ -88,15 +87,6 @@ def show_page() -> None:
         _show_heads(page)
         close(page)
     tell_load()
-
-
-def _visit(browser: Browser, url: str) -> Page:
-    """A new visitor on the first page, with the model loaded."""
-    page = new_page(browser)
-    page.goto(link(url, "home", text=sentence_of(13)))
-    page.locator(".chips li").first.wait_for()
-    wait_until_idle(page)
-    return page
 
 
 def _open(page: Page) -> tuple[float, float]:

@@ -61,6 +61,15 @@ def new_page(browser: Browser, width: int = 1400, height: int = 900) -> Page:
     return page
 
 
+def arrive(browser: Browser, url: str, **parameters: str) -> Page:
+    """A new visitor on the first page, with the model loaded."""
+    page = new_page(browser)
+    page.goto(link(url, "home", **parameters))
+    page.locator(".chips li").first.wait_for()
+    wait_until_idle(page)
+    return page
+
+
 def close(page: Page) -> None:
     """End the visit: the page and its context."""
     page.context.close()

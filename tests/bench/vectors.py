@@ -7,9 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tests.bench.browser import (
+    arrive,
     close,
-    link,
-    new_page,
     running_browser,
     save_random_bert,
     time_painting,
@@ -53,10 +52,7 @@ def run() -> None:
 
 def _visit(browser: Browser, url: str, model: str, layers: int, tokens: int) -> float:
     """Milliseconds from the press on the menu to the painted grid; the model is loaded before."""
-    page = new_page(browser)
-    page.goto(link(url, "home", model=model, text=sentence_of(tokens)))
-    page.locator(".chips li").first.wait_for()
-    wait_until_idle(page)
+    page = arrive(browser, url, model=model, text=sentence_of(tokens))
     arrows = layers * (tokens - SPECIAL_TOKENS)
     target = page.get_by_test_id("stSidebarNav").get_by_role("link", name="Vector grid")
     taken = time_painting(page, "pointerdown", target.click, _ALL_ARROWS.format(arrows=arrows))

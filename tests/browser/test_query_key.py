@@ -14,13 +14,14 @@ from core.analysis.query_key.clouds import head_clouds, head_stages
 from core.analysis.query_key.layer_search import search_layer
 from core.analysis.query_key.scaling import scale_head
 from core.model import load, trace_text
-from tests.browser.conftest import HOSTILE, TEXT, Open, box_of, click_head, follow, settle
+from tests.browser.conftest import TEXT, Open, box_of, click_head, follow, settle
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
     from playwright.sync_api import Locator
 
 BOOK = quote(TEXT)
+HOSTILE = quote("</script><img src=x onerror=alert(1)> $x$ :red[x]")
 BOOK_KEY, IT_QUERY = 4, 10  # positions from 0
 
 

@@ -19,6 +19,7 @@ from core.analysis.atlas.saved.file import read_atlas
 from core.model import load, trace_by_length
 from tests.analysis.atlas.files import as_stored, assert_same
 from tests.model.families import SENTENCES
+from tests.model.test_refusal import failing
 
 if TYPE_CHECKING:
     from core.analysis.atlas import Atlas, Gathered
@@ -293,16 +294,12 @@ def test_a_corpus_of_special_tokens_alone_is_refused(
     assert not out.exists()
 
 
-def failing(*_: object, **__: object) -> None:
-    raise OSError(28, "No space left on device")
-
-
 @pytest.mark.parametrize("where", ["shards.np.save", "saved.file.AtlasWriter.write_head"])
 def test_a_full_disk_is_reported_and_what_is_finished_stays(
     where: str, given: list[str], out: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(f"core.analysis.atlas.{where}", failing)
+        patch.setattr(f"core.analysis.atlas.{where}", failing(OSError(28, "No space left")))
         assert atlas_build.main(given) == 2
     assert "The disk is full" in last_line(capsys)
     assert not out.exists()

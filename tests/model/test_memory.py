@@ -13,6 +13,7 @@ from core.model import load, memory
 from core.model.checks.weights import count_weights
 from core.model.errors import OutOfMemoryError
 from core.model.memory import container_bytes, own_groups
+from tests.model.test_refusal import failing
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -128,9 +129,7 @@ def test_running_out_of_memory_is_recognised(error: Exception, means_memory: boo
 
 
 def test_memory_that_runs_out_while_loading_is_a_message(monkeypatch: pytest.MonkeyPatch) -> None:
-    def fails(*_: object, **__: object) -> None:
-        raise RuntimeError("DefaultCPUAllocator: can't allocate memory")
-
-    monkeypatch.setattr("core.model.network.fill", fails)
+    error = RuntimeError("DefaultCPUAllocator: can't allocate memory")
+    monkeypatch.setattr("core.model.network.fill", failing(error))
     with pytest.raises(OutOfMemoryError, match="not enough memory to load 'bundled/minilm'"):
         load("bundled/minilm")

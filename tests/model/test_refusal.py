@@ -58,38 +58,29 @@ ACTIONS: dict[str, Callable[[LoadedModel], object]] = {
 }
 
 
-@pytest.mark.parametrize("error", ERRORS, ids=lambda error: type(error).__name__)
-@pytest.mark.parametrize("action", ACTIONS)
-def test_whatever_a_network_raises_is_one_sentence(
-    action: str, error: BaseException, model_of: ModelOf, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    model = model_of("bert")
-
+def failing(error: BaseException) -> Callable[..., None]:
     def fails(*_: object, **__: object) -> None:
         raise error
 
-    monkeypatch.setattr(model.network, "forward", fails)
-    with pytest.raises(ModelError, match="cannot be run on this text") as caught:
-        ACTIONS[action](model)
-    assert "unwrap" not in str(caught.value)
+    return fails
 
 
 @pytest.mark.parametrize("error", ERRORS, ids=lambda error: type(error).__name__)
-def test_whatever_a_tokenizer_raises_is_one_sentence(
+def test_whatever_a_network_or_a_tokenizer_raises_is_one_sentence(
     error: BaseException, model_of: ModelOf, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     model = model_of("bert")
-
-    def fails(*_: object, **__: object) -> None:
-        raise error
-
-    monkeypatch.setattr("core.model.tracing.read_tokens", fails)
-    monkeypatch.setattr(type(model.tokenizer), "__call__", fails)
-    for action in ("trace_text", "trace_corpus", "trace_by_length", "trace_repeated"):
+    with monkeypatch.context() as patch:
+        patch.setattr(model.network, "forward", failing(error))
+        for action in ACTIONS.values():
+            with pytest.raises(ModelError, match="cannot be run on this text") as caught:
+                action(model)
+            assert "unwrap" not in str(caught.value)
+    monkeypatch.setattr("core.model.tracing.read_tokens", failing(error))
+    monkeypatch.setattr(type(model.tokenizer), "__call__", failing(error))
+    for action in (*ACTIONS.values(), lambda model: choose_texts(model, TEXTS, 100)):
         with pytest.raises(ModelError):
-            ACTIONS[action](model)
-    with pytest.raises(ModelError):
-        choose_texts(model, TEXTS, 100)
+            action(model)
     assert not model.tokenizer_lock.locked()
 
 
@@ -98,11 +89,7 @@ def test_weights_that_cannot_be_taken_apart_are_one_sentence(
 ) -> None:
     model = model_of("bert")
     trace = trace_text(model, TEXTS[0])
-
-    def fails(*_: object, **__: object) -> None:
-        raise AttributeError
-
-    monkeypatch.setattr(model.network, "named_modules", fails)
+    monkeypatch.setattr(model.network, "named_modules", failing(AttributeError()))
     with pytest.raises(ModelError, match="weights that cannot be read"):
         projection.transformed_norms(model, trace)
     with pytest.raises(ModelError, match="weights that cannot be read"):
@@ -156,12 +143,8 @@ def test_the_log_names_the_place_and_neither_the_text_nor_the_name(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     name, text = "my/model", "Dear diary"
-
-    def fails() -> None:
-        raise ValueError(text)
-
     with caplog.at_level(logging.WARNING), pytest.raises(ModelError), refusing(name, "run"):
-        fails()
+        failing(ValueError(text))()
     assert "ValueError" in caplog.text
     assert "test_refusal.py" in caplog.text
     assert name not in caplog.text

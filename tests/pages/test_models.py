@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from core.model import CATALOG, loading
+from core.model import CATALOG, load, loading
 from core.model.catalog import bundled_folder
 from core.model.downloading import downloads, hub
 from core.model.errors import NotDownloadedError, OutOfMemoryError
@@ -19,7 +19,7 @@ def test_the_sidebar_states_what_was_loaded() -> None:
     facts = sidebar(open_app())
     assert "6 layers × 12 heads × 32 dims" in facts
     assert "22.7 M parameters" in facts
-    assert "attention reproduced to 1e-06" in facts
+    assert f"attention reproduced to {load('bundled/minilm').probe_error:.0e}" in facts
 
 
 def test_a_hub_out_of_reach_is_told_and_the_picture_stays() -> None:

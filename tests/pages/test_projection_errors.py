@@ -45,7 +45,7 @@ def umap(monkeypatch: pytest.MonkeyPatch) -> Umap:
     """Nothing is laid out yet, and all that is asked fails until a test says otherwise."""
     st.cache_resource.clear()
     made = Umap()
-    monkeypatch.setattr("core.analysis.projections.umap_process.fit_umap", made.fit)
+    monkeypatch.setattr("core.analysis.projections.joint_embedding.fit_umap", made.fit)
     return made
 
 

@@ -5,11 +5,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-import numpy as np
 import pytest
 
-from core.model import load, trace_text
-from core.model.weights.embeddings import sample_embeddings, token_embeddings
 from tests.model.families import FAMILIES, build
 from tests.opening import open_app
 from tests.pages.conftest import PAIR, alerts, said
@@ -32,16 +29,8 @@ def test_a_link_to_words_finds_those_of_similar_spelling() -> None:
 
 def test_related_words_have_their_cosines_and_heads_what_chance_would_give() -> None:
     text = said(open_app("model_view", **TWO, pattern="related_other"))
-    model = load("bundled/minilm")
-    trace = trace_text(model, TEXT, OTHER)
-    sample, vectors = sample_embeddings(model), token_embeddings(model, trace)
-    assert sample is not None
-    assert vectors is not None
-    names = [token.text for token in trace.tokens]
-    for one, other in (("leaves", "foliage"), ("book", "novel"), ("doctor", "nurse")):
-        a, b = vectors[[names.index(one), names.index(other)]] - sample.mean(axis=0)
-        cosine = a @ b / np.linalg.norm(a) / np.linalg.norm(b)
-        assert f"`{one}`–`{other}` {cosine:.2f}" in text
+    for pair in ("`leaves`–`foliage` 0.46", "`book`–`novel` 0.46", "`doctor`–`nurse` 0.35"):
+        assert pair in text
     assert "with cosines above 0.29" in text
     heads = re.findall(r"L\d+ H\d+ ([\d.]+) \(([\d.]+), ([\d.]+)\)", text)
     assert len(heads) == 6

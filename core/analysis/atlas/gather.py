@@ -13,7 +13,6 @@ import numpy as np
 from core.analysis.atlas.blocks import unusual_masks
 from core.analysis.atlas.data import CorpusVectors, Positions
 from core.analysis.head_patterns.similarity import Distances, add_distances, head_distances
-from core.model.trace import softmax
 
 if TYPE_CHECKING:
     from core.analysis.atlas.data import Masks
@@ -108,7 +107,7 @@ def _add_attention(into: Gathered, trace: Trace) -> None:
     wanted = np.union1d(np.arange(shown), compared)
     rows = []
     for layer in range(layers):
-        attention = softmax(trace.scores(layer)[:, wanted])
+        attention = trace.layers[layer].weights(trace.scores(layer)[:, wanted])
         into.positions.sums[layer, :, :shown, :shown] += attention[:, :shown, :shown]
         rows.append(attention[:, np.searchsorted(wanted, compared)])
     into.rows.append(np.concatenate(rows))

@@ -9,7 +9,6 @@ import numpy as np
 
 from core.analysis.arrays import mean_of_finite
 from core.analysis.pairs import permitted_pairs
-from core.model.trace import softmax
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -75,7 +74,8 @@ def _between(trace: Trace, queries: Indices, keys: Indices) -> tuple[Floats, Flo
     layers, heads = trace.shape[:2]
     weights, baselines = np.full((2, layers, heads), np.nan)
     for layer in range(layers):
-        attention = softmax(trace.scores(layer)[:, queries])[:, :, keys]  # (head, query, key)
+        scores = trace.scores(layer)[:, queries]
+        attention = trace.layers[layer].weights(scores)[:, :, keys]  # (head, query, key)
         permitted = permitted_pairs(trace, layer)[:, queries]  # (1 or head, query, token)
         shares = permitted[:, :, keys].sum(axis=-1) / permitted.sum(axis=-1)
         counted = permitted[:, :, keys].any(axis=-1) & np.ones((heads, 1), dtype=np.bool_)

@@ -9,6 +9,7 @@
  * @property {number} dim
  * @property {number} scaling
  * @property {number | null} softcap
+ * @property {number | null} sink score of a key without a token
  * @property {boolean} causal
  * @property {string[]} labels
  * @property {number[]} segments
@@ -41,7 +42,8 @@ export function productOf(head, query, key, dim) {
 export function scoreRow(head, query) {
   const dots = new Float64Array(head.tokens)
   const scores = new Float64Array(head.tokens)
-  let largest = -Infinity
+  const sink = head.sink ?? -Infinity
+  let largest = sink
   for (let key = 0; key < head.tokens; key++) {
     for (let dim = 0; dim < head.dim; dim++) dots[key] += productOf(head, query, key, dim)
     const scaled = dots[key] * head.scaling
@@ -50,7 +52,7 @@ export function scoreRow(head, query) {
     largest = Math.max(largest, scores[key])
   }
   const weights = scores.map((score) => Math.exp(score - largest))
-  const sum = weights.reduce((total, weight) => total + weight, 0)
+  const sum = weights.reduce((total, weight) => total + weight, Math.exp(sink - largest))
   return { dots, scores, weights: weights.map((weight) => weight / sum) }
 }
 

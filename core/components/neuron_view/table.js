@@ -89,7 +89,7 @@ export function drawHeads({ ui, head, view }) {
   }
   addTitle("number dot", "qᵢ · kⱼ", "Σ qᵢ ⊙ kⱼ")
   addTitle("number score", "Score zᵢⱼ", head.mask ? `${score} + mᵢⱼ` : score)
-  addTitle("weight", "Attention aᵢⱼ", "exp zᵢⱼ ÷ Σ exp zᵢⱼ, over all j")
+  addTitle("weight", "Attention aᵢⱼ", `exp zᵢⱼ ÷ Σ exp zᵢⱼ, over all j${head.sink === null ? "" : " and the sink"}`)
 }
 
 /** @param {Shown} shown */

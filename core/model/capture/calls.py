@@ -25,8 +25,7 @@ class Call:
 
     `query` is (batch, head, token, dim), `key` and `value` (batch, key-value head, token, dim),
     `mask` broadcasts to (batch, head, token, token), boolean (True is permitted) or additive, like
-    `bias`. `sink` is (head,), see :class:`core.model.trace.Layer`; `number` is the layer's, from 0,
-    where its module knows it.
+    `bias`. `sink` is (head,), see :class:`core.model.trace.Layer`.
     """
 
     query: torch.Tensor
@@ -38,7 +37,6 @@ class Call:
     scaling: float
     softcap: float | None
     sink: torch.Tensor | None = None
-    number: int | None = None
 
 
 @dataclass(eq=False)

@@ -99,7 +99,6 @@ def _call(
     flag = settings.get("is_causal")
     flag = getattr(module, "is_causal", True) if flag is None else flag
     scaling = settings.get("scaling")
-    number = getattr(module, "layer_idx", None)
     return Call(
         query,
         key,
@@ -110,7 +109,6 @@ def _call(
         scaling=default_scaling(query.shape[-1]) if scaling is None else float(scaling),
         softcap=settings.get("softcap"),
         sink=_sink(settings, query.shape[1]),
-        number=None if number is None or number < 0 else number,  # Zamba2's know -1
     )
 
 

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 def output_projections(model: LoadedModel) -> tuple[torch.Tensor, ...] | None:
     """W_O of every layer by head, (head, dim, width) each: views of the model's own weights.
 
-    None if the family is unknown, or its modules are not as expected.
+    None where what heads give meets something else first, such as a gate.
     """
     weights = layer_weights(model, "o")
     if weights is None or any(weight.shape[1] % model.heads for weight in weights):
@@ -48,9 +48,10 @@ def transformed_values(model: LoadedModel, trace: Trace, layer: int, head: int) 
     projections = output_projections(model)
     if projections is None:
         return None
-    values = torch.from_numpy(trace.kv_values[layer, head // trace.group].copy())
+    weight = projections[layer][head]
+    values = trace.kv_values[layer, head // trace.group, :, : len(weight)]  # the layer's own dims
     with torch.inference_mode():
-        written: Array = (values.to(model.device) @ projections[layer][head]).cpu().numpy()
+        written: Array = (torch.from_numpy(values.copy()).to(model.device) @ weight).cpu().numpy()
     return written
 
 
@@ -87,7 +88,8 @@ def transformed_norms(
     # Matrices this small gain nothing from threads, which wait for each other on a busy server.
     with threadpool_limits(1, user_api="blas"):
         for layer, gram in enumerate(grams):
-            values = np.repeat(trace.kv_values[layer].astype(np.float64), trace.group, axis=0)
+            own = trace.kv_values[layer, :, :, : gram.shape[-1]]  # the layer's own dims
+            values = np.repeat(own.astype(np.float64), trace.group, axis=0)
             squares = ((values @ gram) * values).sum(axis=-1)
             norms[layer] = np.sqrt(np.maximum(squares, 0))
     return norms

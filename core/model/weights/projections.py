@@ -1,15 +1,16 @@
-"""Where families keep W_Q, W_K, W_V and W_O, which the attention interface does not show.
+"""The modules that make queries, keys and values, and W_O, which takes what heads give.
 
-This is the only table of families in the project.
+W_O is found while a model loads (:mod:`core.model.capture.outputs`); the others come from the only
+table of families in the project.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
     import torch
-    from transformers import PreTrainedConfig, PreTrainedModel
+    from transformers import PreTrainedConfig
 
     from core.model.loaded import LoadedModel
 
@@ -18,55 +19,46 @@ if TYPE_CHECKING:
 Role = Literal["q", "k", "v", "o"]
 ROLES: tuple[Role, ...] = ("q", "k", "v", "o")
 _SELF_ATTENTION = (".self_attn.q_proj", ".self_attn.k_proj", ".self_attn.v_proj")
-# Families, and how their module names for q, k, v and o end; one module may make q, k and v.
+# Families, and how their module names for q, k and v end; one module may make all of them.
 _FAMILIES: tuple[tuple[tuple[str, ...], tuple[str, ...]], ...] = (
     (
         ("bert", "roberta", "electra", "xlm-roberta"),
-        (
-            *(".attention.self.query", ".attention.self.key", ".attention.self.value"),
-            ".attention.output.dense",
-        ),
+        (".attention.self.query", ".attention.self.key", ".attention.self.value"),
     ),
-    (
-        ("distilbert",),
-        (".attention.q_lin", ".attention.k_lin", ".attention.v_lin", ".attention.out_lin"),
-    ),
-    (
-        ("albert",),
-        (".attention.query", ".attention.key", ".attention.value", ".attention.dense"),
-    ),
-    (("opt",), (*_SELF_ATTENTION, ".self_attn.out_proj")),
-    (
-        ("llama", "qwen2", "qwen3", "mistral", "gemma2"),
-        (*_SELF_ATTENTION, ".self_attn.o_proj"),
-    ),
-    (("phi",), (*_SELF_ATTENTION, ".self_attn.dense")),
-    (("gpt2",), (*[".attn.c_attn"] * 3, ".attn.c_proj")),
-    (("modernbert",), (*[".attn.Wqkv"] * 3, ".attn.Wo")),
-    (("gpt_neox",), (*[".attention.query_key_value"] * 3, ".attention.dense")),
-    (("vit", "dinov2"), ("", "", "", ".attention.o_proj")),
+    (("distilbert",), (".attention.q_lin", ".attention.k_lin", ".attention.v_lin")),
+    (("albert",), (".attention.query", ".attention.key", ".attention.value")),
+    (("opt", "llama", "qwen2", "qwen3", "mistral", "gemma2", "phi"), _SELF_ATTENTION),
+    (("gpt2",), (".attn.c_attn",) * 3),
+    (("modernbert",), (".attn.Wqkv",) * 3),
+    (("gpt_neox",), (".attention.query_key_value",) * 3),
 )
 _ENDINGS = {family: endings for families, endings in _FAMILIES for family in families}
 
 
-def named_weights(network: PreTrainedModel, role: Role) -> list[tuple[str, torch.Tensor]]:
+def named_weights(model: LoadedModel, role: Role) -> list[tuple[str, torch.Tensor]]:
     """Name and weight, (outputs, inputs), of the modules that make `role`; empty if unknown."""
+    network = model.network
+    if role == "o":
+        return [(name, _weight(network.get_submodule(name))) for name in model.outputs or ()]
+    endings = _ENDINGS.get(network.config.model_type)
+    if endings is None:
+        return []
+    ending = endings[ROLES.index(role)]
+    modules = [(n, each) for n, each in network.named_modules() if f".{n}".endswith(ending)]
+    return [(name, _weight(module)) for name, module in modules]
+
+
+def _weight(module: Any) -> torch.Tensor:  # noqa: ANN401 - a linear map of one kind or another
     from transformers.pytorch_utils import Conv1D
 
-    endings = _ENDINGS.get(network.config.model_type)
-    if endings is None or not (ending := endings[ROLES.index(role)]):
-        return []
-    modules = [(n, each) for n, each in network.named_modules() if f".{n}".endswith(ending)]
-    return [
-        (name, module.weight.detach().T if isinstance(module, Conv1D) else module.weight.detach())
-        for name, module in modules
-    ]
+    weight: torch.Tensor = module.weight.detach()
+    return weight.T if isinstance(module, Conv1D) else weight
 
 
 def layer_weights(model: LoadedModel, role: Role) -> Weights | None:
     """The weight, (outputs, inputs), that makes `role` in each layer; None if unknown."""
-    weights = [weight for _, weight in named_weights(model.network, role)]
-    if weights and model.network.config.model_type == "albert":
+    weights = [weight for _, weight in named_weights(model, role)]
+    if role != "o" and weights and model.network.config.model_type == "albert":
         weights = _repeat_groups(weights, model.network.config)
     return weights if len(weights) == model.layers else None
 

@@ -63,7 +63,7 @@ def structure_of(model: LoadedModel) -> Structure:
     widths = [getattr(settings, name, None) for name in _MLP_WIDTHS]
     projections = {}
     for role in ROLES:
-        for name, weight in named_weights(network, role)[:1]:
+        for name, weight in named_weights(model, role)[:1]:
             outputs, inputs = weight.shape
             projections[role] = Projection(name, int(inputs), int(outputs))
     return Structure(

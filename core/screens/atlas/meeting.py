@@ -85,13 +85,10 @@ def _pick_words() -> tuple[str, str]:
                 ("first", "second"), DEFAULT_WORDS, ("From", "to"), strict=True
             )
         )
-        st.button("⇄", key="atlas_swap", help="Swap the words", on_click=_swap)
+        swapped = {"first": second, "second": first}
+        update = st.session_state.update
+        st.button("⇄", key="atlas_swap", help="Swap the words", on_click=update, kwargs=swapped)
     return first, second
-
-
-def _swap() -> None:
-    state = st.session_state
-    state["first"], state["second"] = state["second"], state["first"]
 
 
 def _meeting(screen: Screen, first: str, second: str) -> Meeting | None:

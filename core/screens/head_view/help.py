@@ -9,7 +9,7 @@ from core.analysis.strongest_link import strongest_link
 from core.analysis.view_weights import only_permits, sends_scores
 from core.ui.messages import quote
 from core.ui.presets import Preset
-from core.ui.words.formulas import cap_sentence, capped, softcap_of
+from core.ui.words.formulas import SINK, capped, rule_notes, softcap_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -31,7 +31,7 @@ def explain(trace: Trace, view: Mapping[str, Any]) -> str:
         " and darker lines are stronger. The bars beside a token are its weights in each head, the"
         " number is their mean."
     )
-    sentences = [reading, _explain_rows(view)]
+    sentences = [reading, _explain_rows(trace, view)]
     if trace.causal:
         sentences.append("This model reads from left to right: no line leads to a later token.")
     if trace.shape[2] > _MANY:
@@ -43,7 +43,7 @@ def explain(trace: Trace, view: Mapping[str, Any]) -> str:
     return " ".join(sentences)
 
 
-def _explain_rows(view: Mapping[str, Any]) -> str:
+def _explain_rows(trace: Trace, view: Mapping[str, Any]) -> str:
     if view["renorm"]:
         return "Each token's weights are divided by their sum over the tokens shown."
     if view["weigh"] in _WEIGHTED:
@@ -51,6 +51,8 @@ def _explain_rows(view: Mapping[str, Any]) -> str:
             f"Weights are {_WEIGHTED[view['weigh']]}; they do not add up to 1, and the widest line"
             " is the layer's largest."
         )
+    if any(rule.sink is not None for rule in trace.layers):
+        return f"The lines of one token in one head add up to less than 1. {SINK}"
     hidden = view["hide"] or view["without"] or view["pairs"] != "all"
     rest = ", part of which goes to tokens not shown" if hidden else ""
     return f"The lines of one token in one head add up to 1{rest}."
@@ -60,7 +62,7 @@ def mathematics(trace: Trace, layer: int) -> str:
     """The definitions behind the lines of a layer (from 0), as this model has them."""
     softcap = softcap_of(trace, layer)
     product = capped(r"s \, \langle q^h_i, k^h_j \rangle", softcap)
-    adds = not only_permits(trace, layer)
+    adds, notes = not only_permits(trace, layer), rule_notes([trace.layers[layer]])
     mask, added = (
         (" + m^h_{ij}", " $m$ is what this model adds to its scores.") if adds else ("", "")
     )
@@ -84,7 +86,7 @@ z^h_{{ij}} = {product}{mask},
 L^h_i = \log \sum_{{j'}} e^{{z^h_{{ij'}}}},
 $$
 
-where the sum runs over the tokens that $i$ may attend to.{added} {cap_sentence(softcap)} The
+where the sum runs over the tokens that $i$ may attend to.{added} {notes} The
 picture rounds it to $\lfloor 255 \, a \rceil / 255$. {source}
 """
         r"""

@@ -10,7 +10,7 @@ from core.analysis.head_patterns.search import strongest_head
 from core.analysis.strongest_link import strongest_link
 from core.ui.messages import quote
 from core.ui.presets import Preset
-from core.ui.words.formulas import cap_sentence, capped, softcap_of
+from core.ui.words.formulas import capped, rule_notes, softcap_of
 
 if TYPE_CHECKING:
     from core.analysis.attention_table import AttentionTable, Head, Layer
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 def explain(trace: Trace, table: AttentionTable, layer: Layer, head: Head, view: str) -> str:
     """How to read the table, true for what is on the screen."""
     if table.kind == "attention":
-        sentences = [_explain_rows(table, layer, head)]
+        sentences = [_explain_rows(trace, table, layer, head)]
     else:
         softcap = softcap_of(trace, layer if isinstance(layer, int) else None)
         bounded = "" if softcap is None else f", soft-capped at ±{softcap:g}"
@@ -39,7 +39,7 @@ def explain(trace: Trace, table: AttentionTable, layer: Layer, head: Head, view:
     return " ".join(sentences)
 
 
-def _explain_rows(table: AttentionTable, layer: Layer, head: Head) -> str:
+def _explain_rows(trace: Trace, table: AttentionTable, layer: Layer, head: Head) -> str:
     meaning = "a column shows how much attention a token gets."
     sums = f"{table.row_sums.min():.2f} to {table.row_sums.max():.2f}"
     if table.rows_sum_to_one:
@@ -50,7 +50,10 @@ def _explain_rows(table: AttentionTable, layer: Layer, head: Head) -> str:
             f"Each cell is the largest value of any head{averaged}, so rows add up to {sums};"
             f" {meaning}"
         )
-    return f"Rows add up to {sums}: the rest went to hidden tokens; {meaning}"
+    takers = ["to hidden tokens"] if table.hidden else []
+    if any(rule.sink is not None for rule in trace.layers):
+        takers.append("to each head's sink, a key without a token")
+    return f"Rows add up to {sums}: the rest went {' and '.join(takers)}; {meaning}"
 
 
 def mathematics(trace: Trace) -> str:
@@ -70,7 +73,7 @@ a_{{ij}} = \frac{{e^{{z_{{ij}}}}}}{{\sum_{{j'}} e^{{z_{{ij'}}}}}},
 \sum_j a_{{ij}} = 1 .
 $$
 
-{cap_sentence(softcap)}
+{rule_notes(trace.layers)}
 """
         r"""
 Rows attend (query), columns are attended to (key). *Mean* and *maximum* are taken over the heads of

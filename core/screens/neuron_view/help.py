@@ -11,7 +11,7 @@ from core.analysis.neuron import read_head, strongest_position
 from core.analysis.strongest_link import strongest_link
 from core.ui.messages import quote
 from core.ui.presets import Preset
-from core.ui.words.formulas import cap_sentence, capped
+from core.ui.words.formulas import BIAS, SINK, capped, rule_notes
 
 if TYPE_CHECKING:
     from core.analysis.neuron import NeuronHead
@@ -23,7 +23,7 @@ _MANY = 24  # tokens; from about here the picture scrolls
 
 def explain(head: NeuronHead, state: NeuronState) -> str:
     """How to read the rows, true for what is drawn (Markdown)."""
-    capping = ", soft-capped" if head.softcap is not None else ""
+    capping = ", soft-capped" if head.rule.softcap is not None else ""
     reading = (
         "On the left are the query tokens; lines lead to the tokens they attend to, and a darker"
         " line means more attention (none is drawn below 0.01). Each row on the right is a key"
@@ -44,7 +44,11 @@ def explain(head: NeuronHead, state: NeuronState) -> str:
         sentences.append(
             f"This key head serves query heads {first} to {last}: they share k, each has its own q."
         )
-    if head.causal or head.mask is not None:
+    if head.rule.sink is not None:
+        sentences.append(SINK)
+    if head.rule.biased:
+        sentences.append(BIAS)
+    if head.rule.mask is not None and not np.isfinite(head.rule.mask).all():
         sentences.append("A dash is a pair that the model does not permit; it has no score.")
     sentences.append(
         "The colours of q and k, and of products, each end at the 99th percentile of their sizes in"
@@ -66,12 +70,12 @@ $$
 \qquad
 q_i \cdot k_j = \sum_{{t=1}}^{{d}} q_{{it}}\,k_{{jt}},
 \qquad
-z_{{ij}} = {capped(product, head.softcap)} + m_{{ij}},
+z_{{ij}} = {capped(product, head.rule.softcap)} + m_{{ij}},
 \qquad
 a_{{ij}} = \frac{{e^{{z_{{ij}}}}}}{{\sum_{{j'}} e^{{z_{{ij'}}}}}} .
 $$
 
-{cap_sentence(head.softcap)} Where positions are rotary, $q$ and $k$ are those after rotation; where
+{rule_notes([head.rule])} Where positions are rotary, $q$ and $k$ are those after rotation; where
 several query heads share one key head, $k$ is that head's.
 """
         r"""

@@ -90,7 +90,7 @@ def show_picture(trace: Trace, choice: Choice, colours: Palette) -> None:
             options.projection,
             choice,
             grid=not one_head,
-            softcap=trace.layers[choice.layer].softcap,
+            rule=trace.layers[choice.layer],
             beside=options.span == BOTH,
         )
     )
@@ -144,12 +144,8 @@ def _show_panels(
         ),
         key="query_key_clouds",
         pinned=options.point or None,
-        on_pin=_pin,
+        on_pin=lambda point: st.session_state.update(point=point or ""),
     )
-
-
-def _pin(point: str | None) -> None:
-    st.session_state["point"] = point or ""
 
 
 def _show_space(

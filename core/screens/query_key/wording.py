@@ -9,6 +9,7 @@ import numpy as np
 from core.analysis.projections.joint_embedding import SEED
 from core.analysis.query_key.scaling import MIN_RELIABLE, few_pairs
 from core.screens.query_key.controls import STAGE_NAMES
+from core.ui.words.formulas import BIAS
 
 if TYPE_CHECKING:
     from core.analysis.normalization import GridSearch
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from core.analysis.query_key.faithfulness import Faithfulness
     from core.analysis.query_key.scaling import Criterion, HeadScaling
     from core.analysis.query_key.target import TargetKind
+    from core.model.trace import Layer
     from core.screens.query_key.controls import Choice
 
     Change = Literal["better", "worse", "the same"]
@@ -90,10 +92,10 @@ def caption_of(
     choice: Choice,
     *,
     grid: bool,
-    softcap: float | None = None,
+    rule: Layer,
     beside: bool = False,
 ) -> str:
-    """How to read the clouds, true for what is drawn; `softcap` is that of the layer's scores."""
+    """How to read the clouds, true for what is drawn and for the layer's `rule`."""
     if projection == "biplot":
         return (
             f"{_MARKS}. A biplot shows inner products, not distances: a key far out in a query's"
@@ -113,9 +115,9 @@ def caption_of(
     else:
         same = (
             "Attention is the same in every panel: only the picture changes."
-            if softcap is None
+            if rule.softcap is None
             else "Lines are the model's own attention in every panel. Its scores are soft-capped at"
-            f" {softcap:g}, so translated keys would change it: see “How faithful is it?”."
+            f" {rule.softcap:g}, so translated keys would change it: see “How faithful is it?”."
         )
         stages = f"{same} Each panel is turned to match the one before."
     target = (
@@ -128,7 +130,7 @@ def caption_of(
     return (
         f"{_MARKS}; each line joins a query to a key it attends to, blue to the strongest, red from"
         f" the chosen sources to the chosen targets. {how} {stages} In a good picture near means"
-        f" attended, with correlations near −1. {target}"
+        f" attended, with correlations near −1. {target}{f' {BIAS}' if rule.biased else ''}"
     )
 
 

@@ -1,7 +1,6 @@
 """The formulas of scores and attention as the model in use has them, in LaTeX.
 
-A model with a soft cap (Gemma 2) bounds its scaled dot products before the mask; the formula of any
-other model leaves it out.
+What only some models do (a soft cap, position biases, sinks) is said for those alone.
 """
 
 from __future__ import annotations
@@ -9,7 +8,19 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from core.model import Trace
+    from core.model.trace import Layer
+
+BIAS = (
+    "This model adds a **position bias** to its scores (ALiBi or relative positions): attention"
+    " follows more than queries and keys, and distances between them do not see it."
+)
+SINK = (
+    "Each head of this model has a learned **sink**, a key without a token: it takes a share of"
+    " every row, so the attention to the tokens adds up to less than 1."
+)
 
 
 def softcap_of(trace: Trace, layer: int | None = None) -> float | None:
@@ -29,11 +40,16 @@ def capped(product: str, softcap: float | None) -> str:
     return rf"{softcap:g}\,\tanh\bigl({product} \,/\, {softcap:g}\bigr)"
 
 
-def cap_sentence(softcap: float | None) -> str:
-    """What the cap does, a sentence that follows the formula; empty without a cap."""
-    if softcap is None:
-        return ""
-    return (
-        f"This model has a **soft cap**: no score goes beyond ±{softcap:g}; the mask is added after"
-        " it."
-    )
+def rule_notes(rules: Iterable[Layer]) -> str:
+    """What is special about the scores of these layers, as sentences; empty for most models."""
+    layers, notes = list(rules), []
+    if caps := {rule.softcap for rule in layers} - {None}:
+        notes.append(
+            f"This model has a **soft cap**: no score goes beyond ±{max(filter(None, caps)):g}; the"
+            " mask is added after it."
+        )
+    if any(rule.biased for rule in layers):
+        notes.append(f"{BIAS} The mask $m$ holds it too.")
+    if any(rule.sink is not None for rule in layers):
+        notes.append(SINK)
+    return " ".join(notes)

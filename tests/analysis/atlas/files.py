@@ -51,12 +51,12 @@ def an_atlas(*, labelled: bool = True, causal: bool = False) -> Atlas:
 
 
 def as_stored(atlas: Atlas) -> Atlas:
-    """What the file keeps: no vectors, no rules of scores, and no halves of surrogate pairs."""
+    """What the file keeps: no vectors, masks, rules of scores, nor halves of surrogate pairs."""
     sentences, labels = (
         tuple(text.replace("\ud83d", "\ufffd") for text in texts)
         for texts in (atlas.sentences, atlas.labels)
     )
-    return replace(atlas, vectors=None, rules=(), sentences=sentences, labels=labels)
+    return replace(atlas, vectors=None, masks={}, rules=(), sentences=sentences, labels=labels)
 
 
 def assert_same(

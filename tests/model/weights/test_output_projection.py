@@ -11,7 +11,8 @@ import transformers
 
 from core.analysis.anomalies.contribution import columns, contributions, value_norms
 from core.model import load, trace_text
-from core.model.capture import IMPLEMENTATION, read_calls, recording, register
+from core.model.capture import IMPLEMENTATION, Recorder, read_calls, recording, register
+from core.model.capture.outputs import output_modules
 from core.model.loaded import LoadedModel
 from core.model.trace import Trace
 from core.model.weights.output_projection import (
@@ -21,8 +22,11 @@ from core.model.weights.output_projection import (
 )
 from core.model.weights.query_key import query_key_weights, weight_similarity
 from tests.model.families import HEADS, HIDDEN, SENTENCES, SPREAD
+from tests.model.sweep.tiny import build
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from tests.conftest import ModelOf
 
 # The attention block's module in each family, in layer 2; its output is that of W_O, before the
@@ -108,15 +112,21 @@ def test_the_bundled_model_hands_out_views_of_its_weights() -> None:
     assert projections[0].untyped_storage().data_ptr() == weight.untyped_storage().data_ptr()
 
 
-def test_an_unknown_family_has_no_projections(
+def test_an_unknown_family_has_w_o_and_no_weights_of_queries_and_keys(
     model_of: ModelOf, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     model = model_of("bert")
     monkeypatch.setattr(model.network.config, "model_type", "unheard of")
-    assert output_projections(model) is None
-    assert transformed_norms(model, trace_text(model, SENTENCES[0])) is None
+    assert output_projections(model) is not None
     assert query_key_weights(model) is None
     assert weight_similarity(model) is None
+
+
+def test_heads_that_pass_a_gate_have_no_w_o(tmp_path: Path) -> None:
+    build("qwen3_next", tmp_path)  # multiplies what they give by a gate
+    model = load(str(tmp_path))
+    assert output_projections(model) is None
+    assert transformed_norms(model, trace_text(model, SENTENCES[0])) is None
 
 
 # ---- networks that `load` does not open: ALBERT with several groups, and models of images ------
@@ -140,14 +150,21 @@ def check_outputs(network: Any, layers: int, ending: str, **inputs: torch.Tensor
     for key, part in network.named_modules():
         if key.endswith(ending):
             part.register_forward_hook(lambda _m, _i, out: outputs.append(out[0].numpy()))
-    with torch.inference_mode(), recording(exact=True) as recorder:
-        network(**inputs)
-    trace = Trace(
-        "drawn", (), *read_calls(recorder.calls, 0, recorder.calls[0].query.shape[2]), causal=False
-    )
+    recorded: list[Recorder] = []
+
+    def run(check: Any) -> None:
+        with torch.inference_mode(), recording(exact=True, check=check) as recorder:
+            network(**inputs)
+        recorded.append(recorder)
+
+    names = output_modules(network, run)
+    calls = recorded[0].calls
+    trace = Trace("drawn", (), *read_calls(calls, 0, calls[0].query.shape[2]), causal=False)
     facts: Any = {"layers": layers, "heads": HEADS, "kv_heads": HEADS, "dim": HIDDEN // HEADS}
     other: Any = {"tokenizer": None, "parameters": 0, "max_tokens": 64, "probe_error": 0.0}
-    model = LoadedModel("drawn", network=network, device="cpu", causal=False, **facts, **other)
+    model = LoadedModel(
+        "drawn", network=network, device="cpu", causal=False, outputs=names, **facts, **other
+    )
     weights, norms = output_projections(model), transformed_norms(model, trace)
     assert weights is not None
     assert norms is not None

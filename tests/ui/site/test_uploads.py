@@ -21,7 +21,7 @@ def manager(monkeypatch: pytest.MonkeyPatch) -> MemoryUploadedFileManager:
     """One that takes files of 10 MB, and 40 MB of all sessions."""
     monkeypatch.setattr(uploads, "limit_mb", lambda: 10)
     manager = MemoryUploadedFileManager("/upload")
-    uploads.Ledger(manager, 40 * MB)
+    monkeypatch.setattr(uploads, "_ledger", uploads.Ledger(manager, 40 * MB))
     return manager
 
 
@@ -81,10 +81,7 @@ def test_what_is_removed_makes_room(manager: MemoryUploadedFileManager) -> None:
         put(manager, "g", "file", 1)
 
 
-def test_how_much_room_is_left_can_be_told(
-    manager: MemoryUploadedFileManager, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(uploads, "_ledger", manager.add_file.__self__)  # type: ignore[attr-defined]
+def test_how_much_room_is_left_can_be_told(manager: MemoryUploadedFileManager) -> None:
     assert uploads.room_mb() == 10
     for session in "abc":
         put(manager, session, "file", 10 * MB)
@@ -95,7 +92,6 @@ def test_how_much_room_is_left_can_be_told(
 def test_uploads_on_their_way_are_counted_together_until_they_end(
     manager: MemoryUploadedFileManager, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(uploads, "_ledger", manager.add_file.__self__)  # type: ignore[attr-defined]
     monkeypatch.setattr(uploads, "available_bytes", lambda: 10**12)
     first, second = (uploads.ArrivingUpload(max_size=50 * MB) for _ in range(2))
     first.write(bytes(30 * MB))
@@ -111,7 +107,6 @@ def test_uploads_on_their_way_are_counted_together_until_they_end(
 def test_an_upload_ends_where_it_takes_half_of_the_memory_that_is_free(
     manager: MemoryUploadedFileManager, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(uploads, "_ledger", manager.add_file.__self__)  # type: ignore[attr-defined]
     monkeypatch.setattr(uploads, "available_bytes", lambda: 30 * MB)
     with uploads.ArrivingUpload(max_size=50 * MB) as one:
         one.write(bytes(15 * MB))

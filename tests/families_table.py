@@ -1,0 +1,64 @@
+"""The list of model types that open, made from the verdicts of the sweep.
+
+    python -m tests.bench families --json verdicts.json
+    python -m tests.families_table verdicts.json
+
+writes ``.github/FAMILIES.md``; a test says when it is out of date.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+import textwrap
+from importlib.metadata import version
+from pathlib import Path
+
+FAMILIES = Path(__file__).parents[1] / ".github" / "FAMILIES.md"
+_WIDTH = 104
+# What a refusal says, and why that is.
+_REASONS = (
+    ("encoder-decoder", "Encoder-decoders have three kinds of attention; the pages show one"),
+    ("a text alone", "Networks that want more than a text: images, sound, boxes"),
+    ("Python package", "A Python package is missing that this app does not install"),
+    ("cannot be captured", "No attention of queries and keys, or none that can be followed"),
+    ("differs from", "The rule of their attention is another than the one this app knows"),
+    ("", "Their layers cannot be shown side by side, or they cannot be built"),
+)
+
+
+def table(verdicts: list[dict[str, str]]) -> str:
+    """The file's text (Markdown); `verdicts` are those of :mod:`tests.model.sweep.verdict`."""
+    opens = [each["kind"] for each in verdicts if each["outcome"] == "opens"]
+    parts = [
+        "# Types of text model",
+        _wrapped(
+            f"What becomes of every type of text model in transformers {version('transformers')}: a"
+            " tiny model of each, with random weights, opened as a visitor would open it, and"
+            " compared with the type's own attention on a text, a pair, a long text and a padded"
+            " batch. Made by `python -m tests.families_table`; not written by hand."
+        ),
+        f"## Open: {len(opens)} of {len(verdicts)}",
+        _names(opens),
+        "## Refused, with a sentence that says why",
+    ]
+    rest = [each for each in verdicts if each["outcome"] != "opens"]
+    for pattern, title in _REASONS:
+        found = [each for each in rest if re.search(pattern, each["reason"])]
+        rest = [each for each in rest if each not in found]
+        if found:
+            parts.append(f"**{title}** ({len(found)}):\n{_names([each['kind'] for each in found])}")
+    return "\n\n".join(parts) + "\n"
+
+
+def _names(kinds: list[str]) -> str:
+    return _wrapped(", ".join(f"`{kind}`" for kind in sorted(kinds)) + ".")
+
+
+def _wrapped(text: str) -> str:
+    return textwrap.fill(text, _WIDTH, break_long_words=False, break_on_hyphens=False)
+
+
+if __name__ == "__main__":
+    FAMILIES.write_text(table(json.loads(Path(sys.argv[1]).read_text("utf-8"))), "utf-8")
