@@ -46,14 +46,30 @@ def test_a_type_that_is_much_used_opens_and_agrees_with_eager_attention(kind: st
         ("splinter", "exact"),  # PyTorch's function would take it for causal
         ("paligemma", "exact"),  # no mask for PyTorch's function, which would see all
         ("deepseek_v32", "watched"),  # sparse only under names of functions that it knows
-        ("hy_v4", ""),  # that and sinks, which cannot be watched
     ],
 )
 def test_no_faster_way_is_taken_where_it_would_change_what_the_network_computes(
     kind: str, way: str
 ) -> None:
     verdict = judge_kind(kind)
-    assert (verdict.way, verdict.outcome) == (way, "opens" if way else "refused")
+    assert (verdict.outcome, verdict.way) == ("opens", way)
+
+
+@pytest.mark.parametrize(
+    ("kind", "why"),
+    [
+        ("hy_v4", "cannot be captured"),  # it must be watched, but its sinks cannot be followed
+        ("lilt", "cannot be captured"),  # two streams attend at once in each layer
+        ("videoprism", "more or fewer tokens than the text"),  # it adds one that sums up the text
+        ("diffllama", "more than once in a layer"),
+    ],
+)
+def test_maps_that_would_lack_something_or_not_fit_the_text_are_refused(
+    kind: str, why: str
+) -> None:
+    verdict = judge_kind(kind)
+    assert verdict.outcome == "refused"
+    assert why in verdict.reason
 
 
 def test_keys_that_a_network_chooses_are_watched_even_if_the_check_is_too_short_to_show_it(
