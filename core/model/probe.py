@@ -38,6 +38,9 @@ _PADDING = 8  # tokens at least, of the short text beside the long one
 LONG_TOKENS = 40  # of the long text, unless the model's windows ask for more
 MAX_LONG_TOKENS = 520  # windows are mostly 128 or 512 tokens, or longer than most texts here
 _WINDOW = re.compile(r"window|chunk|local_attention")
+# Of networks whose queries choose that many keys. Some do so only for attention functions that they
+# know by name, and no text of the check is as long as the number (2,048) mostly is.
+_CHOSEN = re.compile(r"^index_topk")
 _ROUNDING = 8 * float(np.finfo(np.float32).eps)
 # Of vectors in a padded batch against the same text alone, by their size. From the third layer on
 # rounding adds up, while padding that leaks shows in the first two.
@@ -100,7 +103,8 @@ def probe(network: PreTrainedModel, tokenizer: PreTrainedTokenizerFast, max_toke
         texts.append(pair)
     try:
         alone = run.first(short)
-        if run.way == "exact" and not run.is_left_alone(texts[1]):
+        chosen = _sizes(network.config.to_dict(), _CHOSEN)
+        if run.way == "exact" and (chosen or not run.is_left_alone(texts[1])):
             run.watch()
             alone = run.traces([short])
         alone += run.one_by_one(texts[1:])
@@ -326,14 +330,16 @@ def _encode(
 
 def _long_length(config: PreTrainedConfig, short: int, max_tokens: int) -> int:
     """Tokens of the long text: more than the short one has and, if possible, than any window."""
-    windows = [size + 2 for size in _windows(config.to_dict()) if size + 2 <= MAX_LONG_TOKENS]
-    return min(max_tokens, max([LONG_TOKENS, short + _PADDING, *windows]))
+    windows = [size + 2 for size in _sizes(config.to_dict(), _WINDOW)]
+    reached = [size for size in windows if size <= MAX_LONG_TOKENS]
+    return min(max_tokens, max([LONG_TOKENS, short + _PADDING, *reached]))
 
 
-def _windows(settings: object, name: str = "") -> list[int]:
-    """Every setting that counts the tokens of a window, in the model's parts too."""
+def _sizes(settings: object, names: re.Pattern[str], name: str = "") -> list[int]:
+    """Every setting of such a name that counts tokens, in the model's parts too."""
     if isinstance(settings, dict):
-        return [size for key, value in settings.items() for size in _windows(value, str(key))]
+        parts = (_sizes(value, names, str(key)) for key, value in settings.items())
+        return [size for part in parts for size in part]
     if isinstance(settings, bool) or not isinstance(settings, int) or settings < 1:
         return []
-    return [settings] if _WINDOW.search(name) else []
+    return [settings] if names.search(name) else []

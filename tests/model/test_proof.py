@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from tests.conftest import FolderOf
+    from tests.conftest import FolderOf, ModelOf
 
     Change = Callable[[Call], Call]
 
@@ -114,6 +114,23 @@ def test_a_rule_that_is_not_the_models_own_is_refused(
     _spoil(monkeypatch, WRONG[what])
     with pytest.raises(UnsupportedModelError, match="differs from the model's own"):
         load(str(folder_of("gpt_oss")))
+
+
+def test_a_text_that_a_network_attends_to_in_fewer_layers_than_others_is_refused(
+    model_of: ModelOf,
+) -> None:
+    model = model_of("bert")
+    with pytest.raises(UnsupportedModelError, match="in another way"):
+        trace_text(replace(model, layers=model.layers + 1), SENTENCES[1])
+
+
+@pytest.mark.parametrize(("name", "masks"), [("bloom", 1), ("deberta-v2", 3)])
+def test_watched_layers_share_what_is_added_to_their_scores_if_it_is_the_same(
+    name: str, masks: int, model_of: ModelOf
+) -> None:
+    """ALiBi is one for all layers; what DeBERTa adds depends on each layer's queries and keys."""
+    trace = trace_text(model_of(name), SENTENCES[1])
+    assert len({id(layer.mask) for layer in trace.layers}) == masks
 
 
 def test_a_sink_is_one_more_column_of_the_softmax() -> None:

@@ -5,6 +5,7 @@ The sweep (``python -m tests.bench families``) judges every type in the same way
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -45,14 +46,40 @@ def test_a_type_that_is_much_used_opens_and_agrees_with_eager_attention(kind: st
         ("splinter", "exact"),  # PyTorch's function would take it for causal
         ("paligemma", "exact"),  # no mask for PyTorch's function, which would see all
         ("deepseek_v32", "watched"),  # sparse only under names of functions that it knows
-        ("hy_v4", ""),  # that and sinks, which cannot be watched
     ],
 )
 def test_no_faster_way_is_taken_where_it_would_change_what_the_network_computes(
     kind: str, way: str
 ) -> None:
     verdict = judge_kind(kind)
-    assert (verdict.way, verdict.outcome) == (way, "opens" if way else "refused")
+    assert (verdict.outcome, verdict.way) == ("opens", way)
+
+
+@pytest.mark.parametrize(
+    ("kind", "why"),
+    [
+        ("hy_v4", "cannot be captured"),  # it must be watched, but its sinks cannot be followed
+        ("lilt", "cannot be captured"),  # two streams attend at once in each layer
+        ("videoprism", "more or fewer tokens than the text"),  # it adds one that sums up the text
+        ("diffllama", "more than once in a layer"),
+    ],
+)
+def test_maps_that_would_lack_something_or_not_fit_the_text_are_refused(
+    kind: str, why: str
+) -> None:
+    verdict = judge_kind(kind)
+    assert verdict.outcome == "refused"
+    assert why in verdict.reason
+
+
+def test_keys_that_a_network_chooses_are_watched_even_if_the_check_is_too_short_to_show_it(
+    tmp_path: Path,
+) -> None:
+    build("deepseek_v32", tmp_path)
+    config = json.loads((tmp_path / "config.json").read_text("utf-8"))
+    config["index_topk"] = 2048
+    (tmp_path / "config.json").write_text(json.dumps(config), "utf-8")
+    assert load(str(tmp_path)).way == "watched"
 
 
 def test_a_network_that_mixes_neighbours_before_attention_runs_its_texts_one_by_one(
