@@ -6,12 +6,13 @@ The sweep (``python -m tests.bench families``) judges every type in the same way
 from __future__ import annotations
 
 import json
+import re
 from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
 
-from core.model import load, trace_corpus, trace_text
+from core.model import load, probe, trace_corpus, trace_text
 from tests.model.families import SENTENCES
 from tests.model.sweep.eager import Eager
 from tests.model.sweep.processes import judge_kind
@@ -79,6 +80,15 @@ def test_keys_that_a_network_chooses_are_watched_even_if_the_check_is_too_short_
     config = json.loads((tmp_path / "config.json").read_text("utf-8"))
     config["index_topk"] = 2048
     (tmp_path / "config.json").write_text(json.dumps(config), "utf-8")
+    assert load(str(tmp_path)).way == "watched"
+
+
+def test_a_network_that_computes_something_else_for_functions_it_does_not_know_is_watched(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Found by comparing its outputs, without the setting that gives it away."""
+    monkeypatch.setattr(probe, "_CHOSEN", re.compile("no setting"))
+    build("deepseek_v32", tmp_path)
     assert load(str(tmp_path)).way == "watched"
 
 
