@@ -89,7 +89,8 @@ def test_weights_that_cannot_be_taken_apart_are_one_sentence(
 ) -> None:
     model = model_of("bert")
     trace = trace_text(model, TEXTS[0])
-    monkeypatch.setattr(model.network, "named_modules", failing(AttributeError()))
+    for name in ("named_modules", "get_submodule"):
+        monkeypatch.setattr(model.network, name, failing(AttributeError()))
     with pytest.raises(ModelError, match="weights that cannot be read"):
         projection.transformed_norms(model, trace)
     with pytest.raises(ModelError, match="weights that cannot be read"):

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from core.model import load, probe, trace_corpus, trace_text
+from core.model import load, trace_corpus, trace_text
+from core.model.checks import texts
 from tests.model.families import SENTENCES
 from tests.model.sweep.eager import Eager
 from tests.model.sweep.processes import judge_kind
@@ -87,7 +88,7 @@ def test_a_network_that_computes_something_else_for_functions_it_does_not_know_i
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Found by comparing its outputs, without the setting that gives it away."""
-    monkeypatch.setattr(probe, "_CHOSEN", re.compile("no setting"))
+    monkeypatch.setattr(texts, "_CHOSEN", re.compile("no setting"))
     build("deepseek_v32", tmp_path)
     assert load(str(tmp_path)).way == "watched"
 
