@@ -16,13 +16,16 @@ from core.model.checks.tokenizer import NOT_FAST, private_copy
 from core.model.checks.weights import count_weights
 from core.model.downloading import downloads, hub
 from core.model.errors import NotDownloadedError, UnknownModelError, UnsupportedModelError
-from core.model.loaded import LoadedModel
+from core.model.loaded import Heads, LoadedModel
 from core.model.refusal import refusing
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from transformers import PreTrainedModel, PreTrainedTokenizerFast
+
+    from core.model.probe import Proof
+    from core.model.trace import Kind
 
 _LOAD_LOCK = threading.Lock()  # one load at a time: loading needs the most memory
 _MIN_TOKENS = 4  # [CLS], [SEP] and two tokens of the text
@@ -142,28 +145,41 @@ def _prove(name: str, filled: PreTrainedModel, tokenizer: PreTrainedTokenizerFas
             "Correct model_max_length in tokenizer_config.json, or pick another model.",
         )
     proof = probe(filled, tokenizer, max_tokens)
-    trace = proof.trace
-    layers, heads, _, dim = trace.shape
+    kinds = {kind: _heads(proof, kind) for kind in proof.traces}
+    main = next(iter(kinds.values()))
     return LoadedModel(
         name=name,
         tokenizer=tokenizer,
         network=filled,
         device=device,
-        layers=layers,
-        heads=heads,
-        kv_heads=trace.kv_keys.shape[1],
-        dim=dim,
+        layers=main.layers,
+        heads=main.heads,
+        kv_heads=main.kv_heads,
+        dim=main.dim,
         parameters=filled.num_parameters(),
         max_tokens=max_tokens,
-        causal=not any(np.triu(weights, 1).any() for weights in trace.attention()),
+        causal=main.causal,
         probe_error=proof.error,
         way=proof.way,
         batches=proof.batches,
         pairs=proof.pairs,
         checked_tokens=proof.tokens,
-        outputs=proof.outputs,
+        outputs=main.outputs,
         depth=getattr(filled.config.get_text_config(), "num_hidden_layers", None),
+        order=proof.order if len(kinds) > 1 else (),
+        others={kind: heads for kind, heads in kinds.items() if heads is not main},
     )
+
+
+def _heads(proof: Proof, kind: Kind) -> Heads:
+    """The heads of one kind of attention in a model that was checked."""
+    trace = proof.traces[kind]
+    layers, heads, _, dim = trace.shape
+    causal = kind != "cross" and not any(np.triu(each, 1).any() for each in trace.attention())
+    outputs = proof.outputs and tuple(
+        name for name, each in zip(proof.outputs, proof.order, strict=True) if each == kind
+    )
+    return Heads(layers, heads, trace.kv_keys.shape[1], dim, causal, outputs)
 
 
 def pick_device() -> str:

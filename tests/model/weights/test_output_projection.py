@@ -159,7 +159,7 @@ def check_outputs(network: Any, layers: int, ending: str, **inputs: torch.Tensor
 
     names = output_modules(network, run)
     calls = recorded[0].calls
-    trace = Trace("drawn", (), *read_calls(calls, 0, calls[0].query.shape[2]), causal=False)
+    trace = Trace("drawn", (), *read_calls(calls, 0, *[calls[0].query.shape[2]] * 2), causal=False)
     facts: Any = {"layers": layers, "heads": HEADS, "kv_heads": HEADS, "dim": HIDDEN // HEADS}
     other: Any = {"tokenizer": None, "parameters": 0, "max_tokens": 64, "probe_error": 0.0}
     model = LoadedModel(
