@@ -145,41 +145,42 @@ def _prove(name: str, filled: PreTrainedModel, tokenizer: PreTrainedTokenizerFas
             "Correct model_max_length in tokenizer_config.json, or pick another model.",
         )
     proof = probe(filled, tokenizer, max_tokens)
-    kinds = {kind: _heads(proof, kind) for kind in proof.traces}
-    main = next(iter(kinds.values()))
     return LoadedModel(
         name=name,
         tokenizer=tokenizer,
         network=filled,
         device=device,
-        layers=main.layers,
-        heads=main.heads,
-        kv_heads=main.kv_heads,
-        dim=main.dim,
+        attention={kind: _heads(filled, proof, kind) for kind in proof.traces},
         parameters=filled.num_parameters(),
         max_tokens=max_tokens,
-        causal=main.causal,
         probe_error=proof.error,
         way=proof.way,
+        order=proof.order,
         batches=proof.batches,
         pairs=proof.pairs,
         checked_tokens=proof.tokens,
-        outputs=main.outputs,
-        depth=getattr(filled.config.get_text_config(), "num_hidden_layers", None),
-        order=proof.order if len(kinds) > 1 else (),
-        others={kind: heads for kind, heads in kinds.items() if heads is not main},
     )
 
 
-def _heads(proof: Proof, kind: Kind) -> Heads:
+def _heads(filled: PreTrainedModel, proof: Proof, kind: Kind) -> Heads:
     """The heads of one kind of attention in a model that was checked."""
     trace = proof.traces[kind]
     layers, heads, _, dim = trace.shape
-    causal = kind != "cross" and not any(np.triu(each, 1).any() for each in trace.attention())
-    outputs = proof.outputs and tuple(
-        name for name, each in zip(proof.outputs, proof.order, strict=True) if each == kind
+    depth = getattr(filled.config.get_text_config(), "num_hidden_layers", None)
+    names = None
+    if proof.outputs is not None:
+        called = zip(proof.outputs, proof.order, strict=True)
+        names = tuple(name for name, own in called if own == kind)
+    return Heads(
+        layers=layers,
+        heads=heads,
+        kv_heads=trace.kv_keys.shape[1],
+        dim=dim,
+        causal=kind != "cross" and not any(np.triu(each, 1).any() for each in trace.attention()),
+        depth=depth if kind == "self" else layers,
+        numbers=trace.numbers,
+        outputs=names,
     )
-    return Heads(layers, heads, trace.kv_keys.shape[1], dim, causal, outputs)
 
 
 def pick_device() -> str:

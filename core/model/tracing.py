@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from core.model.capture import Call
     from core.model.encoder_decoder.targets import Target
     from core.model.loaded import LoadedModel
-    from core.model.trace import Array, Kind
+    from core.model.trace import Array, Kind, Layer
 
 # Tokens of a padded batch: 60 MB of queries, keys and values for BERT base. More is no faster.
 BATCH_TOKENS = 1024
@@ -91,7 +91,7 @@ def trace_text(
         When the text is too long for the free memory.
     """
     item = _encode(model, text, pair, max_tokens)
-    if "cross" in model.kinds:
+    if model.is_encoder_decoder:
         item = replace(item, target=_target(model, item, target, max_tokens))
     (trace,) = trace_inputs(model, [item])
     return trace
@@ -230,7 +230,7 @@ def _run(model: LoadedModel, batch: list[Input]) -> tuple[dict[Kind, list[Call]]
         check_ids(model.network, item.target_ids)
     targets = [item.target_ids for item in batch if item.target is not None]
     network: PreTrainedModel = model.network
-    if model.order and not targets:
+    if model.is_encoder_decoder and not targets:
         network = network.get_encoder()
     try:
         recorder, output = run_batch(
@@ -249,7 +249,7 @@ def _run(model: LoadedModel, batch: list[Input]) -> tuple[dict[Kind, list[Call]]
             f"There is not enough memory to run {longest} tokens through {{name}}.",
             "Use a shorter text or a smaller model.",
         ) from error
-    order = model.order if targets else (model.kinds[0],) * model.layers
+    order = [kind for kind in model.order if network is model.network or kind == "encoder"]
     if recorder.missed or len(recorder.calls) != len(order):
         raise UnsupportedModelError(
             f"{{name}} attends in another way in a text of {max(len(item.ids) for item in batch)}"
@@ -274,16 +274,19 @@ def _read_trace(
     for kind, own in calls.items():
         decoded = item.target if kind in {"decoder", "cross"} else None
         states = hidden_states(output, kind)
+        heads = model.attention[kind]
         queries, keys = lengths.of_text(row, kind)
+        recorded = read_calls(own, row, queries, keys)
         traces.append(
             Trace(
                 model.name,
                 item.tokens if decoded is None else decoded.tokens,
-                *read_calls(own, row, queries, keys),
-                causal=model.of_kind(kind).causal,
+                *recorded,
+                causal=heads.causal,
                 dropped=item.dropped if decoded is None else decoded.dropped,
                 cut_characters=item.cut_characters if decoded is None else 0,
-                hidden_states=_hidden_states(states, row, queries, len(own) + 1),
+                hidden_states=_hidden_states(states, row, queries, recorded[-1]),
+                depth=heads.depth,
                 kind=kind,
                 source=item.tokens if kind == "cross" else None,
                 origin="given" if decoded is None else decoded.origin,
@@ -293,9 +296,17 @@ def _read_trace(
 
 
 def _hidden_states(
-    hidden: tuple[torch.Tensor, ...] | None, row: int, length: int, count: int
+    hidden: tuple[torch.Tensor, ...] | None, row: int, length: int, rules: tuple[Layer, ...]
 ) -> Array | None:
-    """(layer + 1, token, width) of one text; None where layers differ in width or do not attend."""
-    states = [state[row, :length].float().cpu().numpy() for state in hidden or ()]
-    alike = len(states) == count and len({state.shape for state in states}) == 1
+    """(layer + 1, token, width) of one text: what entered each layer, and what left the last.
+
+    None where states differ in width, or cannot be told apart by layer.
+    """
+    if not hidden:
+        return None
+    own = [rule.number for rule in rules if rule.number is not None]
+    if len(own) == len(rules) and own[-1] < len(hidden) - 1:
+        hidden = (*(hidden[number] for number in own), hidden[-1])
+    states = [state[row, :length].float().cpu().numpy() for state in hidden]
+    alike = len(states) == len(rules) + 1 and len({state.shape for state in states}) == 1
     return np.stack(states) if alike else None
