@@ -95,7 +95,8 @@ def inputs_of(
     accepted = inspect.signature(network.forward).parameters
     if "token_type_ids" in accepted and "token_type_ids" in tokenizer.model_input_names:
         rows["token_type_ids"] = _padded(segments, 0)
-    inputs = {name: torch.tensor(each, device=network.device) for name, each in rows.items()}
+    device = next(network.parameters()).device
+    inputs = {name: torch.tensor(each, device=device) for name, each in rows.items()}
     return inputs if targets is None else inputs | {"use_cache": False}
 
 

@@ -153,6 +153,11 @@ class _Runs:
                 f"{{name}} ({self.network.config.model_type}) attends to more or fewer tokens than"
                 " the text has, so its maps would not fit the text.",
             )
+        if texts[0].target is not None and set(kinds) != {"encoder", "decoder", "cross"}:
+            raise UnsupportedModelError(
+                f"The attention of {{name}} ({self.network.config.model_type}) cannot be captured"
+                " in its encoder, in its decoder and between them.",
+            )
         if any(one.query.data_ptr() == other.query.data_ptr() for one, other in pairwise(calls)):
             raise UnsupportedModelError(
                 f"{{name}} ({self.network.config.model_type}) attends more than once in a layer,"
