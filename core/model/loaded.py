@@ -27,6 +27,7 @@ class LoadedModel:
     layers, heads, kv_heads, dim : as recorded; `layers` are those that attend, `dim` is the length
         of a query.
     depth : layers of the network, of which some may not attend.
+    numbers : of the layers that attend, from 1, see :attr:`core.model.trace.Trace.numbers`.
     parameters : number of weights.
     max_tokens : longest input, in tokens.
     causal : whether no token attends to a later one.
@@ -63,4 +64,5 @@ class LoadedModel:
     depth: int | None = None
     language_model: PreTrainedModel | None = None
     task: Task | None = None
+    numbers: tuple[int, ...] = ()
     tokenizer_lock: threading.Lock = field(default_factory=threading.Lock, repr=False)

@@ -185,6 +185,7 @@ def _prove(
         depth=getattr(filled.config.get_text_config(), "num_hidden_layers", None),
         language_model=entire if speaks else None,
         task=whole.task if whole is not None and speaks else None,
+        numbers=trace.numbers,
     )
 
 

@@ -57,12 +57,15 @@ class Layer:
     softcap : scores are bounded as ``softcap * tanh(scores / softcap)`` (Gemma 2), unless None.
     sink : (head,), the score of a learned key that belongs to no token (gpt-oss): it takes its
         share of every row, so that the weights of the tokens add up to less than one.
+    number : the model's own number of the layer, from 0; None where the model says none, or it can
+        be no number of a layer. Then the place in the trace counts.
     """
 
     scaling: float
     mask: Array | None
     softcap: float | None = None
     sink: Array | None = None
+    number: int | None = None
 
     def logits(self, products: Floats, head: int | None = None) -> Floats:
         """The scores for softmax: scaled, soft-capped and masked, in the type of `products`.
@@ -107,9 +110,10 @@ class Trace:
     causal : whether no token of this model attends to a later one.
     dropped : number of tokens cut off because the text is longer than the model takes; a minimum
         if characters were cut as well.
-    hidden_states : float32 (layer + 1, token, width), read-only: the input of each layer, from the
-        embeddings on, and the output of the last; None if the model does not return them.
+    hidden_states : float32 (layer + 1, token, width), read-only: what entered each layer, and what
+        left the network; None if the model does not return them.
     cut_characters : characters at the end of a very long text that the tokenizer never saw.
+    depth : layers of the network, those that do not attend included; None if it does not say.
     """
 
     model: str
@@ -122,6 +126,7 @@ class Trace:
     dropped: int = 0
     hidden_states: Array | None = None
     cut_characters: int = 0
+    depth: int | None = None
 
     def __post_init__(self) -> None:
         for array in (self.queries, self.kv_keys, self.kv_values, self.hidden_states):
@@ -133,6 +138,15 @@ class Trace:
         """(layers, heads, tokens, dim of a query)."""
         layers, heads, tokens, dim = self.queries.shape
         return layers, heads, tokens, dim
+
+    @property
+    def numbers(self) -> tuple[int, ...]:
+        """The number of each layer as people read it: the model's own, from 1.
+
+        In hybrids only some layers attend, so 3 and 6 may be all there are.
+        """
+        own = [layer.number for layer in self.layers]
+        return tuple(place + 1 if each is None else each + 1 for place, each in enumerate(own))
 
     @property
     def typed_specials(self) -> tuple[Token, ...]:

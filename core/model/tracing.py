@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from core.model.capture import Call
     from core.model.loaded import LoadedModel
-    from core.model.trace import Array
+    from core.model.trace import Array, Layer
 
 # Tokens of a padded batch: 60 MB of queries, keys and values for BERT base. More is no faster.
 BATCH_TOKENS = 1024
@@ -227,21 +227,34 @@ def _read_trace(
     item: Input,
 ) -> Trace:
     length = len(item.ids)  # padding is on the right
+    queries, keys, values, rules = read_calls(calls, row, length)
     return Trace(
         model.name,
         item.tokens,
-        *read_calls(calls, row, length),
+        queries,
+        keys,
+        values,
+        rules,
         causal=model.causal,
         dropped=item.dropped,
         cut_characters=item.cut_characters,
-        hidden_states=_hidden_states(hidden, row, length, len(calls) + 1),
+        hidden_states=_hidden_states(hidden, row, length, rules),
+        depth=model.depth,
     )
 
 
 def _hidden_states(
-    hidden: tuple[torch.Tensor, ...] | None, row: int, length: int, count: int
+    hidden: tuple[torch.Tensor, ...] | None, row: int, length: int, rules: tuple[Layer, ...]
 ) -> Array | None:
-    """(layer + 1, token, width) of one text; None where layers differ in width or do not attend."""
-    states = [state[row, :length].float().cpu().numpy() for state in hidden or ()]
-    alike = len(states) == count and len({state.shape for state in states}) == 1
+    """(layer + 1, token, width) of one text: what entered each layer, and what left the last.
+
+    None where states differ in width, or cannot be told apart by layer.
+    """
+    if not hidden:
+        return None
+    own = [rule.number for rule in rules if rule.number is not None]
+    if len(own) == len(rules) and own[-1] < len(hidden) - 1:
+        hidden = (*(hidden[number] for number in own), hidden[-1])
+    states = [state[row, :length].float().cpu().numpy() for state in hidden]
+    alike = len(states) == len(rules) + 1 and len({state.shape for state in states}) == 1
     return np.stack(states) if alike else None

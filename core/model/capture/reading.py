@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from core.model.capture.numbers import own_numbers
 from core.model.trace import Array, Layer
 
 if TYPE_CHECKING:
@@ -38,12 +39,13 @@ def read_calls(
     """
     rules: dict[tuple[int, bool, int], Array | None] = {}
     layers = []
-    for call in calls:
+    numbers = own_numbers([call.number for call in calls])
+    for call, number in zip(calls, numbers, strict=True):
         key = (id(call.mask), call.causal, id(call.bias))
         if key not in rules:
             rules[key] = _mask_of_text(call, row, length)
         sink = None if call.sink is None else call.sink.float().cpu().numpy()
-        layers.append(Layer(call.scaling, rules[key], call.softcap, sink))
+        layers.append(Layer(call.scaling, rules[key], call.softcap, sink, number))
     queries = _stack([_of_text(call.query, row, length) for call in calls])
     keys, values = (
         _stack([_of_text(each, row, length) for each in tensors], queries.shape[1])

@@ -16,6 +16,7 @@ import torch
 from torch.overrides import TorchFunctionMode
 
 from core.model.capture.calls import Call
+from core.model.capture.numbers import number_of_layer
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -197,6 +198,7 @@ class Watch(TorchFunctionMode):
             causal=False,
             scaling=product.factor,
             softcap=None,
+            number=number_of_layer(),
         )
         self._recorder.calls.append(call)
         if self._recorder.check is not None:
