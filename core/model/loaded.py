@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -38,6 +38,10 @@ class Heads:
     outputs: tuple[str, ...] | None = None
 
 
+# What a language-model head was trained for: the next word, words behind a mask, or an answer.
+Task = Literal["next", "masked", "answer"]
+
+
 @dataclass(frozen=True, eq=False)
 class LoadedModel:
     """A network and its tokenizer; what is recorded is proven to be the model's own attention.
@@ -60,6 +64,9 @@ class LoadedModel:
     batches : texts may run in padded batches; else one by one.
     pairs : a second text may be given.
     checked_tokens : of the longest text that the check at load ran.
+    language_model : the network with the language-model head of the checkpoint, around the very
+        weights of `network`; None without one, see :mod:`core.model.language.head`.
+    task : what that head was trained for.
     tokenizer_lock : fast tokenizers must not be called by two threads at once.
     """
 
@@ -76,6 +83,8 @@ class LoadedModel:
     batches: bool = True
     pairs: bool = True
     checked_tokens: int = 0
+    language_model: PreTrainedModel | None = None
+    task: Task | None = None
     tokenizer_lock: threading.Lock = field(default_factory=threading.Lock, repr=False)
 
     @property

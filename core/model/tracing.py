@@ -12,6 +12,7 @@ import numpy as np
 from core.model import memory
 from core.model.capture import read_calls
 from core.model.checks.vocabulary import check_ids
+from core.model.encoder_decoder.answers import MAX_ANSWER, greedy_ids
 from core.model.encoder_decoder.calls import Lengths, of_kind
 from core.model.encoder_decoder.targets import answered, read_target, start_id
 from core.model.errors import EmptyTextError, OutOfMemoryError, UnsupportedModelError
@@ -80,7 +81,7 @@ def trace_text(
     text, pair : the text and, optionally, a second one.
     max_tokens : cut the input, and the target, at this length if the model would take more.
     target : what the decoder of an encoder-decoder reads; without it, the answer that the model
-        itself gives, word by word the likeliest, of at most ``targets.MAX_ANSWER`` tokens. A model
+        itself gives, word by word the likeliest, of at most ``answers.MAX_ANSWER`` tokens. A model
         without a decoder ignores it.
 
     Raises
@@ -90,7 +91,7 @@ def trace_text(
     OutOfMemoryError
         When the text is too long for the free memory.
     """
-    item = _encode(model, text, pair, max_tokens)
+    item = encode(model, text, pair, max_tokens)
     if model.is_encoder_decoder:
         item = replace(item, target=_target(model, item, target, max_tokens))
     (trace,) = trace_inputs(model, [item])
@@ -103,8 +104,10 @@ def _target(model: LoadedModel, item: Input, text: str | None, max_tokens: int |
     limit = usable_tokens(model, max_tokens)
     if text and text.strip():
         return read_target(model, _usable(text, limit), limit)
-    first = start_id(model.network.config, item.ids)
-    return answered(model, [first])
+    if model.language_model is not None and model.task == "answer":
+        check_ids(model.network, item.ids)
+        return answered(model, greedy_ids(model.language_model, item.ids, min(limit, MAX_ANSWER)))
+    return answered(model, [start_id(model.network.config, item.ids)])
 
 
 def trace_corpus(
@@ -121,7 +124,7 @@ def trace_corpus(
     """
     remaining = iter(texts)
     while batch := list(islice(remaining, batch_size)):
-        yield from trace_inputs(model, [_encode(model, text, None, max_tokens) for text in batch])
+        yield from trace_inputs(model, [encode(model, text, None, max_tokens) for text in batch])
 
 
 def trace_by_length(
@@ -150,7 +153,7 @@ def trace_by_length(
         items = {}
         for place in batch:
             with contextlib.suppress(EmptyTextError):
-                items[place] = _encode(model, texts[place], None, max_tokens)
+                items[place] = encode(model, texts[place], None, max_tokens)
         if items:
             yield from zip(items, trace_inputs(model, list(items.values())), strict=True)
 
@@ -186,7 +189,8 @@ def batches_by_length(lengths: Sequence[int], batch_tokens: int) -> Iterator[lis
 
 
 @refusing_to("run")
-def _encode(model: LoadedModel, text: str, pair: str | None, max_tokens: int | None) -> Input:
+def encode(model: LoadedModel, text: str, pair: str | None, max_tokens: int | None) -> Input:
+    """A text or a pair as the model gets it; parameters and errors as for :func:`trace_text`."""
     limit = usable_tokens(model, max_tokens)
     pair = pair if pair and pair.strip() else None
     whole = len(text) + len(pair or "")

@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from core.model.loaded import LoadedModel
     from core.model.trace import Token
 
-MAX_ANSWER = 64  # tokens that a model may answer
-
 # Whose words the decoder read: those that were given, the model's own, or none but its start token.
 Origin = Literal["given", "answer", "start"]
 
