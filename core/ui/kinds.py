@@ -28,14 +28,14 @@ def choose(model: LoadedModel, *, cross: bool) -> None:
     offered = {kind: NAMES[kind] for kind in model.kinds if cross or kind != "cross"}
     with st.container(horizontal=True, vertical_alignment="bottom"):
         controls.choice(
-            "kind",
+            "attention",
             offered,
             "Attention",
             subject="On this page the kinds of attention are",
         )
         answers = "the model's own answer" if model.task == "answer" else "its start token alone"
         controls.text(
-            "target",
+            "decoder",
             "",
             "The decoder reads",
             column=420,
@@ -45,8 +45,8 @@ def choose(model: LoadedModel, *, cross: bool) -> None:
 
 def chosen() -> tuple[str | None, Kind]:
     """What the decoder reads, None for the model's own answer; and the kind that is shown."""
-    target = st.session_state["target"].strip() or None
-    return target, cast("Kind", st.session_state["kind"])
+    target = st.session_state["decoder"].strip() or None
+    return target, cast("Kind", st.session_state["attention"])
 
 
 def explain(trace: Trace) -> None:
