@@ -31,7 +31,7 @@ _ROOT = Path(__file__).parents[2]
 
 
 def run_attacks(*modules: str) -> None:
-    """Run all attacks of the modules in a child; raises AssertionError with what failed ones wrote."""
+    """Run all attacks of the modules in a child; AssertionError with what failed ones wrote."""
     try:
         done = subprocess.run(
             [sys.executable, "-m", "tests.hostile.child", *modules],
