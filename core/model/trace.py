@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import Literal, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 Array = NDArray[np.float32]
+Kind = Literal["self", "encoder", "decoder", "cross"]
 Floats = TypeVar("Floats", NDArray[np.float32], NDArray[np.float64])
 
 
@@ -57,12 +58,15 @@ class Layer:
     softcap : scores are bounded as ``softcap * tanh(scores / softcap)`` (Gemma 2), unless None.
     sink : (head,), the score of a learned key that belongs to no token (gpt-oss): it takes its
         share of every row, so that the weights of the tokens add up to less than one.
+    number : the model's own number of the layer, from 0; None where the model says none, or it can
+        be no number of a layer. Then the place in the trace counts.
     """
 
     scaling: float
     mask: Array | None
     softcap: float | None = None
     sink: Array | None = None
+    number: int | None = None
 
     def logits(self, products: Floats, head: int | None = None) -> Floats:
         """The scores for softmax: scaled, soft-capped and masked, in the type of `products`.
@@ -99,17 +103,23 @@ class Trace:
     Attributes
     ----------
     model : the name the model was loaded by.
-    tokens : one per position.
+    tokens : one per query.
     queries : float32 (layer, head, token, dim), read-only, rotary positions already applied.
-    kv_keys, kv_values : float32 (layer, key-value head, token, dim), read-only, as the model
+    kv_keys, kv_values : float32 (layer, key-value head, key token, dim), read-only, as the model
         computed them. Grouped-query models have fewer of them than query heads.
     layers : scaling, mask and soft cap of each layer.
     causal : whether no token of this model attends to a later one.
     dropped : number of tokens cut off because the text is longer than the model takes; a minimum
         if characters were cut as well.
-    hidden_states : float32 (layer + 1, token, width), read-only: the input of each layer, from the
-        embeddings on, and the output of the last; None if the model does not return them.
+    hidden_states : float32 (layer + 1, token, width), read-only: what entered each layer, and what
+        left the network; None if the model does not return them.
     cut_characters : characters at the end of a very long text that the tokenizer never saw.
+    kind : "self" unless the network has an encoder and a decoder: then whether the encoder's tokens
+        attend to one another, the decoder's do, or the decoder's attend to the encoder's ("cross").
+    source : the tokens that cross attention goes to; None where `tokens` attend to one another.
+    origin : whose words a decoder read: "given", the model's own "answer", or none but its "start".
+    others : of an encoder's trace, those of the decoder and of cross attention in the same pass.
+    depth : layers of the network, those that do not attend included; None if it does not say.
     """
 
     model: str
@@ -122,6 +132,11 @@ class Trace:
     dropped: int = 0
     hidden_states: Array | None = None
     cut_characters: int = 0
+    kind: Kind = "self"
+    source: tuple[Token, ...] | None = None
+    origin: Literal["given", "answer", "start"] = "given"
+    others: tuple[Trace, ...] = ()
+    depth: int | None = None
 
     def __post_init__(self) -> None:
         for array in (self.queries, self.kv_keys, self.kv_values, self.hidden_states):
@@ -135,6 +150,35 @@ class Trace:
         return layers, heads, tokens, dim
 
     @property
+    def key_tokens(self) -> tuple[Token, ...]:
+        """The tokens attended to, one per key: `tokens` themselves except in cross attention."""
+        return self.tokens if self.source is None else self.source
+
+    @property
+    def kinds(self) -> tuple[Kind, ...]:
+        """The kinds of attention that this trace gives."""
+        return (self.kind, *(each.kind for each in self.others))
+
+    def of_kind(self, kind: Kind) -> Trace:
+        """The trace of another kind of attention in the same pass.
+
+        Raises
+        ------
+        KeyError
+            When there is none.
+        """
+        return {each.kind: each for each in (self, *self.others)}[kind]
+
+    @property
+    def numbers(self) -> tuple[int, ...]:
+        """The number of each layer as people read it: the model's own, from 1.
+
+        In hybrids only some layers attend, so 3 and 6 may be all there are.
+        """
+        own = [layer.number for layer in self.layers]
+        return tuple(place + 1 if each is None else each + 1 for place, each in enumerate(own))
+
+    @property
     def typed_specials(self) -> tuple[Token, ...]:
         """The special tokens that were typed in the text; those of the template have no span."""
         return tuple(each for each in self.tokens if each.special and each.span[0] < each.span[1])
@@ -146,33 +190,33 @@ class Trace:
 
     @property
     def keys(self) -> Array:
-        """Keys, float32 (layer, head, token, dim), repeated to the query heads."""
+        """Keys, float32 (layer, head, key token, dim), repeated to the query heads."""
         return self._per_query_head(self.kv_keys)
 
     @property
     def values(self) -> Array:
-        """Values, float32 (layer, head, token, dim), repeated to the query heads."""
+        """Values, float32 (layer, head, key token, dim), repeated to the query heads."""
         return self._per_query_head(self.kv_values)
 
     def scores(self, layer: int, head: int | None = None) -> Array:
         """Scores before softmax: scaled, soft-capped if the model does that, and masked.
 
-        Returns float32 (token, token), or (head, token, token) without `head`; ``-inf`` where the
-        query (row) may not attend to the key (column).
+        Returns float32 (token, key token), or (head, token, key token) without `head`; ``-inf``
+        where the query (row) may not attend to the key (column).
         """
         self._check(layer, head)
         heads = slice(None) if head is None else slice(head, head + 1)
         queries = self.queries[layer, heads]  # (head, token, dim)
         groups = np.arange(self.queries.shape[1])[heads] // self.group
-        products = queries @ self.kv_keys[layer, groups].swapaxes(-1, -2)  # (head, token, token)
+        products = queries @ self.kv_keys[layer, groups].swapaxes(-1, -2)  # (head, token, key)
         scores = self.layers[layer].logits(products, head)
         return scores if head is None else scores[0]
 
     def attention(self, layer: int | None = None, head: int | None = None) -> Array:
         """Attention weights: softmax of the scores over the keys; every row sums to one.
 
-        Returns float32 (layer, head, token, token) without the axes that are given. A full array
-        takes 4 bytes x layers x heads x tokens squared.
+        Returns float32 (layer, head, token, key token) without the axes that are given. A full
+        array takes 4 bytes x layers x heads x tokens squared.
         """
         if layer is None:
             return np.stack([self.attention(each, head) for each in range(len(self.layers))])

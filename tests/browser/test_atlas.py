@@ -152,7 +152,7 @@ def test_a_dot_is_named_its_head_opened_saved_and_left_again(goto: Open, open_sa
     page.mouse.click(x, y)
     expect(cloud(page).locator(".title")).to_have_text(name)
     layer, head = re.findall(r"\d+", name)
-    page.wait_for_url(re.compile(f"part=one.*layer={layer}&head={head}&"))
+    follow(page, f"part=one.*layer={layer}&head={head}&")
     expect(cloud(page)).to_have_attribute("data-matches", re.compile(r"[1-9]"))
     settle(page)
     saved = open_saved(page)
@@ -160,7 +160,7 @@ def test_a_dot_is_named_its_head_opened_saved_and_left_again(goto: Open, open_sa
     expect(saved.locator(".root")).to_have_attribute("data-painted", re.compile(r"\d"))
     page.get_by_role("radio", name="All heads").click()
     expect(matrix(page)).to_have_attribute("data-painted", re.compile(r"\d"))
-    page.wait_for_url(re.compile("part=heads"))
+    follow(page, "part=heads")
 
 
 def test_a_click_shows_the_token_in_its_sentence_in_the_link_and_in_the_heads_below(
@@ -186,7 +186,7 @@ def test_a_click_shows_the_token_in_its_sentence_in_the_link_and_in_the_heads_be
     for layer in (5, 6):
         below.press("Enter")
         expect(cloud(page).locator(".title")).to_have_text(f"L{layer} H2")
-        page.wait_for_url(re.compile(f"layer={layer}&head=2&.*labels=0"))
+        follow(page, f"layer={layer}&head=2&.*labels=0")
     expect(below).to_be_disabled()
     expect(cloud(page).locator(".reading")).not_to_have_text(reading)
     expect(cloud(page)).to_have_attribute("data-lines", re.compile(r"[1-9]"))

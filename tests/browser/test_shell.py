@@ -13,7 +13,7 @@ import pytest
 from playwright.sync_api import expect
 
 from core.ui.navigation import find
-from tests.browser.conftest import Open, settle, watch
+from tests.browser.conftest import Open, follow, settle, watch
 from tests.server import running_app
 
 if TYPE_CHECKING:
@@ -154,7 +154,7 @@ def test_the_sidebar_takes_a_text_an_example_and_copies_the_link(goto: Open) -> 
     expect(page.get_by_placeholder("The sentence to pair with the first")).to_have_value(
         "autumn is marked by colorful foliage"
     )
-    page.wait_for_url(re.compile("pair=autumn"))
+    follow(page, "pair=autumn")
     expect(page.locator(".boundary")).to_have_count(2)
     page.get_by_role("button", name="Copy link to this view").click()
     expect(page.get_by_role("button", name="Link copied")).to_be_visible()

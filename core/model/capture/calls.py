@@ -25,7 +25,8 @@ class Call:
 
     `query` is (batch, head, token, dim), `key` and `value` (batch, key-value head, token, dim),
     `mask` broadcasts to (batch, head, token, token), boolean (True is permitted) or additive, like
-    `bias`. `sink` is (head,), see :class:`core.model.trace.Layer`.
+    `bias`. `sink` is (head,), see :class:`core.model.trace.Layer`. `number` is that of the
+    layer, see :mod:`core.model.capture.numbers`.
     """
 
     query: torch.Tensor
@@ -37,6 +38,7 @@ class Call:
     scaling: float
     softcap: float | None
     sink: torch.Tensor | None = None
+    number: int | None = None
 
 
 @dataclass(eq=False)

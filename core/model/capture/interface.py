@@ -11,6 +11,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from core.model.capture.calls import Call, current_recorder
+from core.model.capture.numbers import number_of_layer
 from core.model.trace import default_scaling
 
 if TYPE_CHECKING:
@@ -109,6 +110,7 @@ def _call(
         scaling=default_scaling(query.shape[-1]) if scaling is None else float(scaling),
         softcap=settings.get("softcap"),
         sink=_sink(settings, query.shape[1]),
+        number=number_of_layer(),
     )
 
 
