@@ -36,6 +36,7 @@ class LoadedModel:
     way : how attention is computed and recorded, see :data:`core.model.forward.Way`.
     batches : texts may run in padded batches; else one by one.
     pairs : a second text may be given.
+    number_type : "float32", "bfloat16" or "float16": the type in which the network computes.
     checked_tokens : of the longest text that the check at load ran.
     outputs : names of the modules that are W_O, one per layer, None where that is not known.
     language_model : the network with the language-model head of the checkpoint, around the very
@@ -59,6 +60,7 @@ class LoadedModel:
     way: Way = "exact"
     batches: bool = True
     pairs: bool = True
+    number_type: str = "float32"
     checked_tokens: int = 0
     outputs: tuple[str, ...] | None = None
     depth: int | None = None

@@ -31,9 +31,8 @@ START = 2
 def _open(folder: Path, **settings: Any) -> LoadedModel:
     """What `load` makes of a folder, without its checks; `settings` are added to config.json."""
     config = AutoConfig.from_pretrained(folder)
-    whole = read_whole(
-        config, build_empty(config), 10**6, read_weights([folder / "model.safetensors"])
-    )
+    weights = read_weights([folder / "model.safetensors"])
+    whole = read_whole(config, build_empty(config), 10**6, weights, torch.float32)
     assert whole is not None
     describe_answers(whole.language_model, config.to_dict() | settings)
     shape = {"layers": 2, "heads": 4, "kv_heads": 4, "dim": 8, "max_tokens": 64}
