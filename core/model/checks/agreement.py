@@ -30,9 +30,16 @@ class DiffersError(Exception):
 
 
 def compare_call(
-    call: Call, output: torch.Tensor, weights: torch.Tensor | None, row: int, length: int
+    call: Call,
+    output: torch.Tensor,
+    weights: torch.Tensor | None,
+    row: int,
+    queries: int,
+    keys: int,
 ) -> float:
     """Compare the call's rule with its own weights and output, for one text of the batch.
+
+    `queries` and `keys` are its tokens in that call.
 
     Returns the largest difference of any weight; 0 if the network keeps them to itself.
 
@@ -41,11 +48,11 @@ def compare_call(
     DiffersError
         When weights or output differ by more than rounding.
     """
-    trace = trace_of([call], row, length)
+    trace = trace_of([call], row, queries, keys)
     eps = max(map(rounding, (call.query, call.key, call.value, output)))
     attention, values, error = trace.attention(0), trace.values[0], 0.0
     if weights is not None:
-        own = weights[row, :, :length, :length].float().cpu().numpy()
+        own = weights[row, :, :queries, :keys].float().cpu().numpy()
         shares, rows = attention, 1.0
         if call.sink is not None:  # some functions return weights before the sink takes its share
             shares, own, rows = _per_row(attention), _per_row(own), attention.sum(-1, keepdims=True)
@@ -53,17 +60,17 @@ def compare_call(
         error = float(differences.max())
         if not (differences <= tolerance).all():  # also for "not a number"
             raise DiffersError(f"by {error:.1g} ({np.max(tolerance):.0e} is accepted)")
-    written = output[row, :length].float().cpu().numpy().swapaxes(0, 1)
+    written = output[row, :queries].float().cpu().numpy().swapaxes(0, 1)
     differences = _differences(attention @ values, written)
     if not (differences <= _tolerance_of_output(trace, attention, values, eps)).all():
         raise DiffersError(f"its output by {differences.max():.1g}")
     return error
 
 
-def trace_of(calls: list[Call], row: int, length: int) -> Trace:
+def trace_of(calls: list[Call], row: int, queries: int, keys: int) -> Trace:
     """What was recorded of one text of a batch, without its tokens."""
     try:
-        return Trace("", (), *read_calls(calls, row, length), causal=False)
+        return Trace("", (), *read_calls(calls, row, queries, keys), causal=False)
     except ValueError as error:
         raise UnsupportedModelError(f"{{name}} cannot be shown: its {error}.") from error
 
