@@ -24,7 +24,7 @@ class LoadedModel:
     layers, heads, kv_heads, dim : as recorded; `layers` are those that attend, `dim` is the length
         of a query.
     depth : layers of the network, of which some may not attend.
-    numbers : of the layers that attend, from 1, see :attr:`core.model.trace.Trace.numbers`.
+    numbers : of the layers that attend, from 1, as the network counts; empty if it does not say.
     parameters : number of weights.
     max_tokens : longest input, in tokens.
     causal : whether no token attends to a later one.

@@ -163,7 +163,7 @@ def _prove(name: str, filled: PreTrainedModel, tokenizer: PreTrainedTokenizerFas
         checked_tokens=proof.tokens,
         outputs=proof.outputs,
         depth=getattr(filled.config.get_text_config(), "num_hidden_layers", None),
-        numbers=trace.numbers,
+        numbers=() if trace.layers[0].number is None else trace.numbers,
     )
 
 

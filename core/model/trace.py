@@ -113,7 +113,7 @@ class Trace:
     hidden_states : float32 (layer + 1, token, width), read-only: what entered each layer, and what
         left the network; None if the model does not return them.
     cut_characters : characters at the end of a very long text that the tokenizer never saw.
-    depth : layers of the network, those that do not attend included; None if it does not say.
+    depth : layers of the network, those that do not attend included; None if it names none.
     """
 
     model: str

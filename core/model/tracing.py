@@ -238,7 +238,7 @@ def _read_trace(
         dropped=item.dropped,
         cut_characters=item.cut_characters,
         hidden_states=_hidden_states(hidden, row, length, rules),
-        depth=model.depth,
+        depth=model.depth if model.numbers else None,
     )
 
 

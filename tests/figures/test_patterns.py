@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from core.analysis.head_patterns.naming import NAMING, NONE, TOO_SHORT
+from core.analysis.layers import rows_of
 from core.figures.head_map import ring
 from core.figures.palette import palette
 from core.figures.patterns import (
@@ -15,6 +16,7 @@ from core.figures.patterns import (
     pattern_map,
     score_bars,
 )
+from tests.analysis.traces import Stack
 
 NAMES = {name: f"<{name}>" for name in (*NAMING, NONE, TOO_SHORT)}
 
@@ -38,17 +40,17 @@ def test_every_pattern_has_a_colour_of_its_own_that_is_not_that_of_queries_or_ke
 def test_a_head_stands_at_its_layer_and_number_in_the_colour_of_its_pattern() -> None:
     patterns = np.array([["first", "none", "first"], ["none", "broad", "self"]])
     confidence = np.array([[0.1, np.nan, 0.3], [np.nan, 0.5, 0.6]])
-    colours = palette("light")
+    colours, rows = palette("light"), rows_of(Stack.of(2))
     shades = pattern_colours("light", colours)
-    figure = pattern_map(patterns, confidence, NAMES, shades, colours)
+    figure = pattern_map(patterns, confidence, rows, NAMES, shades, colours)
     drawn = {trace.name: trace for trace in figure.data}
     assert set(drawn) == {"<first> (2)", "<none> (2)", "<broad> (1)", "<self> (1)"}
     first = drawn["<first> (2)"]
     assert (list(first.x), list(first.y)) == ([1, 3], [1, 1])
-    assert list(first.customdata) == [0.1, 0.3]
+    assert first.customdata.tolist() == [[1, 1, 0.1], [1, 3, 0.3]]
     assert list(first.text) == ["1", "1"]
     assert first.marker.color == shades["first"]
-    ring(figure, 1, 2, 3, colours)
+    ring(figure, rows, (1, 2), 3, colours)
     assert (list(figure.data[-1].x), list(figure.data[-1].y)) == ([3], [2])
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
+from core.analysis.layers import rows_of
 from core.components.export import standalone_page
 from core.components.packing import pack
 from core.components.points import CorpusPoints, quantise
@@ -14,6 +15,8 @@ from core.components.scripts import register
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from core.analysis.layers import Layered
 
 _atlas_matrix = register("atlas_matrix")
 
@@ -29,12 +32,13 @@ class AtlasMatrix(CorpusPoints):
 
     Attributes
     ----------
-    layers, heads : of the model.
+    layered : the atlas, whose layers these are.
+    heads : of each layer.
     own_scale : each cloud fills its tile, instead of one scale for all.
     chosen : layer and head, from 0, with an outline.
     """
 
-    layers: int
+    layered: Layered
     heads: int
     own_scale: bool = True
     chosen: tuple[int, int] | None = None
@@ -45,13 +49,17 @@ class AtlasMatrix(CorpusPoints):
         Raises ValueError where the points do not fit the heads and labels.
         """
         dims = self.points.shape[-1]
-        expected = (self.layers * self.heads, 2 * len(self.labels), 3 if dims == 3 else 2)
+        rows = rows_of(self.layered)
+        expected = (len(rows.numbers) * self.heads, 2 * len(self.labels), 3 if dims == 3 else 2)
         if self.points.shape != expected:
             raise ValueError(f"points have shape {self.points.shape}; expected {expected}")
         places, frames = quantise(self.points)
         chosen = -1 if self.chosen is None else self.chosen[0] * self.heads + self.chosen[1]
         settings = self.settings() | {
-            "layers": self.layers,
+            "numbers": rows.numbers,
+            "tops": [place - 1 for place in rows.places],
+            "high": rows.end,
+            "gaps": [(gap.place - 0.5, gap.name) for gap in rows.gaps],
             "heads": self.heads,
             "ownScale": self.own_scale,
             "chosen": chosen,
@@ -68,7 +76,7 @@ class AtlasMatrix(CorpusPoints):
 def show_matrix(matrix: AtlasMatrix, *, key: str, on_open: Callable[[int, int], None]) -> None:
     """Draw the matrix; pan, zoom and hover never ask the server.
 
-    Each time a head is opened, `on_open` is called with layer and head, from 0.
+    Each time a head is opened, `on_open` is called with the numbers of layer and head.
     """
 
     def opened() -> None:

@@ -132,7 +132,7 @@ def examples(trace: Trace) -> list[Preset]:
         Preset(
             "The last layer, large",
             "One plane with room for every label, and a camera to save it.",
-            _state(show="one layer", layer=str(trace.shape[0])),
+            _state(show="one layer", layer=str(trace.numbers[-1])),
         ),
         Preset("Play", "From the first layer to the last in one plane.", _state(show="play")),
     ]
