@@ -66,15 +66,15 @@ def without_attention(layered: Layered) -> tuple[int, ...]:
     return tuple(sorted(set(range(1, last + 1)) - set(layered.numbers)))
 
 
-def rows_of(layered: Layered) -> Rows:
-    """A row for each layer that attends, and a gap for those in between."""
+def rows_of(layered: Layered, gap: float = GAP) -> Rows:
+    """A row for each layer that attends, and a `gap` of that height for those in between."""
     silent = set(without_attention(layered))
     places, gaps, end = [], [], 0.5
     for is_gap, group in groupby(sorted({*layered.numbers, *silent}), silent.__contains__):
         numbers = list(group)
         if is_gap:
-            gaps.append(Gap(end + GAP / 2, numbers[0], numbers[-1]))
-            end += GAP
+            gaps.append(Gap(end + gap / 2, numbers[0], numbers[-1]))
+            end += gap
         else:
             places += [end + 0.5 + place for place in range(len(numbers))]
             end += len(numbers)

@@ -79,7 +79,8 @@ def _over_layers(figure: go.Figure, numbers: Sequence[int], colours: Palette) ->
     step = -(-len(numbers) // _MAX_TICKS)
     ticks: dict[str, Any] = {"dtick": step}
     if numbers[-1] > len(numbers):  # some layers between do not attend
-        ticks = {"tickvals": numbers[::step]}
+        shown = list(numbers[::step])
+        ticks = {"tickvals": shown, "ticktext": [f"layer {number}" for number in shown]}
     figure.update_xaxes(tickprefix="layer ", showgrid=False, **ticks)
     figure.update_yaxes(
         range=[-1.08, 1.08], zeroline=True, zerolinecolor=colours.line, title_text="", dtick=0.5

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 _atlas_matrix = register("atlas_matrix")
 
 _MAX_CATEGORY = 255
+_GAP = 0.18  # of a tile's height, for layers that do not attend
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -49,7 +50,7 @@ class AtlasMatrix(CorpusPoints):
         Raises ValueError where the points do not fit the heads and labels.
         """
         dims = self.points.shape[-1]
-        rows = rows_of(self.layered)
+        rows = rows_of(self.layered, _GAP)
         expected = (len(rows.numbers) * self.heads, 2 * len(self.labels), 3 if dims == 3 else 2)
         if self.points.shape != expected:
             raise ValueError(f"points have shape {self.points.shape}; expected {expected}")

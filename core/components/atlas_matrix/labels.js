@@ -50,7 +50,7 @@ function drawNames(pen, { data, view, grid, colours }) {
   pen.textAlign = "center"
   for (let column = columns.first; column < columns.end; column++) {
     const x = middleOf(tileSpot(view, grid, 0, column).left, first.side, box.left, box.width)
-    if (column % step === 0) pen.fillText(`H${column + 1}`, x, Math.max(first.top, box.top) - 9)
+    if (column % step === 0) pen.fillText(`H${column + 1}`, x, Math.max(box.top - view.y, box.top) - 9)
   }
   pen.textAlign = "left"
 }

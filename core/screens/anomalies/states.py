@@ -15,6 +15,7 @@ from core.analysis.anomalies.massive import (
     hidden_states,
 )
 from core.analysis.attention_table import unique_labels
+from core.analysis.layers import without_attention
 from core.figures.anomalies import states_figure
 from core.screens.anomalies.wording import show_definition
 from core.ui import controls
@@ -46,16 +47,18 @@ def show_states(trace: Trace, colours: Palette) -> None:
     figure = states_figure(values, states.largest, rows, labels, title, colours)
     st.plotly_chart(figure, key="anomalies_states", config={"displayModeBar": False})
     rows_are = "a layer's output, the first what the first layer receives"
+    where = "after each layer"
     if silent := gaps_note(trace):
         rows_are = "what a layer that attends receives, the last what leaves the model"
+        where = "that reaches a layer which attends, and at the end"
     st.caption(
         f"Each row is {rows_are}; each column is a token. Colours are logarithmic. The last row"
         " comes after the model's final normalisation, if it has one, and so often looks tame."
         f" {silent}"
     )
     show_definition(
-        "length of the hidden state of each token after each layer; a massive activation is one"
-        " number of it that dwarfs all others.",
+        f"length of the hidden state of each token {where}; a massive activation is one number of"
+        " it that dwarfs all others.",
         "Sun et al. 2024, section 2.",
         f"massive beyond {MIN_ACTIVATION:g} and {MIN_TIMES_MEDIAN:,.0f} times the layer's median"
         f" magnitude (theirs); a state is called long from {LONG_STATE:g} times the length of the"
@@ -73,7 +76,9 @@ def _verdict(trace: Trace, states: HiddenStates) -> str:
     long = _long(trace, states)
     massive = int(states.massive.sum())
     if not massive:
-        return f"**This model shows no massive activation on this text**: {number}. {long}"
+        entered = " enters the layers that attend" if without_attention(trace) else ""
+        subject = "No massive activation" if entered else "This model shows no massive activation"
+        return f"**{subject}{entered} on this text**: {number}. {long}"
     tokens = np.flatnonzero(states.massive.any(axis=0)).tolist()
     names = ", ".join(quote(trace.tokens[token].display) for token in tokens[:5])
     more = f" and {len(tokens) - 5} more tokens" if len(tokens) > 5 else ""
