@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import threading
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
     from transformers import PreTrainedModel, PreTrainedTokenizerFast
 
     from core.model.forward import Way
+
+# What a language-model head was trained for: the next word, words behind a mask, or an answer.
+Task = Literal["next", "masked", "answer"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,6 +38,9 @@ class LoadedModel:
     pairs : a second text may be given.
     checked_tokens : of the longest text that the check at load ran.
     outputs : names of the modules that are W_O, one per layer, None where that is not known.
+    language_model : the network with the language-model head of the checkpoint, around the very
+        weights of `network`; None without one, see :mod:`core.model.language.head`.
+    task : what that head was trained for.
     tokenizer_lock : fast tokenizers must not be called by two threads at once.
     """
 
@@ -56,5 +62,7 @@ class LoadedModel:
     checked_tokens: int = 0
     outputs: tuple[str, ...] | None = None
     depth: int | None = None
+    language_model: PreTrainedModel | None = None
+    task: Task | None = None
     numbers: tuple[int, ...] = ()
     tokenizer_lock: threading.Lock = field(default_factory=threading.Lock, repr=False)

@@ -13,16 +13,20 @@ from core.model import catalog, memory, network
 from core.model.checks.config import check_config
 from core.model.checks.folder import check_folder
 from core.model.checks.tokenizer import NOT_FAST, private_copy
-from core.model.checks.weights import count_weights
+from core.model.checks.weights import count_weights, read_weights
 from core.model.downloading import downloads, hub
 from core.model.errors import NotDownloadedError, UnknownModelError, UnsupportedModelError
+from core.model.language.head import describe_answers, fits_task, read_whole
 from core.model.loaded import LoadedModel
 from core.model.refusal import refusing
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from transformers import PreTrainedModel, PreTrainedTokenizerFast
+    from transformers import PreTrainedConfig, PreTrainedModel, PreTrainedTokenizerFast
+
+    from core.model.checks.folder import ModelFiles
+    from core.model.language.head import Whole
 
 _LOAD_LOCK = threading.Lock()  # one load at a time: loading needs the most memory
 _MIN_TOKENS = 4  # [CLS], [SEP] and two tokens of the text
@@ -68,8 +72,19 @@ def _load(name: str, folder: Path, *, pinned: bool) -> LoadedModel:
         network.check_share(on_disk, empty)
         memory.check_fits(max(on_disk, network.count_numbers(empty)))
         tokenizer = _read_tokenizer(checked)
-        filled = network.fill(empty, config, files.weights)
-    return _prove(name, filled, tokenizer)
+        base, whole = _fill(config, empty, on_disk, files)
+    if whole is not None:
+        describe_answers(whole.language_model, settings)
+    return _prove(name, base, tokenizer, whole)
+
+
+def _fill(
+    config: PreTrainedConfig, empty: PreTrainedModel, on_disk: int, files: ModelFiles
+) -> tuple[PreTrainedModel, Whole | None]:
+    """The network with its weights, and it with its language-model head if the files have one."""
+    weights = read_weights(files.weights)
+    whole = read_whole(config, empty, on_disk, weights)
+    return (network.fill(empty, config, weights) if whole is None else whole.base), whole
 
 
 def _locate(name: str, download: bool, folders: bool, token: bool | None) -> Path:
@@ -130,11 +145,14 @@ def _read_tokenizer(folder: Path) -> PreTrainedTokenizerFast:
     return tokenizer  # type: ignore[no-any-return]
 
 
-def _prove(name: str, filled: PreTrainedModel, tokenizer: PreTrainedTokenizerFast) -> LoadedModel:
+def _prove(
+    name: str, filled: PreTrainedModel, tokenizer: PreTrainedTokenizerFast, whole: Whole | None
+) -> LoadedModel:
     from core.model.probe import probe
 
     device = pick_device()
-    filled.to(device)  # type: ignore[arg-type]
+    entire = filled if whole is None else whole.language_model
+    entire.to(device)  # type: ignore[arg-type]
     max_tokens = _max_tokens(filled, tokenizer)
     if max_tokens < _MIN_TOKENS:
         raise UnsupportedModelError(
@@ -144,6 +162,8 @@ def _prove(name: str, filled: PreTrainedModel, tokenizer: PreTrainedTokenizerFas
     proof = probe(filled, tokenizer, max_tokens)
     trace = proof.trace
     layers, heads, _, dim = trace.shape
+    causal = not any(np.triu(weights, 1).any() for weights in trace.attention())
+    speaks = whole is not None and fits_task(whole.task, tokenizer, causal=causal)
     return LoadedModel(
         name=name,
         tokenizer=tokenizer,
@@ -153,9 +173,9 @@ def _prove(name: str, filled: PreTrainedModel, tokenizer: PreTrainedTokenizerFas
         heads=heads,
         kv_heads=trace.kv_keys.shape[1],
         dim=dim,
-        parameters=filled.num_parameters(),
+        parameters=entire.num_parameters(),
         max_tokens=max_tokens,
-        causal=not any(np.triu(weights, 1).any() for weights in trace.attention()),
+        causal=causal,
         probe_error=proof.error,
         way=proof.way,
         batches=proof.batches,
@@ -163,6 +183,8 @@ def _prove(name: str, filled: PreTrainedModel, tokenizer: PreTrainedTokenizerFas
         checked_tokens=proof.tokens,
         outputs=proof.outputs,
         depth=getattr(filled.config.get_text_config(), "num_hidden_layers", None),
+        language_model=entire if speaks else None,
+        task=whole.task if whole is not None and speaks else None,
         numbers=() if trace.layers[0].number is None else trace.numbers,
     )
 

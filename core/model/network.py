@@ -8,12 +8,13 @@ import json
 from typing import TYPE_CHECKING
 
 from core.model.checks.folder import CONFIG
-from core.model.checks.weights import read_weights
 from core.model.errors import SAVE_AGAIN, NoWeightsError, UnsupportedModelError, first_line
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
+    import torch
     from transformers import PreTrainedConfig, PreTrainedModel
 
 # Share of the network's weights that must be on disk; poolers and tied weights may be missing.
@@ -99,18 +100,25 @@ def build_empty(config: PreTrainedConfig) -> PreTrainedModel:
 
 
 def _build(config: PreTrainedConfig, attention: str) -> PreTrainedModel:
-    import torch
     from transformers import AutoModel
+
+    return build_with(AutoModel.from_config, config, attention, trust_remote_code=False)
+
+
+def build_with(
+    from_config: Callable[..., PreTrainedModel],
+    config: PreTrainedConfig,
+    attention: str,
+    **settings: object,
+) -> PreTrainedModel:
+    """What a class of transformers makes of a configuration, without memory for its weights."""
+    import torch
     from transformers.initialization import meta_device_safe_creation_ops
 
     with torch.device("meta"), meta_device_safe_creation_ops():
-        network: PreTrainedModel = AutoModel.from_config(
-            copy.deepcopy(config),
-            attn_implementation=attention,
-            dtype=torch.float32,
-            trust_remote_code=False,
+        return from_config(
+            copy.deepcopy(config), attn_implementation=attention, dtype=torch.float32, **settings
         )
-    return network
 
 
 def count_numbers(network: PreTrainedModel) -> int:
@@ -137,29 +145,18 @@ def check_share(on_disk: int, empty: PreTrainedModel) -> None:
 
 
 def fill(
-    empty: PreTrainedModel, config: PreTrainedConfig, files: tuple[Path, ...]
+    empty: PreTrainedModel, config: PreTrainedConfig, weights: dict[str, torch.Tensor]
 ) -> PreTrainedModel:
     """The network with its weights, in float32 and evaluation mode, with recording attention.
-
-    The tensors are passed in, so transformers opens no file in the folder.
 
     Raises
     ------
     NoWeightsError
         When weights are missing or have other shapes than the network.
     """
-    import torch
-
+    attention = empty.config._attn_implementation  # noqa: SLF001 - it has no other name
     try:
-        network, report = type(empty).from_pretrained(
-            None,
-            config=config,
-            state_dict=read_weights(files),
-            attn_implementation=empty.config._attn_implementation,  # noqa: SLF001
-            dtype=torch.float32,
-            local_files_only=True,
-            output_loading_info=True,
-        )
+        network, missing = read(type(empty), config, weights, attention)
     except RuntimeError as error:
         if "ignore_mismatched_sizes" not in str(error):
             raise
@@ -167,18 +164,46 @@ def fill(
             "The weights of {name} do not have the shapes that its config.json describes.",
             SAVE_AGAIN,
         ) from error
-    # Poolers sit above the last layer: checkpoints often lack them; attention does not see them.
-    missing = sorted(key for key in report["missing_keys"] if "pooler" not in key)
     if missing:
         raise NoWeightsError(
             f"The weights of {{name}} are incomplete: {len(missing)} tensors are missing,"
             f" for example {missing[0][:100]}.",
             SAVE_AGAIN,
         )
+    return _text_tower(finish(network))
+
+
+def read(
+    kind: type[PreTrainedModel],
+    config: PreTrainedConfig,
+    weights: dict[str, torch.Tensor],
+    attention: str,
+) -> tuple[PreTrainedModel, list[str]]:
+    """A network of that class with its weights in float32, and the names of those that are missing.
+
+    The tensors are passed in, so transformers opens no file in the folder. Poolers do not count:
+    they sit above the last layer, checkpoints often lack them, and attention does not see them.
+    """
+    import torch
+
+    network, report = kind.from_pretrained(
+        None,
+        config=config,
+        state_dict=weights,
+        attn_implementation=attention,
+        dtype=torch.float32,
+        local_files_only=True,
+        output_loading_info=True,
+    )
+    return network, sorted(key for key in report["missing_keys"] if "pooler" not in key)
+
+
+def finish(network: PreTrainedModel) -> PreTrainedModel:
+    """The network in evaluation mode, without gradients and without a memory of earlier tokens."""
     with contextlib.suppress(AttributeError):
         network.config.use_cache = False
     network.requires_grad_(requires_grad=False)
-    return _text_tower(network).eval()
+    return network.eval()
 
 
 def _text_tower(network: PreTrainedModel) -> PreTrainedModel:

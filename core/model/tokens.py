@@ -97,6 +97,12 @@ def is_byte_level(tokenizer: PreTrainedTokenizerFast) -> bool:
     return "ByteLevel" in repr(tokenizer.backend_tokenizer.decoder)
 
 
+def marks_starts(tokenizer: PreTrainedTokenizerFast) -> bool:
+    """Whether the vocabulary marks the tokens that begin a word, by the blank before them."""
+    decoder = repr(tokenizer.backend_tokenizer.decoder)
+    return any(mark in decoder for mark in ("ByteLevel", "Metaspace", "▁"))
+
+
 def _decode_bytes(name: str) -> str:
     """Text of a byte-level token; bytes that are not a character by themselves as ``<0xF0>``."""
     table = _byte_of_char()

@@ -69,7 +69,7 @@ def trace_text(
     OutOfMemoryError
         When the text is too long for the free memory.
     """
-    (trace,) = trace_inputs(model, [_encode(model, text, pair, max_tokens)])
+    (trace,) = trace_inputs(model, [encode(model, text, pair, max_tokens)])
     return trace
 
 
@@ -85,7 +85,7 @@ def trace_corpus(
     """
     remaining = iter(texts)
     while batch := list(islice(remaining, batch_size)):
-        yield from trace_inputs(model, [_encode(model, text, None, max_tokens) for text in batch])
+        yield from trace_inputs(model, [encode(model, text, None, max_tokens) for text in batch])
 
 
 def trace_by_length(
@@ -114,7 +114,7 @@ def trace_by_length(
         items = {}
         for place in batch:
             with contextlib.suppress(EmptyTextError):
-                items[place] = _encode(model, texts[place], None, max_tokens)
+                items[place] = encode(model, texts[place], None, max_tokens)
         if items:
             yield from zip(items, trace_inputs(model, list(items.values())), strict=True)
 
@@ -150,7 +150,8 @@ def batches_by_length(lengths: Sequence[int], batch_tokens: int) -> Iterator[lis
 
 
 @refusing_to("run")
-def _encode(model: LoadedModel, text: str, pair: str | None, max_tokens: int | None) -> Input:
+def encode(model: LoadedModel, text: str, pair: str | None, max_tokens: int | None) -> Input:
+    """A text or a pair as the model gets it; parameters and errors as for :func:`trace_text`."""
     limit = usable_tokens(model, max_tokens)
     pair = pair if pair and pair.strip() else None
     whole = len(text) + len(pair or "")

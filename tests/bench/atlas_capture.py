@@ -23,7 +23,7 @@ from core.analysis.atlas.layouts import lay_out_head
 from core.analysis.corpus.sample import sample_sentences
 from core.model import DEFAULT_MODEL, choose_texts, load, trace_by_length
 from core.model.forward import inputs_of
-from core.model.tracing import BATCH_TOKENS, _encode, batches_by_length
+from core.model.tracing import BATCH_TOKENS, batches_by_length, encode
 from tests.bench.forward import _plain_network
 from tests.bench.report import show
 from tests.bench.timing import by_turns
@@ -118,7 +118,7 @@ def _texts_of(corpus: Sequence[str], tokens: int) -> list[str]:
 
 def _batches(model: LoadedModel, texts: Sequence[str]) -> list[Batch]:
     """The padded tensors that `trace_by_length` makes of these texts, in its order."""
-    items = [_encode(model, text, None, None) for text in texts]
+    items = [encode(model, text, None, None) for text in texts]
     batches = []
     for places in batches_by_length([len(item.ids) for item in items], BATCH_TOKENS):
         ids, segments = ([getattr(items[i], name) for i in places] for name in ("ids", "segments"))

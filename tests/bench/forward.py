@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from core.model import DEFAULT_MODEL, load, trace_text
 from core.model.catalog import bundled_folder
 from core.model.loading import _quiet
-from core.model.tracing import Input, _encode, _run, trace_inputs
+from core.model.tracing import Input, _run, encode, trace_inputs
 from tests.bench.report import show
 from tests.bench.texts import sentence_of
 from tests.bench.timing import by_turns
@@ -61,7 +61,7 @@ def _run_plain(network: PreTrainedModel, item: Input) -> None:
 
 
 def _compare(model: LoadedModel, plain: PreTrainedModel, text: str, times: int) -> None:
-    item = _encode(model, text, None, None)
+    item = encode(model, text, None, None)
 
     def compare(task: Callable[[], object], repetitions: int) -> tuple[list[float], ...]:
         """Times alone and with the task, by turns, and the ratios of neighbours in time.

@@ -1,0 +1,162 @@
+"""The language-model head of a checkpoint, where it has one: what turns vectors into words.
+
+The network is then read with its head, at once, and the part below the head is the network that
+attention is recorded from. A head counts only if all its weights are in the files, or are the input
+embeddings: transformers would fill what is missing with random numbers.
+"""
+
+from __future__ import annotations
+
+import logging
+from typing import TYPE_CHECKING, NamedTuple
+
+from core.model import memory
+from core.model.network import build_with, check_share, count_numbers, finish, read
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    import torch
+    from transformers import PreTrainedConfig, PreTrainedModel, PreTrainedTokenizerFast
+
+    from core.model.loaded import Task
+
+    Settings = Mapping[str, object]
+
+# Checkpoints say what they were saved from. A head made for training several tasks holds that for
+# masked words under the same names.
+_SEVERAL_TASKS = "ForPreTraining"
+# What config.json may say about a greedy answer; one id each, and then lists of ids.
+_IDS = (
+    *("decoder_start_token_id", "forced_bos_token_id", "forced_eos_token_id"),
+    *("bos_token_id", "eos_token_id", "pad_token_id"),
+)
+_LISTS = ("suppress_tokens", "begin_suppress_tokens")
+_log = logging.getLogger(__name__)
+
+
+class Whole(NamedTuple):
+    """A network with its head; `base` is the part that attends, and shares all its weights."""
+
+    base: PreTrainedModel
+    language_model: PreTrainedModel
+    task: Task
+
+
+def read_whole(
+    config: PreTrainedConfig,
+    empty: PreTrainedModel,
+    on_disk: int,
+    weights: dict[str, torch.Tensor],
+) -> Whole | None:
+    """The network with its head and its weights; None without a head, whatever the reason.
+
+    Parameters
+    ----------
+    config : the checked settings as transformers read them.
+    empty : the network without a head and without memory.
+    on_disk : number of weights in the files.
+    weights : their tensors by name.
+    """
+    try:
+        for kind, task in _kinds(config):
+            language_model = _read_as(kind, config, empty, on_disk, weights)
+            base = None if language_model is None else _base_of(language_model, empty)
+            if language_model is not None and base is not None:
+                return Whole(finish(base), finish(language_model), task)
+    except Exception as error:  # noqa: BLE001 - a model whose head cannot be used is still a model
+        _log.info("A language-model head cannot be used (%s).", type(error).__name__)
+    return None
+
+
+def _kinds(config: PreTrainedConfig) -> list[tuple[type[PreTrainedModel], Task]]:
+    """The classes with a head that the checkpoint may be of, each with what its head does."""
+    named = config.architectures or []
+    kinds = list(_classes_for(config))
+    if not named or any(name.endswith(_SEVERAL_TASKS) for name in named):
+        return kinds
+    return [(kind, task) for kind, task in kinds if kind.__name__ in named]
+
+
+def _classes_for(config: PreTrainedConfig) -> Iterator[tuple[type[PreTrainedModel], Task]]:
+    """The classes that transformers has for a configuration."""
+    from transformers.models.auto import modeling_auto as auto
+
+    alone: tuple[tuple[Mapping[type, type], Task], ...] = (
+        (auto.MODEL_FOR_MASKED_LM_MAPPING, "masked"),
+        (auto.MODEL_FOR_CAUSAL_LM_MAPPING, "next"),
+    )
+    paired: tuple[tuple[Mapping[type, type], Task], ...] = (
+        (auto.MODEL_FOR_SEQ_TO_SEQ_CAUSAL_LM_MAPPING, "answer"),
+    )
+    for mapping, task in paired if config.is_encoder_decoder else alone:
+        if type(config) in mapping:
+            found = mapping[type(config)]
+            for kind in found if isinstance(found, tuple) else (found,):
+                yield kind, task
+
+
+def _read_as(
+    kind: type[PreTrainedModel],
+    config: PreTrainedConfig,
+    empty: PreTrainedModel,
+    on_disk: int,
+    weights: dict[str, torch.Tensor],
+) -> PreTrainedModel | None:
+    """The network as one of that class; None if some of its weights are not in the files."""
+    attention = empty.config._attn_implementation  # noqa: SLF001 - it has no other name
+    outline = build_with(kind._from_config, config, attention)  # noqa: SLF001 - nor has this
+    check_share(on_disk, outline)
+    memory.check_fits(max(on_disk, count_numbers(outline)))
+    language_model, missing = read(kind, config, weights, attention)
+    return None if missing else language_model
+
+
+def _base_of(language_model: PreTrainedModel, empty: PreTrainedModel) -> PreTrainedModel | None:
+    """The part below the head, of the very class that the network has without one.
+
+    An encoder-decoder holds its parts beside the head: they are put into `empty`.
+    """
+    base = language_model.base_model
+    if base is not language_model:
+        return base if type(base) is type(empty) else None
+    for name, part in list(empty.named_children()):
+        own = getattr(language_model, name, None)
+        if type(own) is not type(part):
+            return None
+        setattr(empty, name, own)
+    rest = (*empty.parameters(), *empty.buffers())
+    return None if any(tensor.is_meta for tensor in rest) else empty
+
+
+def fits_task(task: Task, tokenizer: PreTrainedTokenizerFast, *, causal: bool) -> bool:
+    """Whether a network attends as its head's task needs it.
+
+    Who sees the next word need not expect it, and who sees no later one cannot fill a gap (or only
+    in an order of its own, like XLNet).
+    """
+    if task == "masked":
+        return not causal and tokenizer.mask_token_id is not None
+    return causal or task != "next"
+
+
+def describe_answers(language_model: PreTrainedModel, settings: Settings) -> None:
+    """Tell the network what its checked config.json says about answers, which transformers drops.
+
+    Only what names tokens of its vocabulary.
+    """
+    generation = getattr(language_model, "generation_config", None)
+    if generation is None:
+        return
+    vocabulary = language_model.get_input_embeddings().weight.shape[0]
+    for name in _IDS:
+        if _is_id(settings.get(name), vocabulary):
+            setattr(generation, name, settings[name])
+    for name in _LISTS:
+        ids = settings.get(name)
+        if isinstance(ids, list) and all(_is_id(each, vocabulary) for each in ids):
+            setattr(generation, name, ids or None)
+
+
+def _is_id(value: object, vocabulary: int) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value < vocabulary

@@ -1,0 +1,43 @@
+"""Tiny random networks saved with their language-model heads, as people publish them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import torch
+import transformers
+
+from tests.model.families import FAMILIES, SEED, VOCABULARY
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from transformers import PreTrainedModel
+
+
+def build_with_head(
+    name: str, kind: str, folder: Path, *, stir: float = 0.0, **settings: Any
+) -> PreTrainedModel:
+    """Save a family's network as that class of transformers; returns it, in evaluation mode.
+
+    `stir` is the standard deviation of what is added to its matrices: fresh networks often say the
+    same whatever they read.
+    """
+    family = FAMILIES[name]
+    config = getattr(transformers, family.config)(
+        **({"vocab_size": VOCABULARY} | family.settings | settings)
+    )
+    torch.manual_seed(SEED)
+    network: PreTrainedModel = getattr(transformers, kind)._from_config(
+        config, attn_implementation="eager"
+    )
+    with torch.no_grad():
+        for parameter in network.parameters():
+            if parameter.ndim == 1:  # biases start at zero and norms at one, which hides mistakes
+                parameter.add_(torch.randn_like(parameter) * 0.1)
+            elif stir:
+                parameter.add_(torch.randn_like(parameter) * stir)
+    network.save_pretrained(folder)
+    family.tokenizer().save_pretrained(folder)
+    (folder / "generation_config.json").unlink(missing_ok=True)
+    return network.eval()

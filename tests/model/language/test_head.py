@@ -1,0 +1,216 @@
+"""A language-model head counts if the files hold it; whatever is wrong with it, the model opens."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+import torch
+from safetensors.torch import load_file, save_file
+
+from core.model import load, trace_text
+from core.model.language import masked_words, next_words
+from tests.model.families import SENTENCES
+from tests.model.language.checkpoints import build_with_head
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from tests.conftest import ModelOf
+
+    Weights = dict[str, torch.Tensor]
+
+DECODERS = {
+    "gpt2": "GPT2LMHeadModel",
+    "gpt_neox": "GPTNeoXForCausalLM",  # its head is not tied
+    "opt": "OPTForCausalLM",
+    "llama": "LlamaForCausalLM",
+    "mistral": "MistralForCausalLM",
+    "gemma2": "Gemma2ForCausalLM",  # its head bounds what it says
+    "bloom": "BloomForCausalLM",  # its attention is watched
+}
+MASKED = {
+    "bert": "BertForMaskedLM",
+    "roberta": "RobertaForMaskedLM",
+    "distilbert": "DistilBertForMaskedLM",
+    "electra": "ElectraForMaskedLM",
+    "albert": "AlbertForMaskedLM",
+    "modernbert": "ModernBertForMaskedLM",
+    "deberta-v2": "DebertaV2ForMaskedLM",
+}
+
+
+def _inputs(folder: Path, text: str) -> dict[str, torch.Tensor]:
+    """Ids straight from tokenizer.json."""
+    from tokenizers import Tokenizer
+
+    ids = Tokenizer.from_file(str(folder / "tokenizer.json")).encode(text).ids
+    return {"input_ids": torch.tensor([ids])}
+
+
+def _probabilities(network: torch.nn.Module, inputs: dict[str, torch.Tensor]) -> np.ndarray:
+    """Softmax of all logits by NumPy, (token, vocabulary)."""
+    with torch.no_grad():
+        logits = network(**inputs).logits[0].double().numpy()
+    exponents = np.exp(logits - logits.max(-1, keepdims=True))
+    shares: np.ndarray = exponents / exponents.sum(-1, keepdims=True)
+    return shares
+
+
+@pytest.mark.parametrize("name", DECODERS)
+def test_a_decoder_expects_what_transformers_says(name: str, tmp_path: Path) -> None:
+    network = build_with_head(name, DECODERS[name], tmp_path)
+    model = load(str(tmp_path))
+    assert model.task == "next"
+    expected = _probabilities(network, _inputs(tmp_path, SENTENCES[1]))[-1]
+    guesses = next_words(model, SENTENCES[1], count=10)
+    assert [guess.id for guess in guesses] == np.argsort(-expected)[:10].tolist()
+    np.testing.assert_allclose(
+        [guess.probability for guess in guesses], np.sort(expected)[::-1][:10], rtol=1e-3
+    )
+
+
+@pytest.mark.parametrize("name", MASKED)
+def test_a_masked_model_reads_what_transformers_says(name: str, tmp_path: Path) -> None:
+    network = build_with_head(name, MASKED[name], tmp_path)
+    model = load(str(tmp_path))
+    assert model.task == "masked"
+    text = f"The {model.tokenizer.mask_token} sat on the {model.tokenizer.mask_token} walk home."
+    inputs = _inputs(tmp_path, text)
+    expected = _probabilities(network, inputs)
+    masks = torch.nonzero(inputs["input_ids"][0] == model.tokenizer.mask_token_id).ravel().tolist()
+    words = masked_words(model, text, count=5)
+    assert [each.position for each in words] == masks
+    assert len(masks) == 2
+    for each in words:
+        row = expected[each.position]
+        assert [guess.id for guess in each.guesses] == np.argsort(-row)[:5].tolist()
+        np.testing.assert_allclose(
+            [guess.probability for guess in each.guesses], np.sort(row)[::-1][:5], rtol=1e-3
+        )
+
+
+@pytest.mark.parametrize(("name", "kind"), [*DECODERS.items(), *MASKED.items()])
+def test_a_head_changes_no_attention_and_holds_no_weight_twice(
+    name: str, kind: str, tmp_path: Path
+) -> None:
+    network = build_with_head(name, kind, tmp_path)
+    model = load(str(tmp_path))
+    assert model.language_model is not None
+    with torch.no_grad():
+        attentions = network(**_inputs(tmp_path, SENTENCES[1]), output_attentions=True).attentions
+    trace = trace_text(model, SENTENCES[1])
+    np.testing.assert_allclose(trace.attention(), torch.cat(attentions).numpy(), atol=2e-5)
+    shared = {id(weight) for weight in model.language_model.parameters()}
+    assert {id(weight) for weight in model.network.parameters()} <= shared
+    assert sum(weight.numel() for weight in network.parameters()) == model.parameters
+
+
+def test_what_was_saved_without_a_head_has_none(model_of: ModelOf) -> None:
+    for name in ("bert", "gpt2", "llama"):
+        assert model_of(name).language_model is None
+    assert load("bundled/minilm").language_model is None
+
+
+def test_the_embedded_decoder_speaks_through_its_embeddings() -> None:
+    model = load("bundled/gpt2-novels")
+    assert model.language_model is not None
+    assert model.language_model.get_output_embeddings().weight is model.network.wte.weight
+    assert next_words(model, "It was a dark and stormy", count=1)[0].display == "night"
+
+
+def _without(part: str) -> Callable[[Weights], Weights]:
+    return lambda weights: {name: each for name, each in weights.items() if part not in name}
+
+
+def _narrower(weights: Weights) -> Weights:
+    """The head has a word less than the embeddings."""
+    return weights | {"embed_out.weight": weights["embed_out.weight"][:-1].contiguous()}
+
+
+@pytest.mark.parametrize(
+    ("name", "change"),
+    [
+        ("bert", _without("cls.predictions.transform")),
+        ("bert", _without("cls.predictions")),
+        ("gpt_neox", _without("embed_out")),
+        ("gpt_neox", _narrower),
+    ],
+)
+def test_a_model_whose_head_is_incomplete_opens_without_it(
+    name: str, change: Callable[[Weights], Weights], tmp_path: Path
+) -> None:
+    network = build_with_head(name, (DECODERS | MASKED)[name], tmp_path)
+    weights = load_file(tmp_path / "model.safetensors")
+    changed = change(weights)
+    assert {k: v.shape for k, v in changed.items()} != {k: v.shape for k, v in weights.items()}
+    save_file(changed, tmp_path / "model.safetensors", metadata={"format": "pt"})
+    model = load(str(tmp_path))
+    assert (model.language_model, model.task) == (None, None)
+    with torch.no_grad():
+        attentions = network(**_inputs(tmp_path, SENTENCES[0]), output_attentions=True).attentions
+    trace = trace_text(model, SENTENCES[0])
+    np.testing.assert_allclose(trace.attention(), torch.cat(attentions).numpy(), atol=2e-5)
+
+
+def _rewrite(folder: Path, **settings: object) -> None:
+    config = json.loads((folder / "config.json").read_text("utf-8"))
+    (folder / "config.json").write_text(json.dumps(config | settings), "utf-8")
+
+
+@pytest.mark.parametrize(
+    ("architectures", "task"),
+    [
+        (["BertForPreTraining"], "masked"),  # several heads, of which one is for masked words
+        (None, "masked"),
+        (["BertForSequenceClassification"], None),
+        (["BertModel"], None),
+        (["os.system"], None),
+    ],
+)
+def test_the_checkpoint_says_what_it_was_saved_from(
+    architectures: list[str] | None, task: str | None, tmp_path: Path
+) -> None:
+    build_with_head("bert", "BertForMaskedLM", tmp_path)
+    _rewrite(tmp_path, architectures=architectures)
+    assert load(str(tmp_path)).task == task
+
+
+def test_a_head_that_is_neither_saved_nor_tied_is_none(tmp_path: Path) -> None:
+    """GPT-2's head is its embeddings, unless the settings say that it is not."""
+    build_with_head("gpt2", "GPT2LMHeadModel", tmp_path)
+    assert load(str(tmp_path)).task == "next"
+    _rewrite(tmp_path, tie_word_embeddings=False)
+    assert load(str(tmp_path)).task is None
+
+
+def test_a_head_for_the_next_word_needs_a_network_that_cannot_see_it(tmp_path: Path) -> None:
+    """A RoBERTa saved as a decoder that still looks both ways would only copy."""
+    build_with_head("roberta", "RobertaForCausalLM", tmp_path, is_decoder=False)
+    model = load(str(tmp_path))
+    assert not model.causal
+    assert (model.language_model, model.task) == (None, None)
+
+
+def test_a_head_that_does_not_fit_in_memory_is_not_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    network = build_with_head("gpt_neox", "GPTNeoXForCausalLM", tmp_path)
+    whole = sum(weight.numel() for weight in network.parameters())
+    weights = _without("embed_out")(load_file(tmp_path / "model.safetensors"))
+    save_file(weights, tmp_path / "model.safetensors", metadata={"format": "pt"})
+    monkeypatch.setattr("core.model.memory.available_bytes", lambda: 5 * whole - 1)
+    monkeypatch.setattr("core.model.language.head.read", lambda *_: pytest.fail("it was read"))
+    assert load(str(tmp_path)).language_model is None
+
+
+def test_generation_config_is_not_read(tmp_path: Path) -> None:
+    build_with_head("gpt2", "GPT2LMHeadModel", tmp_path)
+    (tmp_path / "generation_config.json").write_text('{"suppress_tokens": [5], "max_length": 7}')
+    model = load(str(tmp_path))
+    assert model.language_model is not None
+    settings = model.language_model.generation_config.to_dict()
+    assert (settings["suppress_tokens"], settings["max_length"]) == (None, None)
