@@ -59,7 +59,8 @@ def gather_trace(into: Gathered, place: int, trace: Trace) -> None:
     """Add the trace of the sentence at that place."""
     into.model, into.causal = trace.model, trace.causal
     into.rules = tuple(replace(rule, mask=None) for rule in trace.layers)
-    into.layer_numbers, into.depth = trace.numbers, trace.depth
+    into.layer_numbers = trace.numbers
+    into.depth = max(trace.depth or 0, trace.numbers[-1])
     into.tokens[place] = trace.tokens
     into.queries[place], into.kv_keys[place] = trace.queries, trace.kv_keys
     into.dropped += trace.dropped

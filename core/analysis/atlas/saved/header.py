@@ -83,7 +83,7 @@ class Header:
     positions: Positions
     settings: dict[str, str | int]
     numbers: tuple[int, ...]  # of the layers, as people read them
-    depth: int | None  # of the model, in layers
+    depth: int  # of the model, in layers
 
 
 def corpus_hash(sentences: Sequence[str]) -> str:
@@ -304,7 +304,7 @@ def _shape(fields: dict[str, Any], max_rows: int) -> tuple[int, int, int]:
 def _numbers(fields: dict[str, Any], layers: int) -> dict[str, Any]:
     """The number of each layer and the depth of the model; where the file has none, they count."""
     if "layer_numbers" not in fields:
-        return {"numbers": tuple(range(1, layers + 1)), "depth": None}
+        return {"numbers": tuple(range(1, layers + 1)), "depth": layers}
     numbers = [_count(each, "layer_numbers") for each in _entry(fields, "layer_numbers", list)]
     depth = _count(fields.get("depth"), "depth")
     ascend = all(before < after for before, after in pairwise([0, *numbers]))
