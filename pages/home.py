@@ -14,6 +14,7 @@ from core.figures.palette import palette
 from core.ui.current import current_trace
 from core.ui.messages import quote
 from core.ui.navigation import PAGES
+from core.screens.home.expected import show_expected
 from core.screens.home.structure import show_structure
 
 st.markdown(
@@ -47,6 +48,8 @@ else:
         f" {head_name(trace, link.layer, link.head)}; thicker arcs are stronger. Special tokens are"
         f" left out.{rest}"
     )
+
+show_expected(trace, colours)
 
 st.subheader("Your sentence as the model gets it", anchor=False)
 show_chips(trace.tokens, key="home_chips")

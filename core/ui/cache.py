@@ -19,6 +19,9 @@ from core.analysis.related_words import words
 from core.analysis.related_words.heads import RelatedHeads, Scope, related_heads
 from core.analysis.view_weights import weighted_layer
 from core.model import LoadedModel, Trace, load, trace_repeated, trace_text
+from core.model.language import Guess, Masked
+from core.model.language import masked_words as read_masked
+from core.model.language import next_words as read_next
 from core.model.memory import return_freed_memory
 from core.model.weights import embeddings, output_projection, query_key
 from core.ui.site import access, garbage
@@ -42,6 +45,7 @@ MAX_MODELS = 2  # the one on screen and the one before: 90 MB, BERT base 440 MB
 MAX_TRACES = 8  # 20 MB at 512 tokens, 0.5 MB for a sentence
 # 3 MB at 512 tokens, 17 MB at 1,024 tokens and 16 heads; five times that where weights are sent.
 MAX_VIEW_LAYERS = 6
+MAX_GUESSES = 32  # ten tokens, or five for each of eight masks: 10 kB
 MAX_NORMS = 8  # 150 kB at 512 tokens
 MAX_TABLES = 16  # a few dozen numbers a head: 40 kB
 MAX_SEARCHES = 64  # a surface of up to 60 x 60 correlations: 30 kB
@@ -72,6 +76,18 @@ def model(name: str) -> LoadedModel:
 def trace(model_name: str, text: str, pair: str | None) -> Trace:
     """One forward pass of the text. Immutable, so sessions that ask the same may share it."""
     return trace_text(model(model_name), text, pair, MAX_TOKENS)
+
+
+@st.cache_resource(max_entries=MAX_GUESSES, show_spinner="Asking the model what comes next …")
+def next_words(model_name: str, text: str, pair: str | None) -> tuple[Guess, ...]:
+    """What the model expects after the text, the likeliest first."""
+    return read_next(model(model_name), text, pair, max_tokens=MAX_TOKENS)
+
+
+@st.cache_resource(max_entries=MAX_GUESSES, show_spinner="Asking the model about each mask …")
+def masked_words(model_name: str, text: str, pair: str | None) -> tuple[Masked, ...]:
+    """What the model reads under the masks of the text."""
+    return read_masked(model(model_name), text, pair, max_tokens=MAX_TOKENS)
 
 
 @st.cache_resource(max_entries=MAX_NORMS, show_spinner=False)

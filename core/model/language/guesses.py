@@ -36,8 +36,9 @@ _LACKS: dict[Task, str] = {
 class Guess:
     """A token of the vocabulary and its probability.
 
-    `text`, `display` and `id` are as in :class:`core.model.trace.Token`; `continues` says whether
-    it would continue the word before it, as far as the vocabulary tells.
+    `text`, `display` and `id` are as in :class:`core.model.trace.Token`, the first two empty for a
+    row of the table that the tokenizer does not use; `continues` says whether the token would
+    continue the word before it, as far as the vocabulary tells.
     """
 
     text: str

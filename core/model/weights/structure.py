@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
+from core.model.checks.vocabulary import input_table
 from core.model.refusal import refusing_to
 from core.model.weights.projections import ROLES, Role, named_weights
 
@@ -13,6 +14,8 @@ if TYPE_CHECKING:
 
 # What families call the width of the feed-forward part in their settings.
 _MLP_WIDTHS = ("intermediate_size", "ffn_dim", "hidden_dim", "n_inner")
+
+Head = Literal["none", "embeddings", "own"]
 
 
 @dataclass(frozen=True)
@@ -39,6 +42,8 @@ class Structure:
     mlp_width : width inside the feed-forward part; None if the settings do not name it.
     vocabulary : tokens that have an embedding.
     projections : of the first layer, by role, as far as the family is known.
+    head : whether the checkpoint has a language-model head, and whether its weights are the input
+        embeddings or its own.
     text : the modules as PyTorch prints them.
     """
 
@@ -52,6 +57,7 @@ class Structure:
     mlp_width: int | None
     vocabulary: int
     projections: dict[Role, Projection]
+    head: Head
     text: str
 
 
@@ -77,5 +83,15 @@ def structure_of(model: LoadedModel) -> Structure:
         mlp_width=next((width for width in widths if isinstance(width, int)), None),
         vocabulary=int(network.get_input_embeddings().num_embeddings),
         projections=projections,
+        head=_head_of(model),
         text=repr(network),
     )
+
+
+def _head_of(model: LoadedModel) -> Head:
+    if model.language_model is None:
+        return "none"
+    head = model.language_model.get_output_embeddings()
+    table = input_table(model.network)
+    tied = head is not None and table is not None and head.weight.data_ptr() == table.data_ptr()
+    return "embeddings" if tied else "own"

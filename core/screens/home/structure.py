@@ -17,6 +17,13 @@ if TYPE_CHECKING:
     from core.model import Trace
     from core.model.weights.structure import Structure
 
+_HEADS = {
+    "none": "This checkpoint has no language-model head: it gives vectors, and guesses no words.",
+    "embeddings": "On top, a language-model head turns hidden states into probabilities of words;"
+    " its weights are the embeddings.",
+    "own": "On top, a language-model head turns hidden states into probabilities of words; its"
+    " weights are its own.",
+}
 _LAYER_ROWS = (1, 5)  # of the diagram
 
 
@@ -83,5 +90,5 @@ def _describe(structure: Structure, layer: int) -> str:
     return (
         f"In layer {layer}: {maps or 'the names of W_Q, W_K and W_V in this family are not known'}."
         f"{shared} Left out: normalisation, biases, positions, and in which order a layer"
-        " normalises and adds."
+        f" normalises and adds. {_HEADS[structure.head]}"
     )

@@ -8,8 +8,11 @@ import pytest
 
 from core.model import load
 from core.model.weights.structure import Projection, structure_of
+from tests.model.language.checkpoints import build_with_head
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from tests.conftest import ModelOf
 
 
@@ -50,3 +53,10 @@ def test_every_map_takes_and_gives_what_its_role_says(model_of: ModelOf, family:
         "v": (width, keys),
         "o": (queries, width),
     }
+
+
+def test_a_head_is_none_the_embeddings_or_its_own(tmp_path: Path) -> None:
+    assert structure_of(load("bundled/minilm")).head == "none"
+    assert structure_of(load("bundled/gpt2-novels")).head == "embeddings"
+    build_with_head("gpt_neox", "GPTNeoXForCausalLM", tmp_path)
+    assert structure_of(load(str(tmp_path))).head == "own"

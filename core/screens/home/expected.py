@@ -1,0 +1,151 @@
+"""What the model expects to read, if it has a language-model head: a section of Home."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import streamlit as st
+
+from core.figures.guesses import GuessBar, guess_bars, percent
+from core.model import ModelError
+from core.model.language import MAX_MASKS
+from core.ui import cache
+from core.ui.current import current_key
+from core.ui.messages import quote, show_model_error
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from core.figures.palette import Palette
+    from core.model import LoadedModel, Token, Trace
+    from core.model.language import Guess
+
+_NEXT, _MASK_WIDTH = 480, 400  # pixels, of the bars for the next word and for one mask
+_NEIGHBOURS = 3  # words shown on either side of a mask
+_BARS = {"displayModeBar": False}
+
+
+def show_expected(trace: Trace, colours: Palette) -> None:
+    """Draw the section for the model on screen; nothing for one without a fitting head."""
+    model = cache.model(trace.model)
+    try:
+        if model.task == "next":
+            _show_next(model, trace, colours)
+        elif model.task == "masked":
+            _show_masked(model, trace, colours)
+    except ModelError as error:
+        show_model_error(error)
+
+
+def _show_next(model: LoadedModel, trace: Trace, colours: Palette) -> None:
+    st.subheader("What the model expects next", anchor=False)
+    guesses = cache.next_words(*current_key(model.name))
+    cut = trace.dropped or trace.cut_characters
+    where = ", where your text was cut," if cut else ""
+    st.markdown(
+        f"After {quote(_last_word(trace.tokens))}{where} the first guess is"
+        f" {quote(_label(guesses[0]))}, with a probability of"
+        f" **{percent(guesses[0].probability)}**."
+    )
+    _draw(guesses, colours, key="home_next", width=_NEXT)
+    together = percent(sum(guess.probability for guess in guesses))
+    st.caption(
+        f"The {len(guesses)} likeliest next tokens have {together} together; the rest of the"
+        f" vocabulary has what is left.{_explain_pieces(guesses)}"
+    )
+
+
+def _show_masked(model: LoadedModel, trace: Trace, colours: Palette) -> None:
+    mask = str(model.tokenizer.mask_token)
+    st.subheader(f"What stands under {quote(mask)}", anchor=False)
+    masks = [token for token in trace.tokens if token.text == mask]
+    if not masks:
+        _offer_mask(trace, mask)
+        return
+    found = cache.masked_words(*current_key(model.name))
+    with st.container(horizontal=True):
+        for each in found:
+            with st.container(width=_MASK_WIDTH):
+                st.markdown(_around(trace.tokens[each.position]))
+                key = f"home_mask_{each.position}"
+                _draw(each.guesses, colours, key=key, width=_MASK_WIDTH)
+    left_out = len(masks) - len(found)
+    more = f" Only the first {MAX_MASKS} of {len(masks)} masks are shown." if left_out else ""
+    alone = " Each mask is filled by itself, as if the others stayed hidden." if masks[1:] else ""
+    st.caption(
+        f"The likeliest tokens, read from both sides, with their probabilities.{alone}"
+        f"{_explain_pieces([guess for each in found for guess in each.guesses])}{more}"
+    )
+
+
+def _offer_mask(trace: Trace, mask: str) -> None:
+    """Say what may be typed, with a button that does it to the longest word."""
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.markdown(
+            f"Type {quote(mask)} in place of a word, and the model says what may stand there.",
+            width="content",
+        )
+        if (hidden := _longest_word(trace.tokens)) is None:
+            return
+        start, end = hidden
+        text = st.session_state["text"]
+        st.button(
+            f"Hide {quote(text[start:end])}",
+            key="home_hide_word",
+            on_click=st.session_state.update,
+            kwargs={"text": text[:start] + mask + text[end:]},
+        )
+
+
+def _longest_word(tokens: Sequence[Token]) -> tuple[int, int] | None:
+    """First character of the longest word of the first text, and the one after its last."""
+    spans = _spans_of_words([token for token in tokens if token.segment == 0])
+    return max(spans, key=lambda span: span[1] - span[0], default=None)
+
+
+def _last_word(tokens: Sequence[Token]) -> str:
+    """The last word as it was typed, or as much of it as was not cut; or the last special token."""
+    last = next(token for token in reversed(tokens) if not token.special or token.span[1])
+    if last.special:
+        return last.display
+    start, end = _spans_of_words([token for token in tokens if token.segment == last.segment])[-1]
+    return _typed(last.segment)[start:end]
+
+
+def _spans_of_words(tokens: Sequence[Token]) -> list[tuple[int, int]]:
+    """Of each word of one text, its first character and the one after its last."""
+    words: dict[int, tuple[int, int]] = {}
+    for token in tokens:
+        if token.word >= 0:
+            start, end = words.get(token.word, token.span)
+            words[token.word] = min(start, token.span[0]), max(end, token.span[1])
+    return list(words.values())
+
+
+def _typed(segment: int) -> str:
+    text: str = st.session_state["pair" if segment else "text"]
+    return text
+
+
+def _around(mask: Token) -> str:
+    """A mask and the words beside it (Markdown)."""
+    text, (start, end) = _typed(mask.segment), mask.span
+    before, after = text[:start].split()[-_NEIGHBOURS:], text[end:].split()[:_NEIGHBOURS]
+    return " **?** ".join(quote(" ".join(side)) if side else "" for side in (before, after))
+
+
+def _draw(guesses: Sequence[Guess], colours: Palette, *, key: str, width: int) -> None:
+    bars = [GuessBar(_label(guess), guess.text, guess.id, guess.probability) for guess in guesses]
+    st.plotly_chart(guess_bars(bars, colours), key=key, config=_BARS, width=width)
+
+
+def _label(guess: Guess) -> str:
+    if not guess.text:
+        return "(no token)"  # a row of the table that the tokenizer does not use
+    return f"…{guess.display.removeprefix('##')}" if guess.continues else guess.display
+
+
+def _explain_pieces(guesses: Sequence[Guess]) -> str:
+    if not any(guess.continues for guess in guesses):
+        return ""
+    return " A piece after … continues the word before it."
