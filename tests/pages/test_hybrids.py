@@ -64,7 +64,7 @@ def test_the_picker_has_the_layers_that_attend_and_begins_with_the_last(
     app = hybrid(page)
     picker = app.selectbox(key="layer")
     assert [option for option in picker.options if "mean" not in option] == ["layer 3", "layer 6"]
-    assert (picker.value, app.query_params["layer"]) == ("6", ["6"])
+    assert (picker.value, app.query_params["layer"]) == ("6", "6")
     assert "Only 2 of its 8 layers attend: 3 and 6." in sidebar(app)
 
 
@@ -73,7 +73,7 @@ def test_a_link_has_the_model_s_number_and_names_the_head_by_it(
 ) -> None:
     app = hybrid("query_key", layer="3", head="2", part="trust")
     assert "How faithful is each picture of L3 H2?" in [str(each.value) for each in app.subheader]
-    assert app.query_params["layer"] == ["3"]
+    assert app.query_params["layer"] == "3"
 
 
 def test_a_link_to_a_layer_that_does_not_attend_names_those_that_do(
@@ -82,7 +82,7 @@ def test_a_link_to_a_layer_that_does_not_attend_names_those_that_do(
     app = hybrid("heatmap", layer="4")
     assert re.search(r"asks for layer `4`\. The layers of .* that attend are: ", alerts(app))
     assert "`3`, `6`. `6` is shown instead." in alerts(app)
-    assert app.query_params["layer"] == ["6"]
+    assert app.query_params["layer"] == "6"
 
 
 def test_the_next_head_after_a_layer_s_last_is_in_the_next_layer_that_attends(
@@ -90,11 +90,11 @@ def test_the_next_head_after_a_layer_s_last_is_in_the_next_layer_that_attends(
 ) -> None:
     app = hybrid("neuron_view", layer="3", head="4")
     app.button(key="head_after").click().run()
-    assert (app.query_params["layer"], app.query_params["head"]) == (["6"], ["1"])
+    assert (app.query_params["layer"], app.query_params["head"]) == ("6", "1")
     app.button(key="head_after").click().run()
     app.button(key="head_before").click().run()
     app.button(key="head_before").click().run()
-    assert (app.query_params["layer"], app.query_params["head"]) == (["3"], ["4"])
+    assert (app.query_params["layer"], app.query_params["head"]) == ("3", "4")
 
 
 @pytest.mark.parametrize("page", ["anomalies", "patterns", "vectors"])
