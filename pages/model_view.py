@@ -78,7 +78,7 @@ look = Look(style, colour, SORTED[sort], off_layers, off_heads)
 labels = unique_labels(tuple(token.display for token in trace.tokens))
 segments = [token.segment for token in trace.tokens]
 data = view_data(shown, trace, labels, segments, order, look, marks)
-opened = show_model_view(data, key="model_view", on_hide=partial(hide_heads, trace))
+opened = show_model_view(data, key="model_view", on_hide=partial(hide_heads, trace.numbers))
 if opened is not None:
     st.session_state.update(layer=str(trace.numbers[opened[0]]), heads=[opened[1] + 1])
     st.switch_page("pages/head_view.py")

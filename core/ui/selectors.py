@@ -34,12 +34,12 @@ def choose_head(layer: int, head: int, **others: Any) -> None:  # noqa: ANN401 -
 
 def step_through_heads(trace: HasHeads) -> None:
     """Buttons to the previous and the next head, across layers; for pickers without summaries."""
-    layers, heads = trace.shape[:2]
+    numbers, heads = trace.numbers, trace.shape[1]  # the buttons keep no trace
 
     def step(by: int) -> None:
-        place = trace.numbers.index(int(st.session_state["layer"]))
-        index = (place * heads + int(st.session_state["head"]) - 1 + by) % (layers * heads)
-        choose_head(trace.numbers[index // heads], index % heads + 1)
+        place = numbers.index(int(st.session_state["layer"]))
+        index = (place * heads + int(st.session_state["head"]) - 1 + by) % (len(numbers) * heads)
+        choose_head(numbers[index // heads], index % heads + 1)
 
     with st.container(horizontal=True, gap="small", width="content"):
         st.button("◀", key="head_before", help="Previous head", on_click=step, args=(-1,))

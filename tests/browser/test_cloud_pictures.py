@@ -14,7 +14,6 @@ from core.components.atlas_cloud import AtlasCloud, cloud_page
 from core.components.atlas_matrix import AtlasMatrix, matrix_page
 from core.components.clouds import Clouds, Panel, clouds_page
 from core.figures.shades import shades
-from tests.analysis.traces import Stack
 from tests.browser.conftest import box_of
 
 if TYPE_CHECKING:
@@ -76,7 +75,7 @@ def matrix(*, in_space: bool = False, **changes: Any) -> AtlasMatrix:
     points = np.concatenate([points, depth], axis=2) if in_space else points
     points[5] = np.nan
     plain = AtlasMatrix(
-        layered=Stack.of(2),
+        numbers=(1, 2),
         heads=3,
         points=points.astype(np.float32),
         tones=np.zeros(10),

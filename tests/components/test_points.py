@@ -16,7 +16,6 @@ from core.components.atlas_cloud import AtlasCloud, cloud_page, show_cloud
 from core.components.atlas_matrix import AtlasMatrix, matrix_page
 from core.components.points import quantise
 from core.figures.shades import shades
-from tests.analysis.traces import Stack
 from tests.components.received import data_of, received
 
 HOSTILE = "</script><img src=x onerror=alert(1)>"
@@ -26,7 +25,7 @@ def atlas_matrix(layers: int = 2, heads: int = 3, tokens: int = 5, **changes: An
     """Random clouds; `changes` replace fields."""
     points = np.random.default_rng(7).normal(size=(layers * heads, 2 * tokens, 2))
     plain = AtlasMatrix(
-        layered=Stack.of(layers),
+        numbers=tuple(range(1, layers + 1)),
         heads=heads,
         points=points.astype(np.float32),
         tones=np.zeros(2 * tokens),

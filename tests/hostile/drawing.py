@@ -48,7 +48,9 @@ def draw_clouds(atlas: Atlas) -> None:
             of_heads = tones.reshape(-1, 2 * size) if tones.ndim > 1 else tones
             points = tile_points(atlas, stage, tokens)
             shown = token_data(screen, tokens)
-            AtlasMatrix(layered=atlas, heads=heads, points=points, tones=of_heads, **shown).packed()
+            AtlasMatrix(
+                numbers=atlas.numbers, heads=heads, points=points, tones=of_heads, **shown
+            ).packed()
             one = tones[0, 0] if tones.ndim > 1 else tones
             points = atlas.points[stage][0, 0]
             cloud = AtlasCloud(points=points, tones=one, picked=0, title=atlas.model, **shown)

@@ -16,8 +16,6 @@ from core.components.scripts import register
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from core.analysis.layers import Layered
-
 _atlas_matrix = register("atlas_matrix")
 
 _MAX_CATEGORY = 255
@@ -33,14 +31,15 @@ class AtlasMatrix(CorpusPoints):
 
     Attributes
     ----------
-    layered : the atlas, whose layers these are.
+    numbers, depth : of the layers, as people read them, and how many the model has.
     heads : of each layer.
     own_scale : each cloud fills its tile, instead of one scale for all.
     chosen : layer and head, from 0, with an outline.
     """
 
-    layered: Layered
+    numbers: tuple[int, ...]
     heads: int
+    depth: int | None = None
     own_scale: bool = True
     chosen: tuple[int, int] | None = None
 
@@ -50,7 +49,7 @@ class AtlasMatrix(CorpusPoints):
         Raises ValueError where the points do not fit the heads and labels.
         """
         dims = self.points.shape[-1]
-        rows = rows_of(self.layered, _GAP)
+        rows = rows_of(self, _GAP)
         expected = (len(rows.numbers) * self.heads, 2 * len(self.labels), 3 if dims == 3 else 2)
         if self.points.shape != expected:
             raise ValueError(f"points have shape {self.points.shape}; expected {expected}")

@@ -60,7 +60,8 @@ def _draw(screen: Screen) -> None:
     both = np.concatenate([tokens, tokens + size])
     tones = point_tones(atlas, screen.colour).numbers[..., both]
     matrix = AtlasMatrix(
-        layered=atlas,
+        numbers=atlas.numbers,
+        depth=atlas.depth,
         heads=heads,
         points=points,
         tones=tones.reshape(-1, both.size) if tones.ndim > 1 else tones,

@@ -56,9 +56,12 @@ def hidden(key: str, numbers: Sequence[int], name: str) -> list[int]:
     return [numbers.index(number) for number in off]
 
 
-def hide_heads(trace: Trace, layers: list[int], heads: list[int]) -> None:
-    """Store the hidden rows and columns, given from 0, as the link has them."""
-    st.session_state["off_layers"] = sorted(trace.numbers[layer] for layer in layers)
+def hide_heads(numbers: Sequence[int], layers: list[int], heads: list[int]) -> None:
+    """Store the hidden rows and columns, given from 0, as the link has them.
+
+    `numbers` are those of all layers.
+    """
+    st.session_state["off_layers"] = sorted(numbers[layer] for layer in layers)
     st.session_state["off_heads"] = sorted(head + 1 for head in heads)
 
 

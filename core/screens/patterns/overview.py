@@ -23,6 +23,8 @@ from core.ui.words.numbers import number
 from core.ui.words.pattern_words import PATTERN_NAMES, SCORE_NAMES, SCORE_WORDS
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     import pandas as pd
     from streamlit.elements.lib.column_types import ColumnConfig
 
@@ -61,10 +63,11 @@ def pick_colouring() -> str:
     )
 
 
-def _choose_row(table: pd.DataFrame) -> None:
+def _choose_row(numbers: Sequence[int], heads: int) -> None:
     rows = st.session_state["patterns_table"].selection.rows
     if rows:
-        choose_one(int(table["layer"].iloc[rows[0]]), int(table["head"].iloc[rows[0]]))
+        layer, head = divmod(rows[0], heads)
+        choose_one(numbers[layer], head + 1)
 
 
 def _open_one() -> None:
@@ -187,7 +190,7 @@ def _show_table(view: View) -> None:
         hide_index=True,
         height=420,
         placeholder="–",
-        on_select=lambda: _choose_row(view.table),
+        on_select=partial(_choose_row, view.trace.numbers, view.trace.shape[1]),
         selection_mode="single-row",
         column_config={
             name: _column(name) for name in map(str, shown) if name not in {"head", "pattern"}
