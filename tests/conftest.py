@@ -1,13 +1,16 @@
-"""Each tiny model is saved, loaded and given its oracle once a session."""
+"""What is made once a session: each tiny model, its oracle, and an app to visit."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import subprocess
+from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
 import pytest
+
+from tests.server import listening_proxy, running_process
 
 if TYPE_CHECKING:
     from core.model.loaded import LoadedModel
@@ -40,3 +43,27 @@ def model_of(folder_of: FolderOf) -> ModelOf:
     from core.model import load
 
     return cache(lambda name: load(str(folder_of(name))))
+
+
+@pytest.fixture(scope="session")
+def _proxy() -> Iterator[tuple[str, list[bytes]]]:
+    with listening_proxy() as proxy:
+        yield proxy
+
+
+@pytest.fixture(scope="session")
+def asked_outside(_proxy: tuple[str, list[bytes]]) -> list[bytes]:
+    """What the app of `quiet_app` has asked for outside of this machine, by now."""
+    return _proxy[1]
+
+
+@pytest.fixture(scope="session")
+def quiet_app(_proxy: tuple[str, list[bytes]]) -> Iterator[str]:
+    """Address of an app as it starts without a browser, with no decision of an operator."""
+    environment = dict.fromkeys(
+        ("http_proxy", "https_proxy", "HTTP_PROXY", "HTTPS_PROXY"), _proxy[0]
+    )
+    environment |= dict.fromkeys(("no_proxy", "NO_PROXY"), "")
+    environment |= dict.fromkeys(("HEADSCOPE_MODELS", "ATTENTION_ATLAS_MODELS"), "")
+    with running_process(subprocess.DEVNULL, **environment) as (address, _):
+        yield address

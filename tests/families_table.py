@@ -19,7 +19,6 @@ FAMILIES = Path(__file__).parents[1] / ".github" / "FAMILIES.md"
 _WIDTH = 104
 # What a refusal says, and why that is.
 _REASONS = (
-    ("encoder-decoder", "Encoder-decoders have three kinds of attention; the pages show one"),
     ("a text alone", "Networks that want more than a text: images, sound, boxes"),
     ("Python package", "A Python package is missing that this app does not install"),
     ("cannot be captured", "No attention of queries and keys, or none that can be followed"),

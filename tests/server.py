@@ -6,6 +6,7 @@ import os
 import socket
 import subprocess
 import sys
+import threading
 import time
 import urllib.error
 import urllib.request
@@ -48,6 +49,25 @@ def running_process(
         yield address, process
     finally:
         end(process)
+
+
+@contextmanager
+def listening_proxy() -> Iterator[tuple[str, list[bytes]]]:
+    """An address that stands in for the way out of this machine, and what was asked of it."""
+    asked: list[bytes] = []
+    with socket.create_server(("127.0.0.1", 0)) as server:
+
+        def listen() -> None:
+            while True:
+                try:
+                    connection, _ = server.accept()
+                except OSError:
+                    return
+                with connection:
+                    asked.append(connection.recv(200))
+
+        threading.Thread(target=listen, daemon=True).start()
+        yield f"http://127.0.0.1:{server.getsockname()[1]}", asked
 
 
 def end(process: subprocess.Popen[bytes]) -> None:

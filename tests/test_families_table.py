@@ -24,7 +24,7 @@ def test_the_list_names_each_type_of_this_version_once_and_those_used_most_as_op
 def test_a_refusal_stands_under_its_reason() -> None:
     verdicts = [
         {"kind": "bert", "outcome": "opens", "reason": ""},
-        {"kind": "t5", "outcome": "refused", "reason": "it is an encoder-decoder model"},
+        {"kind": "udop", "outcome": "refused", "reason": "cannot be run on a text alone"},
         {"kind": "odd", "outcome": "crash", "reason": "never heard of it"},
     ]
-    assert re.findall(r"\((\d)\):\n(`\w+`)\.", table(verdicts)) == [("1", "`t5`"), ("1", "`odd`")]
+    assert re.findall(r"\((\d)\):\n(`\w+`)\.", table(verdicts)) == [("1", "`udop`"), ("1", "`odd`")]

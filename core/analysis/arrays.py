@@ -1,8 +1,11 @@
 """Types of the arrays that analyses and figures take and give, and what several of them compute."""
 
+from contextlib import AbstractContextManager
+from functools import cache
+
 import numpy as np
 from numpy.typing import NDArray
-from threadpoolctl import threadpool_limits
+from threadpoolctl import ThreadpoolController
 
 Bools = NDArray[np.bool_]
 Floats = NDArray[np.float64]
@@ -29,6 +32,14 @@ def mean_of_finite(values: Floats, weights: Floats | int = 1) -> Floats:
     return np.divide(weighted, total, out=np.full(total.shape, np.nan), where=total > 0)
 
 
-def one_thread() -> threadpool_limits:
+def one_thread() -> AbstractContextManager[object]:
     """BLAS without threads: small matrices gain nothing, and threads of a busy server wait."""
-    return threadpool_limits(1, user_api="blas")
+    return _blas().limit(limits=1)
+
+
+@cache
+def _blas() -> ThreadpoolController:
+    """NumPy's and SciPy's BLAS, looked for once: it takes longer than most of what uses it."""
+    import scipy.linalg  # noqa: F401 - it brings its own
+
+    return ThreadpoolController().select(user_api="blas")

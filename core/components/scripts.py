@@ -9,6 +9,7 @@ before a function, a constant or a class are understood. JSDoc is for tsc and do
 from __future__ import annotations
 
 import re
+from functools import cache
 from os.path import relpath
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -34,8 +35,9 @@ def register(name: str) -> ComponentRenderer:
     )
 
 
+@cache
 def read_script(name: str) -> str:
-    """The component's script after the modules that it imports."""
+    """The component's script after the modules that it imports, put together once a server."""
     return inlined(ROOT / name / f"{name}.js")
 
 

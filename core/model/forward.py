@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import inspect
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from core.model.capture import recording
 
@@ -16,11 +16,19 @@ if TYPE_CHECKING:
 
     from core.model.capture import Recorder
     from core.model.capture.calls import Check
+    from core.model.trace import Kind
 
     Ids = Sequence[list[int]]
 
 # The model's own attention function, PyTorch's faster one, or whatever the network does, watched.
 Way = Literal["exact", "fast", "watched"]
+# What networks call them; an encoder may run by itself.
+_HIDDEN_STATES: dict[Kind, tuple[str, ...]] = {
+    "self": ("hidden_states",),
+    "encoder": ("encoder_hidden_states", "hidden_states"),
+    "decoder": ("decoder_hidden_states",),
+    "cross": (),
+}
 
 
 def run_batch(
@@ -31,7 +39,8 @@ def run_batch(
     *,
     way: Way,
     check: Check | None = None,
-) -> tuple[Recorder, tuple[torch.Tensor, ...] | None]:
+    targets: Ids | None = None,
+) -> tuple[Recorder, Any]:
     """Run texts together, shorter ones padded on the right.
 
     Parameters
@@ -39,47 +48,72 @@ def run_batch(
     ids, segments : of each text, of one length.
     way : how attention is computed and recorded.
     check : as in :class:`core.model.capture.Recorder`.
+    targets : what the decoder of an encoder-decoder reads, of each text.
 
     Returns
     -------
-    What was recorded, and the hidden states, (batch, token, width) each, if the network has any.
+    What was recorded, and the network's output with its hidden states.
     """
     import torch
 
-    inputs = inputs_of(network, tokenizer, ids, segments)
+    inputs = inputs_of(network, tokenizer, ids, segments, targets)
+    lengths = {max(map(len, each)) for each in (ids, targets) if each is not None}
     with (
         torch.inference_mode(),
         recording(exact=way != "fast", check=check) as recorder,
-        _watching(way, recorder, ids),
+        _watching(way, recorder, len(ids), lengths),
     ):
         output = network(**inputs, output_hidden_states=True)
-    return recorder, getattr(output, "hidden_states", None)
+    return recorder, output
+
+
+def hidden_states(output: object, kind: Kind) -> tuple[torch.Tensor, ...] | None:
+    """What each layer of the encoder or the decoder received, and the last one returned.
+
+    (batch, token, width) each; None where the network returns none, and for cross attention, whose
+    queries come from inside of a layer.
+    """
+    given = (getattr(output, name, None) for name in _HIDDEN_STATES[kind])
+    return next((states for states in given if states is not None), None)
 
 
 def inputs_of(
-    network: PreTrainedModel, tokenizer: PreTrainedTokenizerFast, ids: Ids, segments: Ids
-) -> dict[str, torch.Tensor]:
+    network: PreTrainedModel,
+    tokenizer: PreTrainedTokenizerFast,
+    ids: Ids,
+    segments: Ids,
+    targets: Ids | None = None,
+) -> dict[str, Any]:
     """What the network gets: (text, token) each, with segments only if it reads them."""
     import torch
 
-    length = max(map(len, ids))
-    rows = {
-        "input_ids": _padded(ids, length, tokenizer.pad_token_id or 0),
-        "attention_mask": _padded([[1] * len(each) for each in ids], length, 0),
-    }
+    filler = tokenizer.pad_token_id or 0
+    rows = {"input_ids": _padded(ids, filler), "attention_mask": _mask(ids)}
+    if targets is not None:
+        rows["decoder_input_ids"] = _padded(targets, filler)
+        rows["decoder_attention_mask"] = _mask(targets)
     accepted = inspect.signature(network.forward).parameters
     if "token_type_ids" in accepted and "token_type_ids" in tokenizer.model_input_names:
-        rows["token_type_ids"] = _padded(segments, length, 0)
-    return {name: torch.tensor(each, device=network.device) for name, each in rows.items()}
+        rows["token_type_ids"] = _padded(segments, 0)
+    device = next(network.parameters()).device
+    inputs = {name: torch.tensor(each, device=device) for name, each in rows.items()}
+    return inputs if targets is None else inputs | {"use_cache": False}
 
 
-def _watching(way: Way, recorder: Recorder, ids: Ids) -> contextlib.AbstractContextManager[object]:
+def _watching(
+    way: Way, recorder: Recorder, texts: int, lengths: set[int]
+) -> contextlib.AbstractContextManager[object]:
     if way != "watched":
         return contextlib.nullcontext()
     from core.model.capture.watching import Watch
 
-    return Watch(recorder, len(ids), max(map(len, ids)))
+    return Watch(recorder, texts, lengths)
 
 
-def _padded(rows: Ids, length: int, filler: int) -> list[list[int]]:
+def _mask(rows: Ids) -> list[list[int]]:
+    return _padded([[1] * len(row) for row in rows], 0)
+
+
+def _padded(rows: Ids, filler: int) -> list[list[int]]:
+    length = max(map(len, rows))
     return [row + [filler] * (length - len(row)) for row in rows]

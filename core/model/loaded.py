@@ -7,9 +7,36 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from transformers import PreTrainedModel, PreTrainedTokenizerFast
 
     from core.model.forward import Way
+    from core.model.trace import Kind
+
+
+@dataclass(frozen=True)
+class Heads:
+    """The heads of one kind of attention, as recorded.
+
+    Attributes
+    ----------
+    layers, heads, kv_heads, dim : `layers` are those that attend, `dim` is the length of a query.
+    causal : whether no token attends to a later one.
+    depth : layers of the network, of which some may not attend; None if it does not say.
+    numbers : of the layers that attend, from 1, as the network counts; empty if it does not say.
+    outputs : names of the modules that are W_O, one per layer, None where that is not known.
+    """
+
+    layers: int
+    heads: int
+    kv_heads: int
+    dim: int
+    causal: bool
+    depth: int | None = None
+    numbers: tuple[int, ...] = ()
+    outputs: tuple[str, ...] | None = None
+
 
 # What a language-model head was trained for: the next word, words behind a mask, or an answer.
 Task = Literal["next", "masked", "answer"]
@@ -19,25 +46,24 @@ Task = Literal["next", "masked", "answer"]
 class LoadedModel:
     """A network and its tokenizer; what is recorded is proven to be the model's own attention.
 
+    `layers`, `heads`, `kv_heads`, `dim`, `causal`, `depth`, `numbers` and `outputs` are those of
+    :class:`Heads`; of an encoder-decoder, its encoder's.
+
     Attributes
     ----------
     name : the name it was loaded by.
     tokenizer, network : transformers' own objects; the network never changes after loading.
     device : "cuda", "mps" or "cpu".
-    layers, heads, kv_heads, dim : as recorded; `layers` are those that attend, `dim` is the length
-        of a query.
-    depth : layers of the network, of which some may not attend.
-    numbers : of the layers that attend, from 1, as the network counts; empty if it does not say.
+    attention : the heads of each kind of attention it has; the first is what texts of a corpus get.
     parameters : number of weights.
     max_tokens : longest input, in tokens.
-    causal : whether no token attends to a later one.
     probe_error : largest difference between recomputed attention and the model's own, see
         :mod:`core.model.probe`.
     way : how attention is computed and recorded, see :data:`core.model.forward.Way`.
+    order : the kind of each attention call of a whole pass.
     batches : texts may run in padded batches; else one by one.
     pairs : a second text may be given.
     checked_tokens : of the longest text that the check at load ran.
-    outputs : names of the modules that are W_O, one per layer, None where that is not known.
     language_model : the network with the language-model head of the checkpoint, around the very
         weights of `network`; None without one, see :mod:`core.model.language.head`.
     task : what that head was trained for.
@@ -48,21 +74,69 @@ class LoadedModel:
     tokenizer: PreTrainedTokenizerFast
     network: PreTrainedModel
     device: str
-    layers: int
-    heads: int
-    kv_heads: int
-    dim: int
+    attention: Mapping[Kind, Heads]
     parameters: int
     max_tokens: int
-    causal: bool
     probe_error: float
     way: Way = "exact"
+    order: tuple[Kind, ...] = ()
     batches: bool = True
     pairs: bool = True
     checked_tokens: int = 0
-    outputs: tuple[str, ...] | None = None
-    depth: int | None = None
     language_model: PreTrainedModel | None = None
     task: Task | None = None
-    numbers: tuple[int, ...] = ()
     tokenizer_lock: threading.Lock = field(default_factory=threading.Lock, repr=False)
+
+    @property
+    def kinds(self) -> tuple[Kind, ...]:
+        """The kinds of attention that it has."""
+        return tuple(self.attention)
+
+    @property
+    def is_encoder_decoder(self) -> bool:
+        """Whether one part reads a text and another writes one, attending to the first."""
+        return "cross" in self.attention
+
+    @property
+    def _main(self) -> Heads:
+        return next(iter(self.attention.values()))
+
+    @property
+    def layers(self) -> int:
+        """Layers that attend."""
+        return self._main.layers
+
+    @property
+    def heads(self) -> int:
+        """Query heads of a layer."""
+        return self._main.heads
+
+    @property
+    def kv_heads(self) -> int:
+        """Key heads of a layer, which query heads may share."""
+        return self._main.kv_heads
+
+    @property
+    def dim(self) -> int:
+        """Numbers of a query."""
+        return self._main.dim
+
+    @property
+    def causal(self) -> bool:
+        """Whether no token attends to a later one."""
+        return self._main.causal
+
+    @property
+    def depth(self) -> int | None:
+        """Layers of the network; None if it does not say."""
+        return self._main.depth
+
+    @property
+    def numbers(self) -> tuple[int, ...]:
+        """The numbers of the layers that attend, from 1."""
+        return self._main.numbers
+
+    @property
+    def outputs(self) -> tuple[str, ...] | None:
+        """Names of the modules that are W_O, one per layer; None if unknown."""
+        return self._main.outputs

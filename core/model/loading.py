@@ -17,7 +17,7 @@ from core.model.checks.weights import count_weights, read_weights
 from core.model.downloading import downloads, hub
 from core.model.errors import NotDownloadedError, UnknownModelError, UnsupportedModelError
 from core.model.language.head import describe_answers, fits_task, read_whole
-from core.model.loaded import LoadedModel
+from core.model.loaded import Heads, LoadedModel
 from core.model.refusal import refusing
 
 if TYPE_CHECKING:
@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 
     from core.model.checks.folder import ModelFiles
     from core.model.language.head import Whole
+    from core.model.probe import Proof
+    from core.model.trace import Kind
 
 _LOAD_LOCK = threading.Lock()  # one load at a time: loading needs the most memory
 _MIN_TOKENS = 4  # [CLS], [SEP] and two tokens of the text
@@ -160,32 +162,46 @@ def _prove(
             "Correct model_max_length in tokenizer_config.json, or pick another model.",
         )
     proof = probe(filled, tokenizer, max_tokens)
-    trace = proof.trace
-    layers, heads, _, dim = trace.shape
-    causal = not any(np.triu(weights, 1).any() for weights in trace.attention())
+    attention = {kind: _heads(filled, proof, kind) for kind in proof.traces}
+    causal = next(iter(attention.values())).causal
     speaks = whole is not None and fits_task(whole.task, tokenizer, causal=causal)
     return LoadedModel(
         name=name,
         tokenizer=tokenizer,
         network=filled,
         device=device,
+        attention=attention,
+        parameters=entire.num_parameters(),
+        max_tokens=max_tokens,
+        probe_error=proof.error,
+        way=proof.way,
+        order=proof.order,
+        batches=proof.batches,
+        pairs=proof.pairs,
+        checked_tokens=proof.tokens,
+        language_model=entire if speaks else None,
+        task=whole.task if whole is not None and speaks else None,
+    )
+
+
+def _heads(filled: PreTrainedModel, proof: Proof, kind: Kind) -> Heads:
+    """The heads of one kind of attention in a model that was checked."""
+    trace = proof.traces[kind]
+    layers, heads, _, dim = trace.shape
+    depth = getattr(filled.config.get_text_config(), "num_hidden_layers", None)
+    names = None
+    if proof.outputs is not None:
+        called = zip(proof.outputs, proof.order, strict=True)
+        names = tuple(name for name, own in called if own == kind)
+    return Heads(
         layers=layers,
         heads=heads,
         kv_heads=trace.kv_keys.shape[1],
         dim=dim,
-        parameters=entire.num_parameters(),
-        max_tokens=max_tokens,
-        causal=causal,
-        probe_error=proof.error,
-        way=proof.way,
-        batches=proof.batches,
-        pairs=proof.pairs,
-        checked_tokens=proof.tokens,
-        outputs=proof.outputs,
-        depth=getattr(filled.config.get_text_config(), "num_hidden_layers", None),
-        language_model=entire if speaks else None,
-        task=whole.task if whole is not None and speaks else None,
+        causal=kind != "cross" and not any(np.triu(each, 1).any() for each in trace.attention()),
+        depth=depth if kind == "self" else layers,
         numbers=() if trace.layers[0].number is None else trace.numbers,
+        outputs=names,
     )
 
 

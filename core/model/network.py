@@ -27,7 +27,7 @@ def read_config(folder: Path) -> PreTrainedConfig:
     Raises
     ------
     UnsupportedModelError
-        For a kind of network that transformers does not know, or an encoder-decoder.
+        For a kind of network that transformers does not know.
     """
     from transformers import AutoConfig
 
@@ -37,12 +37,6 @@ def read_config(folder: Path) -> PreTrainedConfig:
         )
     except Exception as error:
         raise UnsupportedModelError(_why_not(folder, error)) from error
-    if config.is_encoder_decoder:
-        raise UnsupportedModelError(
-            f"{{name}} is an encoder-decoder model ({config.model_type}):"
-            " it has three kinds of attention, and the pages here show one.",
-            "Pick an encoder (BERT family) or a decoder (GPT family).",
-        )
     return config
 
 

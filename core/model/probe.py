@@ -20,8 +20,9 @@ from core.model.checks.agreement import (
     trace_of,
 )
 from core.model.checks.texts import chooses_keys, texts_for
+from core.model.encoder_decoder.calls import Lengths, of_kind
 from core.model.errors import ModelError, UnsupportedModelError, first_line
-from core.model.forward import run_batch
+from core.model.forward import hidden_states, run_batch
 from core.model.memory import is_out_of_memory
 
 if TYPE_CHECKING:
@@ -30,10 +31,11 @@ if TYPE_CHECKING:
     import torch
     from transformers import PreTrainedModel, PreTrainedTokenizerFast
 
-    from core.model.capture import Call
+    from core.model.capture import Call, Recorder
+    from core.model.capture.calls import Check
     from core.model.checks.texts import Text
     from core.model.forward import Way
-    from core.model.trace import Trace
+    from core.model.trace import Kind, Trace
 
 _DRIFT = 1e-2  # of hidden states from pass to pass, by their size
 
@@ -44,16 +46,18 @@ class Proof:
 
     Attributes
     ----------
-    trace : of the short text, without its tokens.
+    traces : of the short text, without its tokens, by kind of attention.
+    order : the kind of each attention call of a pass.
     error : the largest difference of any attention weight.
     way : "fast" where PyTorch's attention gives the same as the model's own function.
     batches : a text in a padded batch is computed as if it were alone.
     pairs : a second text may be given.
     tokens : of the longest text that was run.
-    outputs : names of the modules that are W_O, see :mod:`core.model.capture.outputs`.
+    outputs : names of the modules that are W_O, one per call (:mod:`core.model.capture.outputs`).
     """
 
-    trace: Trace
+    traces: dict[Kind, Trace]
+    order: tuple[Kind, ...]
     error: float
     way: Way
     batches: bool
@@ -88,12 +92,17 @@ def probe(network: PreTrainedModel, tokenizer: PreTrainedTokenizerFast, max_toke
             f"The attention of {{name}} ({network.config.model_type}) recomputed from its queries"
             f" and keys differs from the model's own: {error}.",
         ) from error
-    passes = [([text], [trace]) for text, trace in zip(texts.all, alone, strict=True)]
+    kinds = tuple(dict.fromkeys(run.order))
+    passes = [
+        ([text], alone[index * len(kinds) : (index + 1) * len(kinds)])
+        for index, text in enumerate(texts.all)
+    ]
     if together:
         passes.append((texts.all, together))
     fast = run.way == "exact" and all(run.is_fast_the_same(*each) for each in passes)
     return Proof(
-        trace=alone[0],
+        traces=dict(zip(kinds, alone, strict=False)),  # the short text comes first
+        order=run.order,
         error=run.error,
         way="fast" if fast else run.way,
         batches=bool(together),
@@ -111,24 +120,24 @@ class _Runs:
     tokenizer: PreTrainedTokenizerFast
     way: Way  # of the passes that others are compared with
     error: float = 0.0
+    order: tuple[Kind, ...] = ()  # the kind of each call
 
     def traces(self, texts: Sequence[Text], way: Way | None = None) -> list[Trace]:
-        """The traces of texts run together, each call compared with what the model computed."""
-        lengths = [len(text.ids) for text in texts]
+        """The traces of texts run together, each call compared with what the model computed.
+
+        Of each text, one for each kind of attention.
+        """
+        lengths = _lengths(texts)
 
         def check(call: Call, output: torch.Tensor, weights: torch.Tensor | None) -> None:
-            for row, length in enumerate(lengths):
-                error = compare_call(call, output, weights, row, length)
+            kind = lengths.kind_of(call)
+            if kind is None:
+                return  # refused below
+            for row in range(len(texts)):
+                error = compare_call(call, output, weights, row, *lengths.of_text(row, kind))
                 self.error = max(self.error, error)
 
-        recorder, _ = run_batch(
-            self.network,
-            self.tokenizer,
-            [text.ids for text in texts],
-            [text.segments for text in texts],
-            way=way or self.way,
-            check=check,
-        )
+        recorder, _ = self._run(texts, way or self.way, check)
         calls = recorder.calls
         if not calls and self.way == "exact":  # the network never asks for a function
             self.watch()
@@ -138,17 +147,42 @@ class _Runs:
                 f"The attention of {{name}} ({self.network.config.model_type}) cannot be captured:"
                 " it is none of queries and keys, or computed by code that cannot be followed.",
             )
-        if {size for call in calls for size in _tokens(call)} != {max(lengths)}:
+        kinds = [kind for call in calls if (kind := lengths.kind_of(call)) is not None]
+        if len(kinds) < len(calls):
             raise UnsupportedModelError(
                 f"{{name}} ({self.network.config.model_type}) attends to more or fewer tokens than"
                 " the text has, so its maps would not fit the text.",
+            )
+        if texts[0].target is not None and set(kinds) != {"encoder", "decoder", "cross"}:
+            raise UnsupportedModelError(
+                f"The attention of {{name}} ({self.network.config.model_type}) cannot be captured"
+                " in its encoder, in its decoder and between them.",
             )
         if any(one.query.data_ptr() == other.query.data_ptr() for one, other in pairwise(calls)):
             raise UnsupportedModelError(
                 f"{{name}} ({self.network.config.model_type}) attends more than once in a layer,"
                 " and the pages here show one attention per head.",
             )
-        return [trace_of(calls, row, length) for row, length in enumerate(lengths)]
+        self.order = tuple(kinds)
+        return [
+            trace_of(of_kind(calls, kinds, kind), row, *lengths.of_text(row, kind))
+            for row in range(len(texts))
+            for kind in dict.fromkeys(kinds)
+        ]
+
+    def _run(
+        self, texts: Sequence[Text], way: Way, check: Check | None = None
+    ) -> tuple[Recorder, object]:
+        targets = [text.target for text in texts if text.target is not None]
+        return run_batch(
+            self.network,
+            self.tokenizer,
+            [text.ids for text in texts],
+            [text.segments for text in texts],
+            way=way,
+            check=check,
+            targets=targets or None,
+        )
 
     def first(self, text: Text) -> list[Trace]:
         """The trace of a text; a network that wants more than text is refused here."""
@@ -177,9 +211,10 @@ class _Runs:
         states = []
         for name in ("eager", IMPLEMENTATION):
             self.network.set_attn_implementation(name)
-            arguments = self.network, self.tokenizer, [text.ids], [text.segments]
-            states.append(run_batch(*arguments, way="exact")[1])
-        own, ours = ([each.float() for each in state or ()] for state in states)
+            _, output = self._run([text], "exact")
+            given = [hidden_states(output, kind) or () for kind in dict.fromkeys(self.order)]
+            states.append([state.float() for each in given for state in each])
+        own, ours = states
         return bool(own) and all(
             (a - b).abs().max() <= _DRIFT * a.abs().max() for a, b in zip(own, ours, strict=True)
         )
@@ -188,10 +223,7 @@ class _Runs:
         """The names of the modules that are W_O."""
         from core.model.capture.outputs import output_modules
 
-        arguments = self.network, self.tokenizer, [text.ids], [text.segments]
-        return output_modules(
-            self.network, lambda check: run_batch(*arguments, way=self.way, check=check)
-        )
+        return output_modules(self.network, lambda check: self._run([text], self.way, check))
 
     def one_by_one(self, texts: Sequence[Text], way: Way | None = None) -> list[Trace]:
         """The traces of texts run each by itself."""
@@ -217,6 +249,6 @@ class _Runs:
         )
 
 
-def _tokens(call: Call) -> tuple[int, int]:
-    """Queries and keys of a text."""
-    return call.query.shape[2], call.key.shape[2]
+def _lengths(texts: Sequence[Text]) -> Lengths:
+    targets = [len(text.target) for text in texts if text.target is not None]
+    return Lengths([len(text.ids) for text in texts], targets or None)

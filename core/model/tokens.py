@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING
 from core.model.trace import Token
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from tokenizers import Encoding
     from transformers import PreTrainedTokenizerFast
 
@@ -18,6 +20,8 @@ _HIDDEN_CATEGORIES = frozenset({"Cc", "Cf", "Co", "Cs", "Zl", "Zp"})
 _JOINERS = frozenset(
     "\u200c\u200d\ufe0e\ufe0f"
 )  # allowed inside a token: they shape emoji and script
+BEGINS = ("Ġ", "▁")  # how byte-level and SentencePiece vocabularies mark the start of a word
+CONTINUES = "##"  # how WordPiece marks a piece that continues a word
 _BLANKS = {" ": "␣", "\n": "↵", "\r": "␍", "\t": "⇥", "\u00a0": "⍽"}
 
 
@@ -53,6 +57,25 @@ def read_tokens(
         tokens.append(
             Token(name, display, id_, special, segment, position, index, span=(start, end))
         )
+    return tuple(tokens)
+
+
+def describe_ids(tokenizer: PreTrainedTokenizerFast, ids: Sequence[int]) -> tuple[Token, ...]:
+    """Describe tokens that come from no text, such as those that a model wrote."""
+    names = [
+        name or f"<{id_}>"  # vocabularies may have gaps
+        for name, id_ in zip(tokenizer.convert_ids_to_tokens(list(ids)), ids, strict=True)
+    ]
+    byte_level, special = is_byte_level(tokenizer), set(tokenizer.all_special_ids)
+    marked = any(name.startswith(BEGINS) for name in names)
+    tokens, word = [], -1
+    for position, (name, id_) in enumerate(zip(names, ids, strict=True)):
+        begins = name.startswith(BEGINS) if marked else not name.startswith(CONTINUES)
+        ordinary = id_ not in special
+        word += ordinary and (begins or word < 0)
+        index = word if ordinary else -1
+        display = display_name(name, byte_level)
+        tokens.append(Token(name, display, id_, not ordinary, 0, position, index))
     return tuple(tokens)
 
 

@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import Literal, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 Array = NDArray[np.float32]
+Kind = Literal["self", "encoder", "decoder", "cross"]
 Floats = TypeVar("Floats", NDArray[np.float32], NDArray[np.float64])
 
 
@@ -102,9 +103,9 @@ class Trace:
     Attributes
     ----------
     model : the name the model was loaded by.
-    tokens : one per position.
+    tokens : one per query.
     queries : float32 (layer, head, token, dim), read-only, rotary positions already applied.
-    kv_keys, kv_values : float32 (layer, key-value head, token, dim), read-only, as the model
+    kv_keys, kv_values : float32 (layer, key-value head, key token, dim), read-only, as the model
         computed them. Grouped-query models have fewer of them than query heads.
     layers : scaling, mask and soft cap of each layer.
     causal : whether no token of this model attends to a later one.
@@ -113,6 +114,11 @@ class Trace:
     hidden_states : float32 (layer + 1, token, width), read-only: what entered each layer, and what
         left the network; None if the model does not return them.
     cut_characters : characters at the end of a very long text that the tokenizer never saw.
+    kind : "self" unless the network has an encoder and a decoder: then whether the encoder's tokens
+        attend to one another, the decoder's do, or the decoder's attend to the encoder's ("cross").
+    source : the tokens that cross attention goes to; None where `tokens` attend to one another.
+    origin : whose words a decoder read: "given", the model's own "answer", or none but its "start".
+    others : of an encoder's trace, those of the decoder and of cross attention in the same pass.
     depth : layers of the network, those that do not attend included; None if it names none.
     """
 
@@ -126,6 +132,10 @@ class Trace:
     dropped: int = 0
     hidden_states: Array | None = None
     cut_characters: int = 0
+    kind: Kind = "self"
+    source: tuple[Token, ...] | None = None
+    origin: Literal["given", "answer", "start"] = "given"
+    others: tuple[Trace, ...] = ()
     depth: int | None = None
 
     def __post_init__(self) -> None:
@@ -138,6 +148,26 @@ class Trace:
         """(layers, heads, tokens, dim of a query)."""
         layers, heads, tokens, dim = self.queries.shape
         return layers, heads, tokens, dim
+
+    @property
+    def key_tokens(self) -> tuple[Token, ...]:
+        """The tokens attended to, one per key: `tokens` themselves except in cross attention."""
+        return self.tokens if self.source is None else self.source
+
+    @property
+    def kinds(self) -> tuple[Kind, ...]:
+        """The kinds of attention that this trace gives."""
+        return (self.kind, *(each.kind for each in self.others))
+
+    def of_kind(self, kind: Kind) -> Trace:
+        """The trace of another kind of attention in the same pass.
+
+        Raises
+        ------
+        KeyError
+            When there is none.
+        """
+        return {each.kind: each for each in (self, *self.others)}[kind]
 
     @property
     def numbers(self) -> tuple[int, ...]:
@@ -160,33 +190,33 @@ class Trace:
 
     @property
     def keys(self) -> Array:
-        """Keys, float32 (layer, head, token, dim), repeated to the query heads."""
+        """Keys, float32 (layer, head, key token, dim), repeated to the query heads."""
         return self._per_query_head(self.kv_keys)
 
     @property
     def values(self) -> Array:
-        """Values, float32 (layer, head, token, dim), repeated to the query heads."""
+        """Values, float32 (layer, head, key token, dim), repeated to the query heads."""
         return self._per_query_head(self.kv_values)
 
     def scores(self, layer: int, head: int | None = None) -> Array:
         """Scores before softmax: scaled, soft-capped if the model does that, and masked.
 
-        Returns float32 (token, token), or (head, token, token) without `head`; ``-inf`` where the
-        query (row) may not attend to the key (column).
+        Returns float32 (token, key token), or (head, token, key token) without `head`; ``-inf``
+        where the query (row) may not attend to the key (column).
         """
         self._check(layer, head)
         heads = slice(None) if head is None else slice(head, head + 1)
         queries = self.queries[layer, heads]  # (head, token, dim)
         groups = np.arange(self.queries.shape[1])[heads] // self.group
-        products = queries @ self.kv_keys[layer, groups].swapaxes(-1, -2)  # (head, token, token)
+        products = queries @ self.kv_keys[layer, groups].swapaxes(-1, -2)  # (head, token, key)
         scores = self.layers[layer].logits(products, head)
         return scores if head is None else scores[0]
 
     def attention(self, layer: int | None = None, head: int | None = None) -> Array:
         """Attention weights: softmax of the scores over the keys; every row sums to one.
 
-        Returns float32 (layer, head, token, token) without the axes that are given. A full array
-        takes 4 bytes x layers x heads x tokens squared.
+        Returns float32 (layer, head, token, key token) without the axes that are given. A full
+        array takes 4 bytes x layers x heads x tokens squared.
         """
         if layer is None:
             return np.stack([self.attention(each, head) for each in range(len(self.layers))])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from typing import TYPE_CHECKING
 
@@ -12,8 +12,11 @@ import numpy as np
 from core.model import memory
 from core.model.capture import read_calls
 from core.model.checks.vocabulary import check_ids
+from core.model.encoder_decoder.answers import MAX_ANSWER, greedy_ids
+from core.model.encoder_decoder.calls import Lengths, of_kind
+from core.model.encoder_decoder.targets import answered, read_target, start_id
 from core.model.errors import EmptyTextError, OutOfMemoryError, UnsupportedModelError
-from core.model.forward import run_batch
+from core.model.forward import hidden_states, run_batch
 from core.model.refusal import refusing, refusing_to
 from core.model.tokens import read_tokens
 from core.model.trace import Token, Trace
@@ -23,10 +26,12 @@ if TYPE_CHECKING:
 
     import torch
     from tokenizers import Encoding
+    from transformers import PreTrainedModel
 
     from core.model.capture import Call
+    from core.model.encoder_decoder.targets import Target
     from core.model.loaded import LoadedModel
-    from core.model.trace import Array, Layer
+    from core.model.trace import Array, Kind, Layer
 
 # Tokens of a padded batch: 60 MB of queries, keys and values for BERT base. More is no faster.
 BATCH_TOKENS = 1024
@@ -41,7 +46,8 @@ CHARACTERS_PER_TOKEN = 32
 class Input:
     """One text ready for the model: its ids and segments, its tokens, and what was cut.
 
-    `dropped` and `cut_characters` are as in :class:`core.model.trace.Trace`.
+    `dropped` and `cut_characters` are as in :class:`core.model.trace.Trace`. `target` is what the
+    decoder of an encoder-decoder reads; without one, its encoder runs alone.
     """
 
     ids: list[int]
@@ -49,18 +55,34 @@ class Input:
     tokens: tuple[Token, ...]
     dropped: int
     cut_characters: int = 0
+    target: Target | None = None
+
+    @property
+    def target_ids(self) -> list[int]:
+        """Of the target, empty without one."""
+        return [] if self.target is None else self.target.ids
 
 
 def trace_text(
-    model: LoadedModel, text: str, pair: str | None = None, max_tokens: int | None = None
+    model: LoadedModel,
+    text: str,
+    pair: str | None = None,
+    max_tokens: int | None = None,
+    target: str | None = None,
 ) -> Trace:
     """One forward pass of a text, or of two texts joined as the model's tokenizer joins them.
+
+    The trace of an encoder-decoder is its encoder's; ``trace.of_kind("decoder")`` and
+    ``trace.of_kind("cross")`` are of the same pass.
 
     Parameters
     ----------
     model : from :func:`core.model.load`.
     text, pair : the text and, optionally, a second one.
-    max_tokens : cut the input at this length if the model would take more.
+    max_tokens : cut the input, and the target, at this length if the model would take more.
+    target : what the decoder of an encoder-decoder reads; without it, the answer that the model
+        itself gives, word by word the likeliest, of at most ``answers.MAX_ANSWER`` tokens. A model
+        without a decoder ignores it.
 
     Raises
     ------
@@ -69,8 +91,23 @@ def trace_text(
     OutOfMemoryError
         When the text is too long for the free memory.
     """
-    (trace,) = trace_inputs(model, [encode(model, text, pair, max_tokens)])
+    item = encode(model, text, pair, max_tokens)
+    if model.is_encoder_decoder:
+        item = replace(item, target=_target(model, item, target, max_tokens))
+    (trace,) = trace_inputs(model, [item])
     return trace
+
+
+@refusing_to("run")
+def _target(model: LoadedModel, item: Input, text: str | None, max_tokens: int | None) -> Target:
+    """What the decoder reads: the text, or the model's own answer."""
+    limit = usable_tokens(model, max_tokens)
+    if text and text.strip():
+        return read_target(model, _usable(text, limit), limit)
+    if model.language_model is not None and model.task == "answer":
+        check_ids(model.network, item.ids)
+        return answered(model, greedy_ids(model.language_model, item.ids, min(limit, MAX_ANSWER)))
+    return answered(model, [start_id(model.network.config, item.ids)])
 
 
 def trace_corpus(
@@ -80,6 +117,8 @@ def trace_corpus(
     max_tokens: int | None = None,
 ) -> Iterator[Trace]:
     """One trace per text, in order, run in padded batches; padding never reaches a trace.
+
+    Of an encoder-decoder, only the encoder runs.
 
     Raises what :func:`trace_text` raises, once the batch with that text is reached.
     """
@@ -180,27 +219,31 @@ def _usable(text: str, limit: int) -> str:
 def trace_inputs(model: LoadedModel, batch: list[Input]) -> Iterator[Trace]:
     """The traces of a batch, one at a time; it runs when the first is asked for."""
     for items in [batch] if model.batches else [[item] for item in batch]:
-        calls, hidden = _run(model, items)
-        for row, item in enumerate(items):
+        calls, output = _run(model, items)
+        for row in range(len(items)):
             with refusing(model.name, "run"):  # must not enclose the caller's code
-                trace = _read_trace(model, calls, hidden, row, item)
+                trace = _read_trace(model, calls, output, row, items)
             yield trace
 
 
 @refusing_to("run")
-def _run(
-    model: LoadedModel, batch: list[Input]
-) -> tuple[list[Call], tuple[torch.Tensor, ...] | None]:
+def _run(model: LoadedModel, batch: list[Input]) -> tuple[dict[Kind, list[Call]], object]:
     """The forward pass of a batch, once the ids are known to have vectors."""
     for item in batch:
         check_ids(model.network, item.ids, item.segments)
+        check_ids(model.network, item.target_ids)
+    targets = [item.target_ids for item in batch if item.target is not None]
+    network: PreTrainedModel = model.network
+    if model.is_encoder_decoder and not targets:
+        network = network.get_encoder()
     try:
-        recorder, hidden = run_batch(
-            model.network,
+        recorder, output = run_batch(
+            network,
             model.tokenizer,
             [item.ids for item in batch],
             [item.segments for item in batch],
             way=model.way,
+            targets=targets or None,
         )
     except (MemoryError, RuntimeError) as error:
         if not memory.is_out_of_memory(error):
@@ -210,37 +253,50 @@ def _run(
             f"There is not enough memory to run {longest} tokens through {{name}}.",
             "Use a shorter text or a smaller model.",
         ) from error
-    if recorder.missed or len(recorder.calls) != model.layers:
+    order = [kind for kind in model.order if network is model.network or kind == "encoder"]
+    if recorder.missed or len(recorder.calls) != len(order):
         raise UnsupportedModelError(
             f"{{name}} attends in another way in a text of {max(len(item.ids) for item in batch)}"
             " tokens than in shorter ones, and that cannot be followed.",
             "Use a shorter text.",
         )
-    return recorder.calls, hidden
+    return {kind: of_kind(recorder.calls, order, kind) for kind in dict.fromkeys(order)}, output
 
 
 def _read_trace(
     model: LoadedModel,
-    calls: list[Call],
-    hidden: tuple[torch.Tensor, ...] | None,
+    calls: dict[Kind, list[Call]],
+    output: object,
     row: int,
-    item: Input,
+    batch: list[Input],
 ) -> Trace:
-    length = len(item.ids)  # padding is on the right
-    queries, keys, values, rules = read_calls(calls, row, length)
-    return Trace(
-        model.name,
-        item.tokens,
-        queries,
-        keys,
-        values,
-        rules,
-        causal=model.causal,
-        dropped=item.dropped,
-        cut_characters=item.cut_characters,
-        hidden_states=_hidden_states(hidden, row, length, rules),
-        depth=model.depth if model.numbers else None,
-    )
+    """The trace of one text; of an encoder-decoder, the encoder's with the others."""
+    item = batch[row]
+    targets = None if item.target is None else [len(each.target_ids) for each in batch]
+    lengths = Lengths([len(each.ids) for each in batch], targets)
+    traces = []
+    for kind, own in calls.items():
+        decoded = item.target if kind in {"decoder", "cross"} else None
+        states = hidden_states(output, kind)
+        heads = model.attention[kind]
+        queries, keys = lengths.of_text(row, kind)
+        recorded = read_calls(own, row, queries, keys)
+        traces.append(
+            Trace(
+                model.name,
+                item.tokens if decoded is None else decoded.tokens,
+                *recorded,
+                causal=heads.causal,
+                dropped=item.dropped if decoded is None else decoded.dropped,
+                cut_characters=item.cut_characters if decoded is None else 0,
+                hidden_states=_hidden_states(states, row, queries, recorded[-1]),
+                depth=heads.depth if heads.numbers else None,
+                kind=kind,
+                source=item.tokens if kind == "cross" else None,
+                origin="given" if decoded is None else decoded.origin,
+            )
+        )
+    return replace(traces[0], others=tuple(traces[1:]))
 
 
 def _hidden_states(

@@ -19,6 +19,7 @@ from playwright.sync_api import (
 
 from tests.chromium import ARGUMENTS, find_chromium
 from tests.server import running_app
+from tests.stand_in_hub import StandInHub, running_hub
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -78,9 +79,43 @@ def log(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="session")
-def app(log: Path) -> Iterator[str]:
-    """Address of one app for all tests that do not need a cold one; no hub can be reached."""
-    with running_app(log, HF_ENDPOINT="http://127.0.0.1:9") as address:
+def stand_in() -> Iterator[StandInHub]:
+    """The only hub that the app can reach. It knows no model at first."""
+    with running_hub() as known:
+        yield known
+
+
+@pytest.fixture(scope="session")
+def downloaded(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where the app keeps what it downloads."""
+    return tmp_path_factory.mktemp("hub")
+
+
+# In UMAP's place, which compiles for half a minute; tests/analysis/projections has the real one.
+UMAP = """
+import time
+
+class UMAP:
+    def __init__(self, n_components, **settings):
+        self.components = n_components
+
+    def fit_transform(self, rows):
+        time.sleep(0.3)  # as long as a head takes
+        return rows[:, : self.components]
+"""
+
+
+@pytest.fixture(scope="session")
+def _in_place_of_umap(tmp_path_factory: pytest.TempPathFactory) -> str:
+    folder = tmp_path_factory.mktemp("modules")
+    (folder / "umap.py").write_text(UMAP)
+    return str(folder)
+
+
+@pytest.fixture(scope="session")
+def app(log: Path, stand_in: StandInHub, downloaded: Path, _in_place_of_umap: str) -> Iterator[str]:
+    """Address of one app for all tests that do not need a cold one."""
+    with running_app(log, HF_ENDPOINT=stand_in.address, HF_HUB_CACHE=str(downloaded)) as address:
         yield address
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import re
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
@@ -38,7 +37,7 @@ def test_a_clicked_head_shows_what_it_moves_and_hiding_the_first_token_takes_its
     plot = page.locator(".st-key-anomalies_raw")
     expect(plot.locator(".xtick")).to_have_count(13)
     page.get_by_text("Hide the first token and renormalise").click()
-    page.wait_for_url(re.compile("latent=1"))
+    follow(page, "latent=1")
     expect(plot.locator(".xtick")).to_have_count(12)
     expect(plot).not_to_contain_text("[CLS]")
 

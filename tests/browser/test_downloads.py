@@ -12,48 +12,27 @@ from playwright.sync_api import expect
 from core.model import CATALOG
 from core.model.catalog import bundled_folder
 from core.model.downloading.downloads import WAIT_SECONDS
-from tests.raw_visit import visit
-from tests.server import running_app
-from tests.stand_in_hub import StandInHub, running_hub
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from pathlib import Path
 
     from tests.browser.conftest import Open
+    from tests.stand_in_hub import StandInHub
 
 NOVELS = bundled_folder(CATALOG[1])
 _MARGIN_SECONDS = 20  # on a busy machine
 
 
-@pytest.fixture(scope="module")
-def stand_in() -> Iterator[StandInHub]:
-    with running_hub() as known:
-        known.publish("some/novels", NOVELS)
-        for name in ("slow/close", "slow/cancel"):
-            known.offer(name, ("config.json", 2), ("model.safetensors", 60_000_000))
-            known.files |= {f"{name}/config.json": b"{}", f"{name}/model.safetensors": 60_000_000}
-        yield known
+@pytest.fixture(scope="module", autouse=True)
+def _published(stand_in: StandInHub) -> None:
+    stand_in.publish("some/novels", NOVELS)
+    for name in ("slow/close", "slow/cancel"):
+        stand_in.offer(name, ("config.json", 2), ("model.safetensors", 60_000_000))
+        stand_in.files |= {f"{name}/config.json": b"{}", f"{name}/model.safetensors": 60_000_000}
 
 
-@pytest.fixture(scope="module")
-def downloaded(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("hub")
-
-
-@pytest.fixture(scope="module")
-def served(
-    stand_in: StandInHub, downloaded: Path, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[str]:
-    log = tmp_path_factory.mktemp("server") / "log.txt"
-    hub = {"HF_ENDPOINT": stand_in.address, "HF_HUB_CACHE": str(downloaded)}
-    with running_app(log, **hub) as address:
-        visit(address)  # torch is imported, and the bundled model loaded
-        yield address
-
-
-def test_a_model_of_the_hub_is_downloaded_and_shown(goto: Open, served: str) -> None:
-    page = goto("/heatmap?model=some/novels", base=served)
+def test_a_model_of_the_hub_is_downloaded_and_shown(goto: Open) -> None:
+    page = goto("/heatmap?model=some/novels")
     expect(page.get_by_test_id("stAlert")).to_contain_text("3 MB must be downloaded")
     page.get_by_role("button", name="Download", exact=True).click()
     expect(page.get_by_test_id("stSidebar")).to_contain_text("4 layers × 4 heads")
@@ -63,10 +42,10 @@ def test_a_model_of_the_hub_is_downloaded_and_shown(goto: Open, served: str) -> 
 
 @pytest.mark.parametrize("way", ["close", "cancel"])
 def test_a_download_ends_when_its_visitor_leaves(
-    goto: Open, served: str, stand_in: StandInHub, downloaded: Path, way: str
+    goto: Open, stand_in: StandInHub, downloaded: Path, way: str
 ) -> None:
     stand_in.pause = 0.03  # a few seconds to the first chunk on the disk, half a minute to the end
-    page = goto(f"/heatmap?model=slow/{way}", base=served)
+    page = goto(f"/heatmap?model=slow/{way}")
     page.get_by_role("button", name="Download", exact=True).click()
     expect(page.get_by_test_id("stProgress")).to_contain_text(
         re.compile(r"Downloading: [1-9][\d.]* of 60 MB")

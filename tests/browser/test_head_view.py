@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
@@ -70,7 +69,7 @@ def test_a_token_shows_its_exact_weights_on_hover_and_stays_when_it_is_clicked(
 
     token(page, "queries", IT).click()
     expect(sentence).to_contain_text("pinned, Escape releases")
-    page.wait_for_url(re.compile(f"from={IT + 1}(&|$)"))
+    follow(page, f"from={IT + 1}(&|$)")
     token(page, "keys", BOOK_AT).hover()
     expect(page.locator(".tip")).to_contain_text("it → book")
     expect(page.locator(".tip")).to_contain_text(f"{row[BOOK_AT]:.5f}")
@@ -106,7 +105,7 @@ def test_the_keyboard_walks_the_tokens_and_says_their_weights(goto: Open) -> Non
     expect(token(page, "keys", IT)).to_be_focused()
     expect(page.locator(".sentence")).to_contain_text("it gets ")
     page.keyboard.press("Enter")
-    page.wait_for_url(re.compile(f"to={IT + 1}(&|$)"))
+    follow(page, f"to={IT + 1}(&|$)")
 
 
 def test_heads_are_switched_and_layers_follow_the_arrow_keys_without_an_empty_picture(
@@ -117,10 +116,10 @@ def test_heads_are_switched_and_layers_follow_the_arrow_keys_without_an_empty_pi
     swatches, on = page.locator(".swatch"), page.locator('.swatch[aria-pressed="true"]')
     expect(swatches).to_have_count(12)
     swatches.nth(1).dblclick()
-    page.wait_for_url(re.compile("heads=2(&|$)"))
+    follow(page, "heads=2(&|$)")
     expect(on).to_have_text(["2"])
     swatches.nth(4).click()
-    page.wait_for_url(re.compile("heads=2(,|%2C)5(&|$)"))
+    follow(page, "heads=2(,|%2C)5(&|$)")
     page.get_by_role("button", name="Invert").click()
     expect(on).to_have_count(10)
     page.get_by_role("button", name="None").click()
@@ -148,7 +147,7 @@ def test_heads_are_switched_and_layers_follow_the_arrow_keys_without_an_empty_pi
     page.get_by_role("button", name="What does this head do?").click()
     expect(page.locator(".about")).to_contain_text("L1 H3")
     expect(page.locator(".about")).to_contain_text("previous 1.00")
-    page.wait_for_url(re.compile("what=1"))
+    follow(page, "what=1")
 
 
 def test_a_long_text_scrolls_both_columns_beside_a_map_and_gets_layers_as_it_needs_them(
@@ -168,7 +167,7 @@ def test_a_long_text_scrolls_both_columns_beside_a_map_and_gets_layers_as_it_nee
     for key, layer in (("ArrowRight", 3), ("ArrowRight", 4), ("Home", 1)):
         slider.press(key)
         drawn(page, layer)
-    page.wait_for_url(re.compile("layer=1(&|$)"))
+    follow(page, "layer=1(&|$)")
 
 
 def test_two_sentences_have_filters_in_sight_and_a_boundary(goto: Open) -> None:
@@ -179,7 +178,7 @@ def test_two_sentences_have_filters_in_sight_and_a_boundary(goto: Open) -> None:
     queries = page.locator(".column.queries .token")
     rows = queries.count()
     filters.get_by_text("A→B").click()
-    page.wait_for_url(re.compile("pairs=ab"))
+    follow(page, "pairs=ab")
     expect(queries).to_have_text(["[CLS]", "leaves", "fall", "in", "autumn", "[SEP]"])
     expect(page.locator(".column.keys .token").first).to_have_text("autumn")
     settle(page)
@@ -200,7 +199,7 @@ def test_tokens_are_hidden_and_brought_back_and_weights_counted_with_the_values(
     token(page, "keys", BOOK_AT - 1).hover()
     page.locator(".cross").click()
     expect(keys).to_have_count(10)
-    page.wait_for_url(re.compile(f"without={BOOK_AT + 1}(&|$)"))
+    follow(page, f"without={BOOK_AT + 1}(&|$)")
     token(page, "queries", IT - 2).hover()
     expect(sentence).not_to_contain_text("book")
     page.get_by_role("button", name="book ×").click()

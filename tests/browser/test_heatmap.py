@@ -10,7 +10,7 @@ from urllib.parse import quote
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.conftest import Open, box_of, save_file, settle
+from tests.browser.conftest import Open, box_of, follow, save_file, settle
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -32,15 +32,15 @@ def test_the_address_follows_a_choice_and_back_undoes_it(goto: Open) -> None:
     page = goto(IT_BOOK)
     expect_table(page, "^attention of L4 H2, 13 by 13 tokens$")
     expect(cell(page, 11, 5)).to_have_text("0.932")
-    page.wait_for_url(re.compile("model=bundled.*layer=4&head=2.*view=table.*hide=0"))
+    follow(page, "model=bundled.*layer=4&head=2.*view=table.*hide=0")
     page.get_by_label("Layer", exact=True).first.click()
     page.get_by_role("option", name="layer 1", exact=True).click()
     settle(page)
     expect_table(page, "L1 H2")
-    page.wait_for_url(re.compile("layer=1"))
+    follow(page, "layer=1")
     page.get_by_text("Hide special tokens").click()
     settle(page)
-    page.wait_for_url(re.compile("hide=1"))
+    follow(page, "hide=1")
     expect(page.get_by_role("gridcell")).to_have_count(11 * 11)
     page.go_back()
     expect(page.get_by_role("gridcell")).to_have_count(13 * 13)

@@ -48,8 +48,7 @@ def cell(page: Page, layer: int, head: int) -> Locator:
 def set_by(page: Page, radio: str, parameter: str) -> None:
     """Press a radio button and wait until the page has followed."""
     page.get_by_role("radio", name=radio).click()
-    page.wait_for_url(re.compile(parameter))
-    settle(page)
+    follow(page, parameter)
 
 
 def tile_ink(page: Page, layer: int, head: int) -> str:
@@ -169,7 +168,7 @@ def test_keys_walk_the_tiles_and_controls_change_them(goto: Open, trace: Trace) 
     assert numbers[0] == "3"  # the head that puts all on the token before
     cell(page, 1, 1).focus()
     page.keyboard.press("Enter")
-    page.wait_for_url(re.compile(r"/head_view\?.*heads=3(&|$)"))
+    follow(page, r"/head_view\?.*heads=3(&|$)")
 
 
 def test_layers_and_heads_are_hidden_and_the_link_keeps_it(goto: Open) -> None:
@@ -285,7 +284,7 @@ def test_a_finger_enlarges_then_points_then_opens(browser: Browser, app: str) ->
     expect(page.locator(".panel")).to_be_visible()
     box = box_of(cell(page, 4, 2))
     page.touchscreen.tap(box["x"] + 4, box["y"] + 4)
-    page.wait_for_url(re.compile(r"/head_view\?"))
+    follow(page, r"/head_view\?")
     context.close()
 
 

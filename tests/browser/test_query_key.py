@@ -112,7 +112,7 @@ def test_a_click_isolates_a_point_in_all_panels_and_escape_releases_it(
     canvas.press("ArrowRight")
     expect(page.locator(".reading")).to_contain_text("Query oh →")
     canvas.press("Enter")
-    page.wait_for_url(re.compile("point=q2"))
+    follow(page, "point=q2")
 
 
 def test_every_head_stands_beside_itself_with_its_mean_distance(goto: Open) -> None:
@@ -134,7 +134,7 @@ def test_a_clicked_point_shows_its_pair_and_stays_from_head_to_head(goto: Open) 
     box = box_of(points.nth(IT_QUERY))
     page.mouse.move(box["x"] + 1, box["y"] + 1, steps=3)
     page.mouse.click(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
-    page.wait_for_url(re.compile(r"dot=11%2C5"))
+    follow(page, r"dot=11%2C5")
     expect(
         page.get_by_text(re.compile("Query it → key book: score .* attention 0.932"))
     ).to_be_visible()
@@ -190,7 +190,7 @@ def test_back_restores_the_ranges_that_the_picture_was_drawn_with(goto: Open) ->
     page.get_by_label("a from − to +").press("Enter")
     follow(page, "a_range=50")
     page.get_by_role("radio", name="The picture").click()
-    page.wait_for_url(re.compile("part=picture.*a_range=50"))
+    follow(page, "part=picture.*a_range=50")
     expect(page.get_by_text("(−50 to 50)").first).to_be_visible()
     for _ in range(3):
         page.go_back()
@@ -205,7 +205,7 @@ def test_a_clicked_square_opens_that_heads_picture(goto: Open) -> None:
     follow(page, "part=picture&layer=4&head=2")
     expect(panel(page, 0)).to_contain_text("L4 H2 · raw")
     page.get_by_role("radio", name="3-D").click()
-    page.wait_for_url(re.compile("dims=3-D"))
+    follow(page, "dims=3-D")
     expect(page.locator(".js-plotly-plot .gl-container canvas").first).to_be_attached()
     expect(page.locator(".js-plotly-plot")).to_have_count(4)
 

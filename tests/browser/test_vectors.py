@@ -55,7 +55,7 @@ def test_a_clicked_arrow_stays_coloured_in_every_layer(goto: Open) -> None:
     settle(page)
     expect(page.locator(".arrow.faded")).to_have_count(6 * 10)
     expect(page.locator('.arrow[data-index="9"]:not(.faded)')).to_have_count(6)
-    page.wait_for_url(re.compile(r"pick=11"))
+    follow(page, r"pick=11")
     expect(page.locator(".st-key-pick")).to_contain_text("it")
     page.locator('figure:nth-of-type(4) .arrow[data-index="9"] .hit').hover(force=True)
     expect(page.locator(".tip")).to_contain_text("it · Layer 4")
@@ -67,7 +67,7 @@ def test_the_animation_plays_and_a_picture_of_one_layer_names_its_components(got
     page.locator(".updatemenu-button", has_text="Play").click()
     expect(page.locator(".slider-label").first).to_contain_text("layer 6")
     page.get_by_role("radio", name="one layer").click()
-    page.wait_for_url(re.compile("show=one"))
+    follow(page, "show=one")
     expect(page.locator(".js-plotly-plot")).to_contain_text("of the variance")
     assert page.locator('.modebar-btn[data-title*="ownload"]').count() == 1
 

@@ -1,11 +1,12 @@
 """Attacks in processes with little more memory than they have when they begin.
 
-    python -m tests.hostile.child tests.hostile.attacks_on_search [name of an attack]
+    python -m tests.hostile.child tests.hostile.attacks_on_search [more modules]
 
-The module is imported and its `prepare` called: what a server has in memory before an attack
-(torch, a model, an atlas) belongs there. Then each of its `ATTACKS` runs in a fork, whose address
-space is limited to what is taken plus `EXTRA_MB`. An attack asserts itself that it was refused or
-answered; the exit status is 0 when none raised an error, such as one for want of memory.
+All modules are imported, which takes longest. In a fork each module's `prepare` is called: what a
+server has in memory before an attack (a model, an atlas) belongs there. Then each of its `ATTACKS`
+runs in a fork of that, whose address space is limited to what is taken plus `EXTRA_MB`. An attack
+asserts itself that it was refused or answered; the exit status is 0 when none raised an error, such
+as one for want of memory.
 """
 
 from __future__ import annotations
@@ -16,22 +17,24 @@ import resource
 import subprocess
 import sys
 import traceback
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from types import ModuleType
 
 EXTRA_MB = 200  # that an attack may take beyond the server's own, unless its module says otherwise
 SECONDS = 300.0  # for imports, `prepare` and the attacks
 _ROOT = Path(__file__).parents[2]
 
 
-def run_attacks(module: str) -> None:
-    """Run all attacks of a module in a child; raises AssertionError with what the failed wrote."""
+def run_attacks(*modules: str) -> None:
+    """Run all attacks of the modules in a child; AssertionError with what failed ones wrote."""
     try:
         done = subprocess.run(
-            [sys.executable, "-m", "tests.hostile.child", module],
+            [sys.executable, "-m", "tests.hostile.child", *modules],
             cwd=_ROOT,
             capture_output=True,
             text=True,
@@ -39,33 +42,42 @@ def run_attacks(module: str) -> None:
             check=False,
         )
     except subprocess.TimeoutExpired as error:
-        raise AssertionError(f"{module} had no end within {SECONDS:.0f} s") from error
-    assert done.returncode == 0, f"{module}: status {done.returncode}\n{done.stderr[-6000:]}"
+        raise AssertionError(f"{modules} had no end within {SECONDS:.0f} s") from error
+    assert done.returncode == 0, f"{modules}: status {done.returncode}\n{done.stderr[-6000:]}"
 
 
-def main(name: str, only: str = "") -> int:
-    """Import, prepare, attack in forks; the number of attacks that failed."""
-    module = importlib.import_module(name)
+def main(*names: str) -> int:
+    """Import, then attack with each module in a fork; the number of modules that failed."""
+    modules = [importlib.import_module(name) for name in names]
+    return sum(not _ends_well(partial(_attack_with, module), module.__name__) for module in modules)
+
+
+def _attack_with(module: ModuleType) -> None:
+    """Prepare, and run each attack in a fork that may take `EXTRA_MB` more."""
     module.prepare()
     limit = getattr(module, "EXTRA_MB", EXTRA_MB) * 2**20
-    attacks = [each for each in module.ATTACKS if not only or each.__name__ == only]
-    assert attacks, f"{name} has no attack {only}"
-    return sum(not _survives(attack, limit) for attack in attacks)
+    assert module.ATTACKS
+    ended = [_ends_well(partial(_within, limit, each), each.__name__) for each in module.ATTACKS]
+    assert all(ended)
 
 
-def _survives(attack: Callable[[], None], limit: int) -> bool:
-    """Whether the attack ends well in a fork that may take `limit` bytes more."""
+def _within(limit: int, attack: Callable[[], None]) -> None:
+    most = _address_space() + limit
+    resource.setrlimit(resource.RLIMIT_AS, (most, resource.RLIM_INFINITY))
+    attack()
+
+
+def _ends_well(deed: Callable[[], None], name: str) -> bool:
+    """Whether the deed raises nothing in a fork."""
     sys.stderr.flush()
     process = os.fork()
     if process:
         status = os.waitstatus_to_exitcode(os.waitpid(process, 0)[1])
         if status:
-            sys.stderr.write(f"{attack.__name__}: status {status}\n")
+            sys.stderr.write(f"{name}: status {status}\n")
         return status == 0
     try:
-        most = _address_space() + limit
-        resource.setrlimit(resource.RLIMIT_AS, (most, resource.RLIM_INFINITY))
-        attack()
+        deed()
     except BaseException:  # noqa: BLE001 - a fork never returns to its parent's code
         traceback.print_exc()
         os._exit(1)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import pytest
-
 from tests.hostile.child import run_attacks
 
+KINDS = ("model_folders", "corpora", "links_to_models", "search")
 
-@pytest.mark.parametrize("kind", ["corpora", "links_to_models", "search", "model_folders"])
-def test_a_stranger_takes_little_memory_whatever_they_bring(kind: str) -> None:
-    run_attacks(f"tests.hostile.attacks_on_{kind}")
+
+def test_a_stranger_takes_little_memory_whatever_they_bring() -> None:
+    """All kinds in one process, which imports torch once."""
+    run_attacks(*(f"tests.hostile.attacks_on_{kind}" for kind in KINDS))

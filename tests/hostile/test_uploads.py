@@ -72,12 +72,12 @@ def test_an_upload_is_never_written_to_the_disk(address: str) -> None:
 
 
 def test_files_in_number_take_the_place_of_older_ones(address: str) -> None:
-    """Of 26 files of 19 MB, which are 494 MB, four stay, and one is arriving, twice."""
+    """Of 14 files of 19 MB, which are 266 MB, four stay, and one is arriving, twice."""
     with visitor(address) as one:
         before = server(address).memory_info().rss
-        assert [one.put_megabytes(19)[0] for _ in range(26)] == [204] * 26
+        assert [one.put_megabytes(19)[0] for _ in range(14)] == [204] * 14
         grown = server(address).memory_info().rss - before
-    assert grown < 450 * MEGABYTE  # 95 of files, and what the app loads after its first page
+    assert grown < 230 * MEGABYTE  # 95 of files, and what the app loads after its first page
 
 
 def test_uploads_under_way_in_number_are_refused(address: str) -> None:

@@ -384,6 +384,8 @@ _T5: dict[str, Any] = {
     "d_ff": 48,
     "num_layers": 2,
     "num_heads": HEADS,
+    "pad_token_id": 1,
+    "decoder_start_token_id": 1,
 }
 _BART: dict[str, Any] = {
     "d_model": HIDDEN,

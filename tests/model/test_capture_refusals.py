@@ -13,7 +13,7 @@ from safetensors.torch import load_file, save_file
 
 from core.model import load, trace_text
 from core.model.errors import ModelError
-from tests.model.families import ENCODER_DECODERS, SENTENCES
+from tests.model.families import SENTENCES
 
 if TYPE_CHECKING:
     from tests.conftest import FolderOf, OracleOf
@@ -47,11 +47,6 @@ def rewrite_weights(folder: Path, change: dict[str, torch.Tensor | None]) -> Non
             if replacement is not None:
                 weights[name] = replacement.expand_as(tensor).contiguous()
     save_file(weights, folder / WEIGHTS, metadata={"format": "pt"})
-
-
-@pytest.mark.parametrize("name", [family.name for family in ENCODER_DECODERS])
-def test_an_encoder_decoder_is_refused_as_such(name: str, folder_of: FolderOf) -> None:
-    assert "encoder-decoder" in refusal(folder_of(name)).lower()
 
 
 def test_a_folder_with_nothing_but_pickled_weights_is_refused(copy: Path) -> None:

@@ -33,10 +33,14 @@ DECODERS = (
     *("qwen2", "qwen3", "qwen3_moe", "phi", "phi3", "stablelm", "starcoder2", "olmo2", "granite"),
     *("cohere2", "smollm3", "gpt_oss", "deepseek_v3", "lfm2"),
 )
+ENCODER_DECODERS = (
+    *("t5", "mt5", "umt5", "bart", "mbart", "marian", "pegasus", "m2m_100", "t5gemma"),
+    *("blenderbot", "switch_transformers", "fsmt"),
+)
 WITH_IMAGES = ("clip", "siglip", "chinese_clip", "blip", "qwen2_5_vl", "qwen3_vl", "llava")
 
 
-@pytest.mark.parametrize("kind", [*ENCODERS, *DECODERS, *WITH_IMAGES])
+@pytest.mark.parametrize("kind", [*ENCODERS, *DECODERS, *ENCODER_DECODERS, *WITH_IMAGES])
 def test_a_type_that_is_much_used_opens_and_agrees_with_eager_attention(kind: str) -> None:
     verdict = judge_kind(kind)
     assert (verdict.outcome, verdict.reason) == ("opens", "")

@@ -11,20 +11,10 @@ import pytest
 
 from core.ui.navigation import PAGES
 from tests.bench.class_changes import WORDS, foreign_words, text_of
-from tests.server import running_app
 from tests.visitors import Visitor
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from numpy.typing import NDArray
-
-
-@pytest.fixture(scope="module")
-def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    log = tmp_path_factory.mktemp("server") / "log.txt"
-    with running_app(log, HF_HUB_OFFLINE="1") as address:
-        yield address
 
 
 def table(visitor: Visitor) -> tuple[dict[str, Any], NDArray[np.float32]]:
@@ -38,10 +28,10 @@ def table(visitor: Visitor) -> tuple[dict[str, Any], NDArray[np.float32]]:
     return settings, values.reshape(len(settings["labels"]), -1)
 
 
-def test_another_head_shows_other_attention(address: str) -> None:
+def test_another_head_shows_other_attention(quiet_app: str) -> None:
     async def visit() -> None:
         # The first answer waits until torch and the model are there.
-        async with Visitor(address, patience=300) as visitor:
+        async with Visitor(quiet_app, patience=300) as visitor:
             await visitor.open("heatmap", text="leaves fall in autumn", head="1")
             settings, first = table(visitor)
             assert settings["displays"][1:3] == ["leaves", "fall"]
@@ -59,11 +49,11 @@ def test_another_head_shows_other_attention(address: str) -> None:
     asyncio.run(visit())
 
 
-def test_what_was_sent_a_moment_ago_is_shown_without_being_sent_again(address: str) -> None:
+def test_what_was_sent_a_moment_ago_is_shown_without_being_sent_again(quiet_app: str) -> None:
     """Streamlit names it by a number, which the visitor has to know what it stands for."""
 
     async def visit() -> None:
-        async with Visitor(address) as visitor:
+        async with Visitor(quiet_app) as visitor:
             await visitor.open("heatmap", text=text_of("trout"), head="1")
             _, first = table(visitor)
             new = await visitor.set("head", "head 2")
@@ -74,11 +64,11 @@ def test_what_was_sent_a_moment_ago_is_shown_without_being_sent_again(address: s
     asyncio.run(visit())
 
 
-def test_two_visitors_do_not_see_each_other(address: str) -> None:
+def test_two_visitors_do_not_see_each_other(quiet_app: str) -> None:
     received: dict[str, bytearray] = {word: bytearray() for word in WORDS[:2]}
 
     async def visit(word: str) -> None:
-        async with Visitor(address, on_message=received[word].extend) as visitor:
+        async with Visitor(quiet_app, on_message=received[word].extend) as visitor:
             await visitor.open("heatmap", text=text_of(word))
             for turn in (1, 2):
                 await visitor.set("text", text_of(word, turn))
@@ -94,9 +84,9 @@ def test_two_visitors_do_not_see_each_other(address: str) -> None:
         assert foreign_words(bytes(data), word) == set()
 
 
-def test_the_menu_leads_to_every_page_and_the_text_comes_along(address: str) -> None:
+def test_the_menu_leads_to_every_page_and_the_text_comes_along(quiet_app: str) -> None:
     async def visit() -> None:
-        async with Visitor(address) as visitor:
+        async with Visitor(quiet_app) as visitor:
             await visitor.open("home", text=text_of("banjo"))
             for page in (PAGES[1], PAGES[6], PAGES[0]):
                 await visitor.go(page.name)
@@ -107,9 +97,9 @@ def test_the_menu_leads_to_every_page_and_the_text_comes_along(address: str) -> 
     asyncio.run(visit())
 
 
-def test_a_visitor_can_only_do_what_the_page_offers(address: str) -> None:
+def test_a_visitor_can_only_do_what_the_page_offers(quiet_app: str) -> None:
     async def visit() -> None:
-        async with Visitor(address) as visitor:
+        async with Visitor(quiet_app) as visitor:
             await visitor.open("heatmap", text="leaves fall")
             with pytest.raises(KeyError, match=r"there are: .*head"):
                 await visitor.set("no_such_key", 1)

@@ -55,7 +55,8 @@ class CloudsView extends View {
 
   /** @param {Data} data */
   update(data) {
-    Object.assign(this, { data, hovered: -1, lines: readLines(data), pinned: pointOf(data) })
+    const hovered = this.data && hasSamePoints(this.data, data) ? this.hovered : -1 // an answer may come while somebody steps
+    Object.assign(this, { data, hovered, lines: readLines(data), pinned: pointOf(data) })
     this.layOut()
   }
 
@@ -254,6 +255,11 @@ class CloudsView extends View {
     }
     this.legend.replaceChildren(...entries)
   }
+}
+
+/** @param {Data} before @param {Data} after */
+function hasSamePoints(before, after) {
+  return [before.labels, before.shown].join("\0") === [after.labels, after.shown].join("\0")
 }
 
 /** The pinned point's index; "k5" is the fifth key. @param {Data} data */

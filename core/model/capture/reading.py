@@ -16,14 +16,15 @@ if TYPE_CHECKING:
 
 
 def read_calls(
-    calls: list[Call], row: int, length: int
+    calls: list[Call], row: int, queries: int, keys: int
 ) -> tuple[Array, Array, Array, tuple[Layer, ...]]:
     """Queries, keys, values and rules of every layer for one text in the batch.
 
     Parameters
     ----------
     calls : the recorded calls, one per layer.
-    row, length : which text in the batch, and its tokens; padding follows them.
+    row : which text in the batch.
+    queries, keys : how many of its tokens attend and are attended to; padding follows them.
 
     Returns
     -------
@@ -43,15 +44,15 @@ def read_calls(
     for call, number in zip(calls, numbers, strict=True):
         key = (id(call.mask), call.causal, id(call.bias))
         if key not in rules:
-            rules[key] = _mask_of_text(call, row, length)
+            rules[key] = _mask_of_text(call, row, queries, keys)
         sink = None if call.sink is None else call.sink.float().cpu().numpy()
         layers.append(Layer(call.scaling, rules[key], call.softcap, sink, number))
-    queries = _stack([_of_text(call.query, row, length) for call in calls])
-    keys, values = (
-        _stack([_of_text(each, row, length) for each in tensors], queries.shape[1])
+    all_queries = _stack([_of_text(call.query, row, queries) for call in calls])
+    all_keys, values = (
+        _stack([_of_text(each, row, keys) for each in tensors], all_queries.shape[1])
         for tensors in ([call.key for call in calls], [call.value for call in calls])
     )
-    return queries, keys, values, tuple(layers)
+    return all_queries, all_keys, values, tuple(layers)
 
 
 def additive_mask(call: Call) -> torch.Tensor | None:
@@ -105,8 +106,8 @@ def _stack(layers: list[Array], heads: int = 0) -> Array:
     )
 
 
-def _mask_of_text(call: Call, row: int, length: int) -> Array | None:
-    """Additive mask of one text, (token, token) or (head, token, token), or None."""
+def _mask_of_text(call: Call, row: int, queries: int, keys: int) -> Array | None:
+    """Additive mask of one text, (query, key) or (head, query, key), or None."""
     batch_mask = additive_mask(call)
     if batch_mask is None:
         return None
@@ -114,7 +115,7 @@ def _mask_of_text(call: Call, row: int, length: int) -> Array | None:
         batch_mask = batch_mask.unsqueeze(0)
     mask = batch_mask[row if batch_mask.shape[0] > 1 else 0].float().cpu().numpy()
     mask = np.broadcast_to(mask, (mask.shape[0], call.query.shape[2], call.key.shape[2]))
-    mask = mask[:, :length, :length]  # (1 or head, token, token)
+    mask = mask[:, :queries, :keys]  # (1 or head, query, key)
     if not mask.any():
         return None
     mask = (mask[0] if mask.shape[0] == 1 else mask).copy()

@@ -63,12 +63,12 @@ class Watch(TorchFunctionMode):
     Parameters
     ----------
     texts : in the batch; leading axes of a network's products are texts by heads.
-    tokens : of each text, padding included.
+    lengths : tokens of the texts, and of a decoder's, padding included.
     """
 
-    def __init__(self, recorder: Recorder, texts: int, tokens: int) -> None:
+    def __init__(self, recorder: Recorder, texts: int, lengths: set[int]) -> None:
         super().__init__()
-        self._recorder, self._texts, self._tokens = recorder, texts, tokens
+        self._recorder, self._texts, self._lengths = recorder, texts, lengths
         self._waiting = False  # for values, since the last softmax over tokens
         self._seen: dict[int, tuple[torch.Tensor, _Product | _Weights]] = {}
 
@@ -172,7 +172,7 @@ class Watch(TorchFunctionMode):
         if scores.ndim < 3:
             return False
         queries, keys = scores.shape[-2:]
-        return queries == self._tokens and keys in {self._tokens, self._tokens + 1}
+        return queries in self._lengths and bool({keys, keys - 1} & self._lengths)
 
     def _finish(
         self,
@@ -206,12 +206,15 @@ class Watch(TorchFunctionMode):
             self._recorder.check(call, self._by_text(result).transpose(1, 2), weights)
 
     def _shared(self, mask: torch.Tensor | None) -> torch.Tensor | None:
-        """The mask of the layer before if it is the same but for rounding, as it mostly is."""
-        last = self._recorder.calls[-1].mask if self._recorder.calls else None
-        if mask is None or last is None or last.shape != mask.shape:
-            return mask
-        difference = (mask - last).nan_to_num_(nan=0)  # where both permit nothing
-        return last if _largest(difference) <= _SAME else mask
+        """The mask of a call before if it is the same but for rounding, as it mostly is."""
+        for call in self._recorder.calls[:-3:-1]:  # a decoder attends in two ways by turns
+            last = call.mask
+            if mask is None or last is None or last.shape != mask.shape:
+                continue
+            difference = (mask - last).nan_to_num_(nan=0)  # where both permit nothing
+            if _largest(difference) <= _SAME:
+                return last
+        return mask
 
     def _by_text(self, tensor: torch.Tensor) -> torch.Tensor:
         """(text, head, rows, columns) from whatever axes lead."""

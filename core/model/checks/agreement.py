@@ -27,9 +27,16 @@ class DiffersError(Exception):
 
 
 def compare_call(
-    call: Call, output: torch.Tensor, weights: torch.Tensor | None, row: int, length: int
+    call: Call,
+    output: torch.Tensor,
+    weights: torch.Tensor | None,
+    row: int,
+    queries: int,
+    keys: int,
 ) -> float:
     """Compare the call's rule with its own weights and output, for one text of the batch.
+
+    `queries` and `keys` are its tokens in that call.
 
     Returns the largest difference of any weight; 0 if the network keeps them to itself.
 
@@ -38,27 +45,27 @@ def compare_call(
     DiffersError
         When weights or output differ by more than rounding.
     """
-    trace = trace_of([call], row, length)
+    trace = trace_of([call], row, queries, keys)
     attention, tolerance, error = trace.attention(0), _tolerance(trace), 0.0
     if weights is not None:
-        own = weights[row, :, :length, :length].float().cpu().numpy()
+        own = weights[row, :, :queries, :keys].float().cpu().numpy()
         # Some functions return weights before the sink takes its share.
         shares = attention if call.sink is None else _per_row(attention)
         error = _largest_difference(shares, own if call.sink is None else _per_row(own))
         if not error <= tolerance:  # also for "not a number"
             raise DiffersError(f"by {error:.1g} ({tolerance:.0e} is accepted)")
     values = trace.values[0]  # (head, token, dim)
-    written = output[row, :length].float().cpu().numpy().swapaxes(0, 1)
+    written = output[row, :queries].float().cpu().numpy().swapaxes(0, 1)
     difference = _largest_difference(attention @ values, written)
     if not difference <= 2 * tolerance * max(1.0, np.abs(values).max()):
         raise DiffersError(f"its output by {difference:.1g}")
     return error
 
 
-def trace_of(calls: list[Call], row: int, length: int) -> Trace:
+def trace_of(calls: list[Call], row: int, queries: int, keys: int) -> Trace:
     """What was recorded of one text of a batch, without its tokens."""
     try:
-        return Trace("", (), *read_calls(calls, row, length), causal=False)
+        return Trace("", (), *read_calls(calls, row, queries, keys), causal=False)
     except ValueError as error:
         raise UnsupportedModelError(f"{{name}} cannot be shown: its {error}.") from error
 

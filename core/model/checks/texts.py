@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from core.model.checks.vocabulary import check_ids
+from core.model.encoder_decoder.targets import start_id
 from core.model.errors import UnsupportedModelError
 
 if TYPE_CHECKING:
@@ -25,10 +26,11 @@ _CHOSEN = re.compile(r"^index_topk")
 
 @dataclass(frozen=True)
 class Text:
-    """Token ids and segments, one of each per token."""
+    """Token ids and segments, one of each per token, and what a decoder reads, if there is one."""
 
     ids: list[int]
     segments: list[int]
+    target: list[int] | None = None
 
 
 @dataclass(frozen=True)
@@ -55,11 +57,16 @@ def texts_for(
     UnsupportedModelError
         When the tokenizer does not belong to the network.
     """
-    short = _encode(tokenizer, max_tokens // 2, PROBE_TEXT)
+
+    def encode(tokens: int, *texts: str) -> Text:
+        text = _encode(tokenizer, tokens, *texts)
+        return _with_target(text, network.config) if network.config.is_encoder_decoder else text
+
+    short = encode(max_tokens // 2, PROBE_TEXT)
     check_ids(network, short.ids)
     length = _long_length(network.config, len(short.ids), max_tokens)
-    long = _encode(tokenizer, length, " ".join([PROBE_TEXT] * length))
-    pair = _encode(tokenizer, max_tokens, *PROBE_PAIR)
+    long = encode(length, " ".join([PROBE_TEXT] * length))
+    pair = encode(max_tokens, *PROBE_PAIR)
     try:
         check_ids(network, pair.ids, pair.segments)
     except UnsupportedModelError:
@@ -79,6 +86,12 @@ def _encode(
     encoded = tokenizer(text, pair, verbose=False, truncation=True, max_length=tokens)
     ids: list[int] = encoded["input_ids"]
     return Text(ids, encoded.get("token_type_ids", [0] * len(ids)))
+
+
+def _with_target(text: Text, config: PreTrainedConfig) -> Text:
+    """With half of its own tokens for the decoder: a length that tells whose tokens attend."""
+    half = text.ids[: max(1, len(text.ids) // 2 - 1)]
+    return Text(text.ids, text.segments, [start_id(config, text.ids), *half])
 
 
 def _long_length(config: PreTrainedConfig, short: int, max_tokens: int) -> int:

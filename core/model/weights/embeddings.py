@@ -13,7 +13,7 @@ import numpy as np
 
 from core.model.checks.vocabulary import input_table
 from core.model.refusal import refusing_to
-from core.model.tokens import display_name, is_byte_level
+from core.model.tokens import BEGINS, CONTINUES, display_name, is_byte_level
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -26,8 +26,6 @@ if TYPE_CHECKING:
 MAX_SAMPLED = 2000  # words: two million pairs, and 33 MB for the widest known table (4,096)
 _MIN_WORDS = 100  # a vocabulary with fewer whole words is sampled as a whole
 _MIN_LETTERS = 2  # single letters, mostly of other scripts, are close to each other
-_CONTINUES = "##"  # how WordPiece marks a piece that continues a word
-_BEGINS = ("Ġ", "▁")  # how byte-level and SentencePiece vocabularies mark the start of a word
 _SEED = 0
 
 
@@ -60,10 +58,10 @@ def whole_words(model: LoadedModel) -> list[int]:
     special, byte_level = set(tokenizer.all_special_ids), is_byte_level(tokenizer)
     names = tokenizer.convert_ids_to_tokens(list(range(size)))
     ordinary = {i: name for i, name in enumerate(names) if name and i not in special}
-    marked = sum(name.startswith(_BEGINS) for name in ordinary.values()) >= _MIN_WORDS
+    marked = sum(name.startswith(BEGINS) for name in ordinary.values()) >= _MIN_WORDS
     words = []
     for i, name in ordinary.items():
-        begins = name.startswith(_BEGINS) if marked else not name.startswith(_CONTINUES)
+        begins = name.startswith(BEGINS) if marked else not name.startswith(CONTINUES)
         text = display_name(name, byte_level)
         if begins and len(text) >= _MIN_LETTERS and text.isalpha():
             words.append(i)

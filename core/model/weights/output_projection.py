@@ -20,21 +20,25 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from core.model.loaded import LoadedModel
-    from core.model.trace import Array, Trace
+    from core.model.trace import Array, Kind, Trace
 
     Doubles = NDArray[np.float64]
 
 
 @refusing_to("read")
-def output_projections(model: LoadedModel) -> tuple[torch.Tensor, ...] | None:
+def output_projections(
+    model: LoadedModel, kind: Kind | None = None
+) -> tuple[torch.Tensor, ...] | None:
     """W_O of every layer by head, (head, dim, width) each: views of the model's own weights.
 
-    None where what heads give meets something else first, such as a gate.
+    `kind` of attention is the model's first unless it is given. None where what heads give meets
+    something else first, such as a gate.
     """
-    weights = layer_weights(model, "o")
-    if weights is None or any(weight.shape[1] % model.heads for weight in weights):
+    weights = layer_weights(model, "o", kind)
+    heads = model.heads if kind is None else model.attention[kind].heads
+    if weights is None or any(weight.shape[1] % heads for weight in weights):
         return None
-    return tuple(weight.T.unflatten(0, (model.heads, -1)) for weight in weights)  # type: ignore[no-untyped-call]
+    return tuple(weight.T.unflatten(0, (heads, -1)) for weight in weights)  # type: ignore[no-untyped-call]
 
 
 @refusing_to("read")
@@ -45,7 +49,7 @@ def transformed_values(model: LoadedModel, trace: Trace, layer: int, head: int) 
     """
     import torch
 
-    projections = output_projections(model)
+    projections = output_projections(model, trace.kind)
     if projections is None:
         return None
     weight = projections[layer][head]
@@ -56,13 +60,13 @@ def transformed_values(model: LoadedModel, trace: Trace, layer: int, head: int) 
 
 
 @refusing_to("read")
-def value_grams(model: LoadedModel) -> tuple[Doubles, ...] | None:
+def value_grams(model: LoadedModel, kind: Kind | None = None) -> tuple[Doubles, ...] | None:
     """W_O W_O^T of every head, float64 (head, dim, dim) per layer; None if W_O is unknown.
 
     This is all that the norms of transformed values need, for any number of texts: |v W|^2 is
     v (W W^T) v^T. Float64, because squares of small norms lose digits.
     """
-    projections = output_projections(model)
+    projections = output_projections(model, kind)
     if projections is None:
         return None
     doubles = (weight.double() for weight in projections)
@@ -73,7 +77,7 @@ def value_grams(model: LoadedModel) -> tuple[Doubles, ...] | None:
 def transformed_norms(
     model: LoadedModel, trace: Trace, grams: tuple[Doubles, ...] | None = None
 ) -> Array | None:
-    """|f(v_j)| of every head and token, float32 (layer, head, token); None if W_O is unknown.
+    """|f(v_j)| of every head and key token, float32 (layer, head, token); None if W_O is unknown.
 
     Parameters
     ----------
@@ -81,10 +85,10 @@ def transformed_norms(
     """
     from threadpoolctl import threadpool_limits
 
-    grams = value_grams(model) if grams is None else grams
+    grams = value_grams(model, trace.kind) if grams is None else grams
     if grams is None:
         return None
-    norms = np.empty(trace.shape[:3], dtype=np.float32)
+    norms = np.empty((*trace.shape[:2], trace.kv_values.shape[2]), dtype=np.float32)
     # Matrices this small gain nothing from threads, which wait for each other on a busy server.
     with threadpool_limits(1, user_api="blas"):
         for layer, gram in enumerate(grams):

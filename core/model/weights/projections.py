@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from transformers import PreTrainedConfig
 
     from core.model.loaded import LoadedModel
+    from core.model.trace import Kind
 
     Weights = list[torch.Tensor]
 
@@ -35,17 +36,26 @@ _FAMILIES: tuple[tuple[tuple[str, ...], tuple[str, ...]], ...] = (
 _ENDINGS = {family: endings for families, endings in _FAMILIES for family in families}
 
 
-def named_weights(model: LoadedModel, role: Role) -> list[tuple[str, torch.Tensor]]:
-    """Name and weight, (outputs, inputs), of the modules that make `role`; empty if unknown."""
+def named_weights(
+    model: LoadedModel, role: Role, kind: Kind | None = None
+) -> list[tuple[str, torch.Tensor]]:
+    """Name and weight, (outputs, inputs), of the modules that make `role`; empty if unknown.
+
+    `kind` of attention is for W_O alone; without it, of the model's first.
+    """
     network = model.network
     if role == "o":
-        return [(name, _weight(network.get_submodule(name))) for name in model.outputs or ()]
+        return [(name, _weight(network.get_submodule(name))) for name in _outputs(model, kind)]
     endings = _ENDINGS.get(network.config.model_type)
     if endings is None:
         return []
     ending = endings[ROLES.index(role)]
     modules = [(n, each) for n, each in network.named_modules() if f".{n}".endswith(ending)]
     return [(name, _weight(module)) for name, module in modules]
+
+
+def _outputs(model: LoadedModel, kind: Kind | None) -> tuple[str, ...]:
+    return (model.outputs if kind is None else model.attention[kind].outputs) or ()
 
 
 def _weight(module: Any) -> torch.Tensor:  # noqa: ANN401 - a linear map of one kind or another
@@ -55,12 +65,13 @@ def _weight(module: Any) -> torch.Tensor:  # noqa: ANN401 - a linear map of one 
     return weight.T if isinstance(module, Conv1D) else weight
 
 
-def layer_weights(model: LoadedModel, role: Role) -> Weights | None:
+def layer_weights(model: LoadedModel, role: Role, kind: Kind | None = None) -> Weights | None:
     """The weight, (outputs, inputs), that makes `role` in each layer; None if unknown."""
-    weights = [weight for _, weight in named_weights(model, role)]
+    weights = [weight for _, weight in named_weights(model, role, kind)]
     if role != "o" and weights and model.network.config.model_type == "albert":
         weights = _repeat_groups(weights, model.network.config)
-    return weights if len(weights) == model.layers else None
+    layers = model.layers if kind is None else model.attention[kind].layers
+    return weights if len(weights) == layers else None
 
 
 def is_fused(model: LoadedModel) -> bool:

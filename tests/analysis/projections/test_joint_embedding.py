@@ -144,17 +144,6 @@ def test_tsne_is_steady_and_keeps_neighbours(dimensions: int, metric: Metric) ->
     check_neighbours("t-SNE", dimensions, metric)
 
 
-def test_umap_is_steady_and_keeps_neighbours_and_bears_two_tokens() -> None:
-    """All of UMAP in one test: its process takes seconds to start."""
-    for dimensions, metric in zip(DIMENSIONS, METRICS, strict=True):
-        check_neighbours("UMAP", dimensions, metric)
-    for queries, keys in DEGENERATE.values():
-        for dimensions in DIMENSIONS:
-            found = embed(queries, keys, "UMAP", dimensions=dimensions)
-            assert found.queries.shape == found.keys.shape == (len(queries), dimensions)
-            assert np.isfinite(stacked(found)).all()
-
-
 def test_cosine_does_not_see_lengths() -> None:
     queries, keys = clouds(6, 12)
     powers = 2.0 ** np.random.default_rng(6).integers(-3, 4, (12, 1))

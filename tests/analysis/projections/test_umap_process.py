@@ -19,7 +19,14 @@ import numpy as np
 import pytest
 
 from core.analysis.projections import umap_process
+from core.analysis.projections.joint_embedding import embed
 from core.analysis.projections.umap_process import ATTEMPTS, CACHE, UmapError, fit_umap
+from tests.analysis.projections.test_joint_embedding import (
+    DEGENERATE,
+    DIMENSIONS,
+    METRICS,
+    check_neighbours,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -219,15 +226,26 @@ print(umap_process._cache_folder())
     assert not folder.exists()
 
 
-def test_umap_itself_works_where_no_folder_can_be_written(
-    fresh: None, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+@pytest.fixture
+def nothing_writable(fresh: None, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Neither the installation, nor the home folder, nor a temporary one takes what is compiled."""
     home = tmp_path / "home"
     home.touch()  # a file: nothing can be written below it
     monkeypatch.setenv("HOME", str(home))
     monkeypatch.setenv("NUMBA_CACHE_LOCATOR_CLASSES", "UserProvidedCacheLocator")
     monkeypatch.delenv(CACHE, raising=False)
     monkeypatch.setattr(umap_process, "_cache_folder", lambda: None)
-    points = fit()
-    assert points.shape == (20, 2)
-    assert np.isfinite(points).all()
+
+
+def test_umap_itself_where_nothing_can_be_written_is_steady_and_keeps_neighbours(
+    nothing_writable: None,
+) -> None:
+    """All of UMAP in one test, where it has the least: its process takes half a minute to start."""
+    for dimensions, metric in zip(DIMENSIONS, METRICS, strict=True):
+        check_neighbours("UMAP", dimensions, metric)
+    for queries, keys in DEGENERATE.values():
+        for dimensions in DIMENSIONS:
+            found = embed(queries, keys, "UMAP", dimensions=dimensions)
+            assert found.queries.shape == found.keys.shape == (len(queries), dimensions)
+            assert np.isfinite(found.queries).all()
+            assert np.isfinite(found.keys).all()

@@ -32,13 +32,23 @@ class Eager:
         """The whole network's output for one text, cut at `limit` tokens, or for a pair."""
         return self._run(self._network, limit, text, pair)
 
-    def attention(self, limit: int, text: str, pair: str | None = None) -> list[np.ndarray]:
+    def attention(
+        self,
+        limit: int,
+        text: str,
+        pair: str | None = None,
+        kind: str = "self",
+        target: list[int] | None = None,
+    ) -> list[np.ndarray]:
         """Attention of every layer that attends, (head, token, token) each; maybe of none.
 
         Some networks return their scores instead (SqueezeBERT), others also the state of layers
-        that do not attend (MiniMax).
+        that do not attend (MiniMax). Of an encoder-decoder, that of a `kind`, with the ids of a
+        `target` for its decoder.
         """
-        output = self._run(self._reader, limit, text, pair)
+        output = self._run(self._reader, limit, text, pair, target)
+        if kind != "self":
+            return [each[0].float().numpy() for each in output[f"{kind}_attentions"]]
         layers = [each[0].float() for each in output.attentions if each is not None]
         square = [each for each in layers if each.shape[1] == each.shape[2]]
         attending = [each for each in square if each.min() >= 0]
@@ -54,6 +64,8 @@ class Eager:
         """The network, or its part for text if the whole wants an image or hides its attention."""
         try:
             whole = self.run(8, "text")
+            if self._network.config.is_encoder_decoder:
+                return self._network
         except Exception:  # noqa: BLE001 - whatever it misses without an image
             whole = None
         if getattr(whole, "attentions", None) is None:
@@ -64,11 +76,20 @@ class Eager:
                     return part  # type: ignore[no-any-return]
         return self._network
 
-    def _run(self, network: PreTrainedModel, limit: int, text: str, pair: str | None) -> Any:
+    def _run(
+        self,
+        network: PreTrainedModel,
+        limit: int,
+        text: str,
+        pair: str | None,
+        target: list[int] | None = None,
+    ) -> Any:
         inputs = self._tokenizer(text, pair, truncation=True, max_length=limit, return_tensors="pt")
         accepted = inspect.signature(network.forward).parameters
         inputs = {name: value for name, value in inputs.items() if name in accepted}
         if network.config.is_encoder_decoder:
-            inputs["decoder_input_ids"] = inputs["input_ids"]
+            given = inputs["input_ids"] if target is None else torch.tensor([target])
+            # With a cache, FSMT lets its decoder see what comes later.
+            inputs |= {"decoder_input_ids": given, "use_cache": False}
         with torch.no_grad():
             return network(**inputs, output_attentions=True, output_hidden_states=True)

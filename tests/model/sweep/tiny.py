@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 from safetensors.torch import save_file
 
-from tests.model.families import SEED, SPREAD, VOCABULARY, wordpiece
+from tests.model.families import HIDDEN, SEED, SPREAD, VOCABULARY, wordpiece
 from tests.model.sweep.kinds import networks
 from tests.model.sweep.overrides import WITHOUT_NETWORK
 from tests.model.sweep.sizes import tiny_config
@@ -51,12 +51,14 @@ def enlarge(network: PreTrainedModel) -> None:
     Biases start at zero and norms at one, which hides mistakes, so they are moved a little.
     """
     with torch.no_grad():
-        for parameter in network.parameters():
+        for name, parameter in network.named_parameters():
             if not parameter.is_floating_point():
                 continue
             noise = torch.randn(parameter.shape).to(parameter.dtype)
             if parameter.ndim >= 2:
-                parameter.copy_(noise * SPREAD)
+                # T5 does not scale its scores; its queries begin smaller instead.
+                smaller = HIDDEN**-0.5 if name.endswith(".q.weight") else 1
+                parameter.copy_(noise * SPREAD * smaller)
             else:
                 parameter.add_(noise * 0.1)
 

@@ -29,6 +29,7 @@ Outcome = Literal["opens", "refused", "wrong", "crash", "unbuilt", "not text"]
 TOLERANCE = 1e-4  # of an attention weight; a wrong mask or scale shows as more than 1e-2
 OUTPUT_TOLERANCE = 1e-3  # of a hidden state, by the largest of its layer
 SHORT = SENTENCES[2]
+TARGET = SENTENCES[0]  # for the decoder of an encoder-decoder
 LONG = " ".join(SENTENCES[:2])  # longer than every window, and within every limit
 BATCH = (SENTENCES[2], SENTENCES[1], SENTENCES[0])  # three lengths, so two are padded
 
@@ -97,9 +98,9 @@ def judge(kind: str, folder: Path) -> Verdict:
 
 def _run_checks(verdict: Verdict, model: LoadedModel, eager: Eager) -> None:
     checks: dict[str, Callable[[], float]] = {
-        "text": lambda: _error(verdict, trace_text(model, SHORT), eager, SHORT),
-        "pair": lambda: _error(verdict, trace_text(model, *PAIR), eager, *PAIR),
-        "long": lambda: _error(verdict, trace_text(model, LONG), eager, LONG),
+        "text": lambda: _error(verdict, trace_text(model, SHORT, target=TARGET), eager, SHORT),
+        "pair": lambda: _error(verdict, trace_text(model, *PAIR, target=TARGET), eager, *PAIR),
+        "long": lambda: _error(verdict, trace_text(model, LONG, target=TARGET), eager, LONG),
         "batch": lambda: _batch_error(verdict, model, eager),
     }
     outcomes: list[tuple[Outcome, str]] = []  # of the checks that failed, with the reason
@@ -124,7 +125,7 @@ def _run_checks(verdict: Verdict, model: LoadedModel, eager: Eager) -> None:
     errors = [each for each in verdict.checks.values() if isinstance(each, float)]
     if errors:
         verdict.error = float(np.max(errors))
-        layers = eager.attention(min(POSITIONS, model.max_tokens), LONG)
+        layers = eager.attention(min(POSITIONS, model.max_tokens), LONG, kind=model.kinds[0])
         if verdict.against != "output" and len({layer.shape for layer in layers}) == 1:
             verdict.peak = float(np.median(np.stack(layers).max(axis=-1)[..., 1:]))
 
@@ -151,9 +152,28 @@ def _batch_error(verdict: Verdict, model: LoadedModel, eager: Eager) -> float:
 def _error(
     verdict: Verdict, trace: Trace, eager: Eager, text: str, pair: str | None = None
 ) -> float:
-    """The largest difference of an attention weight, infinite where shapes differ."""
+    """The largest difference of an attention weight of any kind; infinite where shapes differ."""
+    target = [token.id for token in trace.of_kind("decoder").tokens] if trace.others else None
+    kinds = (trace, *trace.others)
+    limit = len(trace.tokens)
+    errors = [
+        _error_of_kind(
+            verdict, each, eager, eager.attention(limit, text, pair, each.kind, target), text, pair
+        )
+        for each in kinds
+    ]
+    return float(np.max(errors))
+
+
+def _error_of_kind(
+    verdict: Verdict,
+    trace: Trace,
+    eager: Eager,
+    expected: list[np.ndarray],
+    text: str,
+    pair: str | None,
+) -> float:
     actual = trace.attention()
-    expected = eager.attention(len(trace.tokens), text, pair)
     if not expected:
         verdict.against = "output"
         return _output_error(trace, eager, text, pair)

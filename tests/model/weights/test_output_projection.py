@@ -13,7 +13,7 @@ from core.analysis.anomalies.contribution import columns, contributions, value_n
 from core.model import load, trace_text
 from core.model.capture import IMPLEMENTATION, Recorder, read_calls, recording, register
 from core.model.capture.outputs import output_modules
-from core.model.loaded import LoadedModel
+from core.model.loaded import Heads, LoadedModel
 from core.model.trace import Trace
 from core.model.weights.output_projection import (
     output_projections,
@@ -159,12 +159,10 @@ def check_outputs(network: Any, layers: int, ending: str, **inputs: torch.Tensor
 
     names = output_modules(network, run)
     calls = recorded[0].calls
-    trace = Trace("drawn", (), *read_calls(calls, 0, calls[0].query.shape[2]), causal=False)
-    facts: Any = {"layers": layers, "heads": HEADS, "kv_heads": HEADS, "dim": HIDDEN // HEADS}
+    trace = Trace("drawn", (), *read_calls(calls, 0, *[calls[0].query.shape[2]] * 2), causal=False)
+    heads = Heads(layers, HEADS, HEADS, HIDDEN // HEADS, causal=False, outputs=names)
     other: Any = {"tokenizer": None, "parameters": 0, "max_tokens": 64, "probe_error": 0.0}
-    model = LoadedModel(
-        "drawn", network=network, device="cpu", causal=False, outputs=names, **facts, **other
-    )
+    model = LoadedModel("drawn", network=network, device="cpu", attention={"self": heads}, **other)
     weights, norms = output_projections(model), transformed_norms(model, trace)
     assert weights is not None
     assert norms is not None

@@ -1,0 +1,1 @@
+"""Networks that read a text with an encoder and write another with a decoder."""

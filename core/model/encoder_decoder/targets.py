@@ -1,0 +1,84 @@
+"""What the decoder of an encoder-decoder gets: a text, or the model's own answer.
+
+A decoder sees its text one token late: it begins with a start token, and each token is there to
+predict the next. So the last special token of a target, which ends it, is never read.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Literal
+
+from core.model.tokens import describe_ids, read_tokens
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from tokenizers import Encoding
+    from transformers import PreTrainedConfig
+
+    from core.model.loaded import LoadedModel
+    from core.model.trace import Token
+
+# Whose words the decoder read: those that were given, the model's own, or none but its start token.
+Origin = Literal["given", "answer", "start"]
+
+
+@dataclass(frozen=True)
+class Target:
+    """What a decoder reads.
+
+    Attributes
+    ----------
+    ids, tokens : one per position, the start token first.
+    origin : where it comes from.
+    dropped : tokens cut off because the text is longer than the decoder takes.
+    """
+
+    ids: list[int]
+    tokens: tuple[Token, ...]
+    origin: Origin
+    dropped: int = 0
+
+
+def start_id(config: PreTrainedConfig, label_ids: Sequence[int] = ()) -> int:
+    """The token that a decoder begins with: by the settings, else the last label (mBART)."""
+    settings = (config, getattr(config, "decoder", None))
+    for part, name in zip(settings, ("decoder_start_token_id", "bos_token_id"), strict=True):
+        given = getattr(part, name, None)
+        if isinstance(given, int):
+            return given
+    if label_ids:
+        return label_ids[-1]
+    fallback = getattr(config, "pad_token_id", None)
+    return fallback if isinstance(fallback, int) else 0
+
+
+def read_target(model: LoadedModel, text: str, limit: int) -> Target:
+    """A text as the decoder gets it, at most `limit` tokens of it."""
+    with model.tokenizer_lock:
+        encoding: Encoding = model.tokenizer(text_target=text, verbose=False).encodings[0]
+        tokens = read_tokens(model.tokenizer, encoding, text, None)
+        first = start_id(model.network.config, encoding.ids)
+        (start,) = describe_ids(model.tokenizer, [first])
+    if tokens and tokens[-1].special:
+        tokens = tokens[:-1]
+    if tokens and tokens[0].id == first:  # its tokenizer knows already
+        tokens = tokens[1:]
+    shifted = [replace(each, position=i) for i, each in enumerate((start, *tokens))]
+    kept = tuple(shifted[:limit])
+    return Target([each.id for each in kept], kept, "given", len(shifted) - len(kept))
+
+
+def answered(model: LoadedModel, ids: Sequence[int]) -> Target:
+    """The model's own answer, given as the ids that its decoder wrote after its start token.
+
+    Without an answer only the start token is read.
+    """
+    end = model.tokenizer.eos_token_id
+    ids = list(ids)
+    if len(ids) > 1 and ids[-1] == end:
+        ids = ids[:-1]
+    with model.tokenizer_lock:
+        tokens = describe_ids(model.tokenizer, ids)
+    return Target(ids, tokens, "answer" if len(ids) > 1 else "start")
