@@ -43,7 +43,7 @@ elif part == "norms":
 elif part == "first":
     show_first(trace, table, colours)
 elif part == "moved":
-    show_moved(trace, table, cache.transformed_norms(*key), colours)
+    show_moved(trace, table, cache.transformed_norms(key), colours)
 else:
     show_states(trace, colours)
 presets.show("anomalies", partial(examples, table))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import streamlit as st
 
@@ -35,9 +35,22 @@ if TYPE_CHECKING:
     from core.analysis.projections.joint_embedding import Metric, Projection
     from core.analysis.query_key.target import TargetKind
     from core.analysis.view_weights import LayerWeights, Weighting
-    from core.model.trace import Array
+    from core.model.trace import Array, Kind
 
-TextKey = tuple[str, str, str | None]  # model, text, second text: what a trace is cached by
+
+class TextKey(NamedTuple):
+    """What a trace is cached by.
+
+    `target` is what the decoder of an encoder-decoder reads, None for the model's own answer, and
+    `kind` which of its attention is shown, None for a model's only or first kind.
+    """
+
+    model: str
+    text: str
+    pair: str | None = None
+    target: str | None = None
+    kind: Kind | None = None
+
 
 MAX_TOKENS = 1024  # longest input on any page: beyond it a token x token picture is unreadable
 # How many of each are kept, over all visitors; sizes are of one, for the bundled model.
@@ -72,10 +85,22 @@ def model(name: str) -> LoadedModel:
     return load(name, download=False, folders=Path(name).is_absolute(), token=access.hub_token())
 
 
+def trace(
+    model_name: str,
+    text: str,
+    pair: str | None,
+    target: str | None = None,
+    kind: Kind | None = None,
+) -> Trace:
+    """One kind of attention in one forward pass of the text."""
+    trace = whole_pass(model_name, text, pair, target)
+    return trace if kind is None else trace.of_kind(kind)
+
+
 @st.cache_resource(max_entries=MAX_TRACES, show_spinner="Running the text through the model …")
-def trace(model_name: str, text: str, pair: str | None) -> Trace:
+def whole_pass(model_name: str, text: str, pair: str | None, target: str | None) -> Trace:
     """One forward pass of the text. Immutable, so sessions that ask the same may share it."""
-    return trace_text(model(model_name), text, pair, MAX_TOKENS)
+    return trace_text(model(model_name), text, pair, MAX_TOKENS, target)
 
 
 @st.cache_resource(max_entries=MAX_GUESSES, show_spinner="Asking the model what comes next …")
@@ -91,9 +116,9 @@ def masked_words(model_name: str, text: str, pair: str | None) -> tuple[Masked, 
 
 
 @st.cache_resource(max_entries=MAX_NORMS, show_spinner=False)
-def transformed_norms(model_name: str, text: str, pair: str | None) -> Array | None:
-    """|f(v)| of every head and token, (layer, head, token); None where W_O is not known."""
-    return output_projection.transformed_norms(model(model_name), trace(model_name, text, pair))
+def transformed_norms(key: TextKey) -> Array | None:
+    """|f(v)| of every head and key token, (layer, head, token); None where W_O is not known."""
+    return output_projection.transformed_norms(model(key.model), trace(*key))
 
 
 @st.cache_resource(max_entries=MAX_TABLES, show_spinner="Searching c for every head …")
@@ -148,7 +173,7 @@ def head_scores(key: TextKey) -> dict[str, NDArray[np.float64]]:
 @st.cache_resource(max_entries=MAX_VIEW_LAYERS, show_spinner=False)
 def view_layer(key: TextKey, layer: int, weighting: Weighting) -> LayerWeights:
     """A layer as the head view gets it, from :func:`core.analysis.view_weights.weighted_layer`."""
-    norms = transformed_norms(*key) if weighting == "transformed" else None
+    norms = transformed_norms(key) if weighting == "transformed" else None
     return weighted_layer(trace(*key), layer, weighting, norms)
 
 
@@ -177,10 +202,10 @@ def related(key: TextKey, scope: Scope) -> tuple[words.RelatedWords, RelatedHead
 
 
 @st.cache_resource(max_entries=MAX_TABLES, show_spinner="Measuring every head …")
-def anomalies(model_name: str, text: str, pair: str | None) -> pd.DataFrame:
+def anomalies(key: TextKey) -> pd.DataFrame:
     """The table of core.analysis.anomalies. Shared by sessions: nobody may write to it."""
-    key = (model_name, text, pair)
-    table = anomaly_table(trace(*key), transformed_norms(*key), weight_similarity(model_name))
+    weights = None if key.kind else weight_similarity(key.model)
+    table = anomaly_table(trace(*key), transformed_norms(key), weights)
     table.attrs["where"] = "this text"
     return table
 

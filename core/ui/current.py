@@ -9,7 +9,7 @@ import streamlit as st
 from core.model import LoadedModel, ModelError, Trace
 from core.model.downloading.downloads import too_large
 from core.model.errors import HubUnreachableError, NotDownloadedError, OutOfMemoryError
-from core.ui import cache, controls, sidebar
+from core.ui import cache, controls, kinds, sidebar
 from core.ui.messages import quote, show_model_error, show_trace_limits
 from core.ui.site.access import default_model, max_download_mb, resolve
 from core.ui.site.fetching import fetch_model
@@ -22,14 +22,17 @@ _FAILED = "_failed_model"
 _WANTED = "_wanted_model"  # a name whose download was asked for with the button
 
 
-def current_trace() -> Trace:
+def current_trace(*, cross: bool = False) -> Trace:
     """The trace of the text by the chosen model; ends the page where there is none.
 
     A model that cannot be used is reported and the last usable one stands in, so that the page
-    stays usable.
+    stays usable. With an encoder-decoder, the visitor chooses the kind of attention; `cross`
+    attention has other tokens as keys than as queries, and not every page can show that.
     """
     model = current_model()
     sidebar.show_model_facts(model)
+    if model.is_encoder_decoder:
+        kinds.choose(model, cross=cross)
     key = current_key(model.name)
     if not key[1].strip():
         st.info("**Type a sentence** in the sidebar, or pick one of the examples there.")
@@ -40,13 +43,16 @@ def current_trace() -> Trace:
         show_model_error(error)
         controls.end_page()
     show_trace_limits(trace)
+    if model.is_encoder_decoder:
+        kinds.explain(trace)
     return trace
 
 
 def current_key(model_name: str) -> cache.TextKey:
-    """What the trace on screen is cached by: the model's name and the texts."""
+    """What the trace on screen is cached by: the model's name, the texts, the kind of attention."""
     pair = st.session_state["pair"] if st.session_state["two"] else ""
-    return model_name, st.session_state["text"], pair.strip() or None
+    chosen = kinds.chosen() if cache.model(model_name).is_encoder_decoder else (None, None)
+    return cache.TextKey(model_name, st.session_state["text"], pair.strip() or None, *chosen)
 
 
 def current_model() -> LoadedModel:

@@ -146,8 +146,8 @@ def test_the_most_extreme_lengths_are_named_where_none_is_odd() -> None:
 
 
 def test_the_report_escapes_the_text_and_holds_every_head() -> None:
-    key = ("bundled/minilm", "<img src=x> it rains and it pours on the old house", None)
-    report = make_report(cache.trace(*key), key, cache.anomalies(*key))
+    key = cache.TextKey("bundled/minilm", "<img src=x> it rains and it pours on the old house")
+    report = make_report(cache.trace(*key), key, cache.anomalies(key))
     assert "&lt;img src=x&gt;" in report
     assert "<img" not in report
     assert report.count('<table class="map">') == 6

@@ -13,6 +13,7 @@ from core.model import load, trace_text
 from core.screens.query_key.controls import Choice
 from core.screens.query_key.report import make_report
 from core.ui import cache
+from core.ui.cache import TextKey
 from tests.opening import open_app
 from tests.pages.conftest import BOOK, alerts, said
 
@@ -73,7 +74,7 @@ def shown_report(choice: Choice) -> tuple[str, str]:
 
 
 def test_the_report_has_default_and_searched_beside_each_other_with_red_and_regression() -> None:
-    key = ("bundled/minilm", CAPYBARA, None)
+    key = TextKey("bundled/minilm", CAPYBARA)
     choice = Choice(key, 0, 0, "euclidean", "pearson", sources=(2,), targets=(3, 4, 5))
     report, pictures = shown_report(choice)
     first = pictures.index("L1 H1 default: mean distance 1.55")

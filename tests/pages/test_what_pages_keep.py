@@ -51,7 +51,7 @@ def downloads(monkeypatch: pytest.MonkeyPatch) -> list[object]:
 def test_a_page_keeps_no_trace_for_its_downloads(downloads: list[object], page: str) -> None:
     open_app(page, text="a raven flew over the old house")
     assert all(callable(make) for make in downloads)
-    cache.trace.clear()
+    cache.whole_pass.clear()
     for cached in (cache.clouds, cache.measured):
         cached.clear()
     gc.unfreeze()

@@ -37,7 +37,7 @@ def measured_table(key: TextKey, source: str) -> pd.DataFrame:
     sentences = sample_sentences()
     if source == "text":
         show_cancelled(NAME, key[0], len(sentences))
-        return cache.anomalies(*key)
+        return cache.anomalies(key)
     return measured_once(NAME, key[0], sentences, lambda: _measure(key[0], sentences))
 
 

@@ -82,7 +82,7 @@ def file_later(
     It uses no cache and no session: Streamlit calls it outside a run of the page.
     """
     key = current_key(trace.model)
-    norms = cache.transformed_norms(*key) if view["weigh"] == "transformed" else None
+    norms = cache.transformed_norms(key) if view["weigh"] == "transformed" else None
     return partial(_write_file, trace, view, offered, key, norms)
 
 

@@ -39,7 +39,7 @@ def show_expected(trace: Trace, colours: Palette) -> None:
 
 def _show_next(model: LoadedModel, trace: Trace, colours: Palette) -> None:
     st.subheader("What the model expects next", anchor=False)
-    guesses = cache.next_words(*current_key(model.name))
+    guesses = cache.next_words(*current_key(model.name)[:3])
     cut = trace.dropped or trace.cut_characters
     where = ", where your text was cut," if cut else ""
     st.markdown(
@@ -62,7 +62,7 @@ def _show_masked(model: LoadedModel, trace: Trace, colours: Palette) -> None:
     if not masks:
         _offer_mask(trace, mask)
         return
-    found = cache.masked_words(*current_key(model.name))
+    found = cache.masked_words(*current_key(model.name)[:3])
     with st.container(horizontal=True):
         for each in found:
             with st.container(width=_MASK_WIDTH):

@@ -60,8 +60,7 @@ targets. “Normalized” is translation and the c of each head.</p>"""
 def make_report(trace: Trace, choice: Choice) -> str:
     """The whole file; PCA in two dimensions, with the distance and criterion of the page."""
     search = search_of(choice)
-    _, text, pair = choice.key
-    text = text if pair is None else f"{text} | {pair}"
+    text = " | ".join(filter(None, (choice.key.text, choice.key.pair, choice.key.target)))
     body = _PAGE.format(
         settings=_settings(trace, choice, text),
         layer=choice.layer + 1,

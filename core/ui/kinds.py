@@ -1,0 +1,74 @@
+"""Which attention of an encoder-decoder is shown, and what its decoder reads."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, cast
+
+import streamlit as st
+
+from core.model.encoder_decoder.answers import MAX_ANSWER
+from core.ui import controls
+from core.ui.messages import quote
+
+if TYPE_CHECKING:
+    from core.model import LoadedModel, Trace
+    from core.model.trace import Kind
+
+NAMES: dict[Kind, str] = {"encoder": "Encoder", "decoder": "Decoder", "cross": "Cross attention"}
+_READS: dict[Kind, str] = {
+    "encoder": "The encoder's tokens attend to one another.",
+    "decoder": "The decoder's tokens attend to one another, and to none that comes later.",
+    "cross": "Each token of the decoder (a query) attends to the tokens of your text (the keys).",
+}
+_MAX_SHOWN = 12  # words of an answer that the page quotes
+
+
+def choose(model: LoadedModel, *, cross: bool) -> None:
+    """Draw the choice of a kind, `cross` or not, and the box for what the decoder reads."""
+    offered = {kind: NAMES[kind] for kind in model.kinds if cross or kind != "cross"}
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        controls.choice(
+            "attention",
+            offered,
+            "Attention",
+            subject="On this page the kinds of attention are",
+        )
+        answers = "the model's own answer" if model.task == "answer" else "its start token alone"
+        controls.text(
+            "decoder",
+            "",
+            "The decoder reads",
+            column=420,
+            placeholder=f"Empty: {answers}",
+        )
+
+
+def chosen() -> tuple[str | None, Kind]:
+    """What the decoder reads, None for the model's own answer; and the kind that is shown."""
+    target = st.session_state["decoder"].strip() or None
+    return target, cast("Kind", st.session_state["attention"])
+
+
+def explain(trace: Trace) -> None:
+    """Say in one line who attends to whom, and whose words the decoder reads."""
+    words = _READS[trace.kind]
+    if trace.kind != "encoder":
+        words += f" {_origin(trace)}"
+    st.caption(words)
+
+
+def _origin(trace: Trace) -> str:
+    shown = [token.display for token in trace.tokens[1:] if not token.special]
+    more = " …" if len(shown) > _MAX_SHOWN else ""
+    text = quote(" ".join(shown[:_MAX_SHOWN]) + more)
+    if trace.origin == "given":
+        return f"It reads what you typed, {text}, one token late: after its start token."
+    if trace.origin == "start":
+        return (
+            "It reads its start token alone: this checkpoint has no head that could answer. Type"
+            " what the decoder reads."
+        )
+    return (
+        f"It reads the model's own answer, {text}: always the likeliest token, at most"
+        f" {MAX_ANSWER} of them."
+    )
