@@ -102,6 +102,8 @@ def _locate(name: str, download: bool, folders: bool, token: bool | None) -> Pat
     for repo in repos:
         if (folder := hub.cached_folder(repo)) is not None:
             return folder
+    if spec is not None:
+        memory.check_fits(spec.weights)  # nobody should wait for a download that cannot be opened
     model = hub.ask(repos[0], token)
     if not download:
         raise NotDownloadedError(

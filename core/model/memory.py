@@ -44,6 +44,11 @@ def return_freed_memory() -> None:
         library.mallopt(_MMAP_THRESHOLD, 2**20)
 
 
+def needed_bytes(weights: int) -> int:
+    """Memory that a network of so many numbers needs, in bytes."""
+    return int(weights * BYTES_PER_WEIGHT * _HEADROOM)
+
+
 def check_fits(weights: int) -> None:
     """Refuse a model whose weights would not fit in free memory.
 
@@ -56,7 +61,7 @@ def check_fits(weights: int) -> None:
     OutOfMemoryError
         With the sizes in megabytes.
     """
-    needed = int(weights * BYTES_PER_WEIGHT * _HEADROOM)
+    needed = needed_bytes(weights)
     if needed > (free := available_bytes()):
         raise OutOfMemoryError(
             f"{{name}} needs about {needed / 1e6:,.0f} MB of memory,"
