@@ -124,6 +124,8 @@ def _locate(name: str, download: bool, folders: bool, token: bool | None) -> Pat
     for repo in repos:
         if (folder := hub.cached_folder(repo)) is not None:
             return folder
+    if spec is not None:
+        memory.check_fits(spec.weights)  # nobody should wait for a download that cannot be opened
     model = hub.ask(repos[0], token)
     if not download:
         raise NotDownloadedError(
@@ -223,7 +225,7 @@ def _heads(filled: PreTrainedModel, proof: Proof, kind: Kind) -> Heads:
         dim=dim,
         causal=kind != "cross" and not any(np.triu(each, 1).any() for each in trace.attention()),
         depth=depth if kind == "self" else layers,
-        numbers=trace.numbers,
+        numbers=() if trace.layers[0].number is None else trace.numbers,
         outputs=names,
     )
 

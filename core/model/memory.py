@@ -44,6 +44,11 @@ def return_freed_memory() -> None:
         library.mallopt(_MMAP_THRESHOLD, 2**20)
 
 
+def needed_bytes(weights: int, bytes_per_weight: int = BYTES_PER_WEIGHT) -> int:
+    """Memory that a network of so many numbers needs, in bytes."""
+    return int(weights * bytes_per_weight * _HEADROOM)
+
+
 def check_fits(weights: int, bytes_per_weight: int = BYTES_PER_WEIGHT) -> None:
     """Refuse a model whose weights would not fit in free memory.
 
@@ -57,7 +62,7 @@ def check_fits(weights: int, bytes_per_weight: int = BYTES_PER_WEIGHT) -> None:
     OutOfMemoryError
         With the sizes in megabytes.
     """
-    needed = int(weights * bytes_per_weight * _HEADROOM)
+    needed = needed_bytes(weights, bytes_per_weight)
     if needed > (free := available_bytes()):
         raise OutOfMemoryError(
             f"{{name}} needs about {needed / 1e6:,.0f} MB of memory,"

@@ -97,7 +97,7 @@ def test_a_restricted_site_offers_only_its_models(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setenv("HEADSCOPE_MODELS", "bundled/minilm")
     app = open_app("heatmap", model="gpt2")
     assert "asks for model `gpt2`. This site offers: `bundled/minilm`." in alerts(app)
-    assert app.sidebar.selectbox(key="model").options == ["bundled/minilm"]
+    assert app.sidebar.selectbox(key="model").options == ["bundled/minilm · encoder"]
     assert "6 layers × 12 heads" in sidebar(app)
 
 
