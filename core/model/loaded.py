@@ -24,7 +24,7 @@ class Heads:
     layers, heads, kv_heads, dim : `layers` are those that attend, `dim` is the length of a query.
     causal : whether no token attends to a later one.
     depth : layers of the network, of which some may not attend; None if it does not say.
-    numbers : of the layers that attend, from 1, see :attr:`core.model.trace.Trace.numbers`.
+    numbers : of the layers that attend, from 1, as the network counts; empty if it does not say.
     outputs : names of the modules that are W_O, one per layer, None where that is not known.
     """
 

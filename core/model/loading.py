@@ -200,7 +200,7 @@ def _heads(filled: PreTrainedModel, proof: Proof, kind: Kind) -> Heads:
         dim=dim,
         causal=kind != "cross" and not any(np.triu(each, 1).any() for each in trace.attention()),
         depth=depth if kind == "self" else layers,
-        numbers=trace.numbers,
+        numbers=() if trace.layers[0].number is None else trace.numbers,
         outputs=names,
     )
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
+from core.analysis.layers import listed
 from core.components.copy_link import show_copy_link
 from core.model import CATALOG
 from core.model.catalog import bundled_problem, find, is_local
@@ -96,10 +97,8 @@ def show_model_facts(model: LoadedModel) -> None:
             f" {model.parameters / 1e6:,.1f} M parameters · on the {_DEVICES[model.device]}"
         )
         if model.depth is not None and model.depth > model.layers:
-            st.caption(
-                f"Only {model.layers} of its {model.depth} layers attend; here they are numbered"
-                " from 1."
-            )
+            which = f": {listed(model.numbers)}" if model.numbers else "; here they count from 1"
+            st.caption(f"Only {model.layers} of its {model.depth} layers attend{which}.")
         st.caption(
             f"**Checked:** attention reproduced to {model.probe_error:.0e}",
             help=_describe_check(model),
