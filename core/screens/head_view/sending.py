@@ -5,8 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from core.analysis.head_patterns import head_scores
-from core.analysis.head_patterns.measure import HEAD_VIEW
+from core.analysis.cross_patterns import view_scores
 from core.analysis.view_weights import payload_size, weighted_layer
 from core.components.export import standalone_page
 from core.components.head_view import (
@@ -41,7 +40,7 @@ _NAMES = {"attention": "attention", "value": "× |value|", "transformed": "× |f
 
 def weightings(trace: Trace) -> list[Weighting]:
     """What the lines can show for this model."""
-    known = output_projections(cache.model(trace.model)) is not None
+    known = output_projections(cache.model(trace.model), trace.kind) is not None
     meanings = {
         "attention": "The weights after softmax",
         "value": "Attention times the length of the value it brings",
@@ -105,7 +104,7 @@ def _write_file(
         )
         layers = layers[shown_layer(trace, view) :][:1]
     packed = {layer: weighted_layer(trace, layer, view["weigh"], norms) for layer in layers}
-    facts = _facts(trace, view, 0, offered, head_scores(trace, HEAD_VIEW))
+    facts = _facts(trace, view, 0, offered, view_scores(trace))
     text = " / ".join(filter(None, key[1:]))
     if len(text) > _MAX_QUOTE:
         text = text[: _MAX_QUOTE - 1] + "…"
