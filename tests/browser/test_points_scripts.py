@@ -44,10 +44,10 @@ def in_grid(browser: Browser) -> Iterator[Run]:
     """Run a body with `grid`: 6 x 12 tiles in a window of 1200 x 600 pixels at (30, 20)."""
     with running(browser, "atlas_matrix/viewport") as run:
         box = {"left": 30, "top": 20, "width": 1200, "height": 600}
-        rows = {"tops": [0, 1, 2, 3, 4, 5], "high": 6}
+        stack = {"tops": [0, 1, 2, 3, 4, 5], "high": 6}
         yield lambda body, **values: run(
-            f"const grid = gridFor(rows, 12, box, 240)\n{body}",
-            rows=rows,
+            f"const grid = gridFor(stack, 12, box, 240)\n{body}",
+            stack=stack,
             box=box,
             **values,
         )
