@@ -12,27 +12,27 @@ if TYPE_CHECKING:
 
 
 def permitted_pairs(trace: Trace, layer: int) -> Bools:
-    """Which keys each query may see, (1 or head, token, key token): for all heads, or each."""
-    mask, sides = trace.layers[layer].mask, (len(trace.tokens), len(trace.key_tokens))
+    """Which keys each query may see, (1 or head, token, key): one for all heads, or one each."""
+    mask, size = trace.layers[layer].mask, (trace.shape[2], trace.kv_keys.shape[2])
     if mask is None:
-        return np.ones((1, *sides), dtype=np.bool_)
-    return np.isfinite(mask).reshape(-1, *sides)
+        return np.ones((1, *size), dtype=np.bool_)
+    return np.isfinite(mask).reshape(-1, *size)
 
 
 def permitted(trace: Trace, layer: int, head: int) -> Bools:
-    """Which keys (columns) each query (row) of one head may see, (token, key token)."""
+    """Which keys (columns) each query (row) of one head may see, (token, token)."""
     allowed = permitted_pairs(trace, layer)
     return allowed[head if len(allowed) > 1 else 0]
 
 
 def head_vectors(trace: Trace, layer: int, head: int) -> tuple[Floats, Floats]:
-    """Queries and keys of one head, float64 (token, dim) and (key token, dim)."""
+    """Queries and keys of one head, float64 (token, dim) each."""
     queries, keys = trace.queries[layer, head], trace.kv_keys[layer, head // trace.group]
     return queries.astype(np.float64), keys.astype(np.float64)
 
 
 def exact_scores(trace: Trace, layer: int, head: int) -> Floats:
-    """The scores of one head, (token, key token); ``-inf`` where a pair is not permitted.
+    """The scores of one head, (token, token); ``-inf`` where a pair is not permitted.
 
     In float64; :meth:`core.model.trace.Trace.scores` are float32, with five decimals at 100.
     """

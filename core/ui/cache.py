@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, NamedTuple
 import streamlit as st
 
 from core.analysis.anomalies import anomaly_table
-from core.analysis.cross_patterns import view_scores
+from core.analysis.head_patterns import head_scores as measure_heads
 from core.analysis.head_patterns.induction import Induction, induction_scores
-from core.analysis.head_patterns.measure import Measured, measure_text
+from core.analysis.head_patterns.measure import HEAD_VIEW, Measured, measure_text
 from core.analysis.head_patterns.similarity import Distances, HeadMap, compare_heads, map_heads
 from core.analysis.query_key.clouds import Cloud, HeadStage, head_clouds
 from core.analysis.query_key.layer_search import NOTEBOOK_RANGE, SearchRange, search_layer
@@ -174,7 +174,7 @@ def clouds(
 @st.cache_resource(max_entries=MAX_TABLES, show_spinner="Measuring every head …")
 def head_scores(key: TextKey) -> dict[str, NDArray[np.float64]]:
     """What the head view says of each head: (layer, head) by score."""
-    return view_scores(trace(*key))
+    return measure_heads(trace(*key), HEAD_VIEW)
 
 
 @st.cache_resource(max_entries=MAX_VIEW_LAYERS, show_spinner=False)

@@ -139,10 +139,10 @@ def test_examples_of_the_head_view_set_what_they_say(folder: str) -> None:
         np.array([each.display.lower() for each in side])
         for side in (trace.tokens, trace.key_tokens)
     ]
-    ordinary = np.outer(*words) & (names[0][:, None] != names[1])
+    ordinary = np.array(words[0])[:, None] & np.array(words[1]) & (names[0][:, None] != names[1])
     best = np.where(ordinary, trace.attention(), 0)
     where = np.unravel_index(best.argmax(), best.shape)
-    assert (layer - 1, head - 1, query - 1) == where[:3]
+    assert [layer - 1, head - 1, query - 1] == [int(each) for each in where[:3]]
     assert "The token before" not in [button.label for button in app.button]
     press_example(app, "head_view", "What attention brings")
     assert app.query_params["weigh"] == "value"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from core.analysis.cross_patterns import find_cross_heads
 from core.analysis.head_patterns.search import find_heads, strongest_head
 from core.analysis.layers import head_name
 from core.analysis.strongest_link import strongest_link
@@ -171,8 +170,7 @@ def _token_before(trace: Trace) -> Preset:
 
 def _resting_layer(trace: Trace) -> Preset:
     """The layer that gives most to special tokens and marks."""
-    find = find_heads if trace.source is None else find_cross_heads
-    resting = find(trace, "delimiters").scores.mean(axis=1)  # (layer,)
+    resting = find_heads(trace, "delimiters").scores.mean(axis=1)  # (layer,)
     layer = int(resting.argmax())
     shrinks = "times the length of the values, much of that shrinks."
     if trace.source is not None:

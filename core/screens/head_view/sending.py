@@ -5,7 +5,8 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from core.analysis.cross_patterns import view_scores
+from core.analysis.head_patterns import head_scores
+from core.analysis.head_patterns.measure import HEAD_VIEW
 from core.analysis.view_weights import payload_size, weighted_layer
 from core.components.export import standalone_page
 from core.components.head_view import (
@@ -104,7 +105,7 @@ def _write_file(
         )
         layers = layers[shown_layer(trace, view) :][:1]
     packed = {layer: weighted_layer(trace, layer, view["weigh"], norms) for layer in layers}
-    facts = _facts(trace, view, 0, offered, view_scores(trace))
+    facts = _facts(trace, view, 0, offered, head_scores(trace, HEAD_VIEW))
     text = " / ".join(filter(None, key[1:]))
     if len(text) > _MAX_QUOTE:
         text = text[: _MAX_QUOTE - 1] + "…"
@@ -128,5 +129,7 @@ def _facts(
     near: bool = False,
 ) -> HeadView:
     colours = {theme: token_colours(trace.shape[1], theme) for theme in ("light", "dark")}
+    if trace.source is not None:
+        scores = {each.score: scores[each.score] for each in HEAD_VIEW if each.across and scores}
     notes = {name: SCORE_WORDS[name].note for name in scores}
     return HeadView(view, serial, offered, colours, scores, notes, near)
