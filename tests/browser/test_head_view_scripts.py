@@ -325,8 +325,8 @@ def test_a_pair_the_model_does_not_permit_is_called_so(run: Run) -> None:
     sent = LayerWeights(sent.steps, sent.top, sent.exact, bits, None)
     note = run(
         """return pairNote(0, 2, {
-          tokens: { queries: data.tokens, keys: data.tokens }, layer: readLayer(data, 0), on: [0], top: 1, colours: ["#000"],
-          causal: true,
+          tokens: { queries: data.tokens, keys: data.tokens }, layer: readLayer(data, 0),
+          on: [0], top: 1, colours: ["#000"], causal: true,
         }, -1)""",
         data=packed(trace, {0: sent}),
     )
