@@ -11,6 +11,8 @@ import numpy as np
 import pandas as pd
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from core.model.trace import Array, Token, Trace
 
 _BYTE = re.compile(r"<0x([0-9A-F]{2})>")
@@ -180,6 +182,11 @@ def _decode_run(run: re.Match[str]) -> str:
         return bytes.fromhex("".join(_BYTE.findall(run[0]))).decode("utf-8")
     except UnicodeDecodeError:
         return run[0]
+
+
+def labels_of(tokens: Sequence[Token]) -> tuple[str, ...]:
+    """What tokens are called where each needs a name of its own."""
+    return unique_labels(tuple(token.display for token in tokens))
 
 
 def unique_labels(displays: tuple[str, ...]) -> tuple[str, ...]:
