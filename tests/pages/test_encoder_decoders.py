@@ -111,8 +111,8 @@ def test_pages_show_the_decoder_by_itself_and_say_whose_words_it_reads(
     folder: Path, page: str
 ) -> None:
     app = opened(page, folder, attention="decoder", decoder=ANSWER)
-    assert f"It reads what you typed, {quote('W here is it ?')}" not in said(app)
-    assert "It reads what you typed" in said(app)
+    assert f"The decoder reads what you typed, {quote('W here is it ?')}" not in said(app)
+    assert "The decoder reads what you typed" in said(app)
     assert "none that comes later" in said(app)
 
 
@@ -120,7 +120,7 @@ def test_without_a_target_the_page_says_what_the_model_answers(folder: Path) -> 
     app = opened("heatmap", folder, attention="decoder")
     trace = trace_text(load(str(folder)), TEXT).of_kind("decoder")
     assert trace.origin == "answer"
-    assert "It reads the model's own answer" in said(app)
+    assert "The decoder reads the model's own answer" in said(app)
     assert sent(app, "table")["rows"]["displays"] == [token.display for token in trace.tokens]
 
 
