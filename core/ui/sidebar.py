@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import TYPE_CHECKING
 
 import streamlit as st
 
+from core.analysis.layers import listed
 from core.components.copy_link import show_copy_link
 from core.model import CATALOG
-from core.model.catalog import bundled_problem, find, is_local
+from core.model.catalog import bundled_problem, find, fits, is_local
+from core.model.memory import available_bytes
 from core.ui import address, controls
 from core.ui.messages import escape, notice, quote
 from core.ui.site.access import access, box_help, default_model
@@ -96,12 +99,11 @@ def show_model_facts(model: LoadedModel) -> None:
             f" {model.parameters / 1e6:,.1f} M parameters · on the {_DEVICES[model.device]}"
         )
         if model.depth is not None and model.depth > model.layers:
-            st.caption(
-                f"Only {model.layers} of its {model.depth} layers attend; here they are numbered"
-                " from 1."
-            )
+            which = f": {listed(model.numbers)}" if model.numbers else "; here they count from 1"
+            st.caption(f"Only {model.layers} of its {model.depth} layers attend{which}.")
+        coarse = "" if model.number_type == "float32" else f" in {model.number_type}"
         st.caption(
-            f"**Checked:** attention reproduced to {model.probe_error:.0e}",
+            f"**Checked{coarse}:** attention reproduced to {model.probe_error:.0e}",
             help=_describe_check(model),
         )
 
@@ -113,7 +115,7 @@ def _describe_check(model: LoadedModel) -> str:
         f"When this model was loaded, a short text, one of {model.checked_tokens} tokens{pair}"
         " and a padded batch were run, and attention was recomputed from the queries and keys"
         " recorded. This is the largest difference in any weight from the model's own. A model is"
-        " refused when it differs by more than float32 rounds off."
+        " refused when it differs by more than {model.number_type} rounds off."
     )
     sentences = [check]
     if model.way == "watched":
@@ -123,11 +125,29 @@ def _describe_check(model: LoadedModel) -> str:
     return " ".join(sentences)
 
 
+@cache
+def _free_at_first() -> int:
+    """Memory that was free when somebody first looked: what a label says must not come and go."""
+    return available_bytes()
+
+
 def _model_label(name: str) -> str:
+    """A model of the catalogue with its group and, if it is not here, what it would take."""
     spec = find(name)
-    if spec is None or spec.bundled:
+    if spec is None:
         return name
-    return f"{name} · {'here' if is_local(spec) else f'{spec.size_mb} MB to download'}"
+    facts = [name, spec.group]
+    if not spec.bundled and is_local(spec):
+        facts.append("here")
+    elif not spec.bundled:
+        facts += [_size(spec.size_mb), *(["licence"] if spec.gated else [])]
+    if not fits(spec, _free_at_first()):
+        facts.append("needs more memory")
+    return " · ".join(facts)
+
+
+def _size(megabytes: int) -> str:
+    return f"{megabytes} MB" if megabytes < 1000 else f"{megabytes / 1000:.1f} GB"
 
 
 def _use_example() -> None:

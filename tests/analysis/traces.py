@@ -2,11 +2,34 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from core.model.trace import Array, Layer, Token, Trace
+
+
+@dataclass(frozen=True)
+class Stack:
+    """The layers of a model: the numbers of those that attend, and how many there are."""
+
+    numbers: tuple[int, ...]
+    depth: int | None = None
+
+    @staticmethod
+    def of(layers: int) -> Stack:
+        """All of them attend."""
+        return Stack(tuple(range(1, layers + 1)), layers)
+
+
+HYBRID = Stack((3, 6), 8)  # 1, 2, 4, 5, 7 and 8 do not attend
+
+
+def numbers_of(trace: Trace, stack: Stack) -> Trace:
+    """The trace as of a hybrid with these layers."""
+    layers = zip(trace.layers, stack.numbers, strict=True)
+    numbered = tuple(replace(layer, number=number - 1) for layer, number in layers)
+    return replace(trace, layers=numbered, depth=stack.depth)
 
 
 def token(text: str, position: int, word: int, *, special: bool = False, segment: int = 0) -> Token:

@@ -94,26 +94,42 @@ def downloaded(tmp_path_factory: pytest.TempPathFactory) -> Path:
 # In UMAP's place, which compiles for half a minute; tests/analysis/projections has the real one.
 UMAP = """
 import time
+from pathlib import Path
+
+HELD = Path(__file__).with_name("held")
+done = 0
 
 class UMAP:
     def __init__(self, n_components, **settings):
         self.components = n_components
 
     def fit_transform(self, rows):
-        time.sleep(0.3)  # as long as a head takes
+        global done
+        while done >= 3 and HELD.exists():
+            time.sleep(0.02)
+        done += 1
         return rows[:, : self.components]
 """
 
 
 @pytest.fixture(scope="session")
-def _in_place_of_umap(tmp_path_factory: pytest.TempPathFactory) -> str:
+def _modules(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("modules")
     (folder / "umap.py").write_text(UMAP)
-    return str(folder)
+    return folder
+
+
+@pytest.fixture
+def held(_modules: Path) -> Iterator[Path]:
+    """While this file exists, UMAP comes no further than three heads."""
+    file = _modules / "held"
+    file.touch()
+    yield file
+    file.unlink(missing_ok=True)
 
 
 @pytest.fixture(scope="session")
-def app(log: Path, stand_in: StandInHub, downloaded: Path, _in_place_of_umap: str) -> Iterator[str]:
+def app(log: Path, stand_in: StandInHub, downloaded: Path, _modules: Path) -> Iterator[str]:
     """Address of one app for all tests that do not need a cold one."""
     with running_app(log, HF_ENDPOINT=stand_in.address, HF_HUB_CACHE=str(downloaded)) as address:
         yield address
@@ -252,6 +268,12 @@ def follow(page: Page, pattern: str) -> None:
     """Wait until the address holds this and the page has followed."""
     page.wait_for_url(re.compile(pattern))
     settle(page)
+
+
+def choose(page: Page, label: str, option: str) -> None:
+    """Pick an option of a box."""
+    page.get_by_label(label, exact=True).first.click()
+    page.get_by_role("option", name=option, exact=True).click()
 
 
 def box_of(locator: Locator) -> FloatRect:

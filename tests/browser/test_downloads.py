@@ -12,6 +12,7 @@ from playwright.sync_api import expect
 from core.model import CATALOG
 from core.model.catalog import bundled_folder
 from core.model.downloading.downloads import WAIT_SECONDS
+from tests.browser.conftest import choose, follow
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -25,18 +26,25 @@ _MARGIN_SECONDS = 20  # on a busy machine
 
 @pytest.fixture(scope="module", autouse=True)
 def _published(stand_in: StandInHub) -> None:
-    stand_in.publish("some/novels", NOVELS)
+    stand_in.publish("distilbert/distilgpt2", NOVELS)
     for name in ("slow/close", "slow/cancel"):
         stand_in.offer(name, ("config.json", 2), ("model.safetensors", 60_000_000))
         stand_in.files |= {f"{name}/config.json": b"{}", f"{name}/model.safetensors": 60_000_000}
 
 
-def test_a_model_of_the_hub_is_downloaded_and_shown(goto: Open) -> None:
-    page = goto("/heatmap?model=some/novels")
+def test_a_model_of_the_catalogue_is_downloaded_and_shown_and_stays(goto: Open) -> None:
+    page = goto("/heatmap")
+    page.get_by_label("Model", exact=True).click()
+    page.get_by_role("option", name="distilgpt2 · decoder · 353 MB").click()
     expect(page.get_by_test_id("stAlert")).to_contain_text("3 MB must be downloaded")
     page.get_by_role("button", name="Download", exact=True).click()
-    expect(page.get_by_test_id("stSidebar")).to_contain_text("4 layers × 4 heads")
+    sidebar = page.get_by_test_id("stSidebar")
+    expect(sidebar).to_contain_text("4 layers × 4 heads")
     expect(page.get_by_text("must be downloaded")).to_have_count(0)
+    follow(page, "model=distilgpt2")
+    choose(page, "Layer", "layer 2")  # what the box says has changed: it is here now
+    follow(page, "model=distilgpt2.*layer=2")
+    expect(sidebar).to_contain_text("4 layers × 4 heads")
     page.close()
 
 

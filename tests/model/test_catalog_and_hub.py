@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+import itertools
+import re
 import time
 from typing import TYPE_CHECKING
 
 import pytest
 
-from core.model import CATALOG, DEFAULT_MODEL, load
-from core.model.catalog import find, is_local
+from core.model import CATALOG, DEFAULT_MODEL, load, memory
+from core.model.catalog import find, fits, is_local
 from core.model.downloading import hub
 from core.model.errors import (
     DownloadRefusedError,
     HubUnreachableError,
     NotDownloadedError,
     NoWeightsError,
+    OutOfMemoryError,
     UnknownModelError,
 )
 from tests.stand_in_hub import COMMIT, StandInHub, running_hub
@@ -39,21 +42,54 @@ def test_the_default_model_is_bundled_and_here() -> None:
 
 
 def test_every_model_of_the_catalogue_says_what_it_is_and_what_it_costs() -> None:
-    assert [spec.name for spec in CATALOG] == [
-        "bundled/minilm",
-        "bundled/gpt2-novels",
-        "bert-base-uncased",
-        "distilbert-base-uncased",
-        "roberta-base",
-        "gpt2",
-        "distilgpt2",
-        "SmolLM2-135M",
-        "Qwen2.5-0.5B",
-    ]
+    groups = {
+        group: [spec.name for spec in specs]
+        for group, specs in itertools.groupby(CATALOG, key=lambda spec: (spec.bundled, spec.group))
+    }
+    assert groups == {
+        (True, "encoder"): ["bundled/minilm"],
+        (True, "decoder"): ["bundled/gpt2-novels"],
+        (False, "encoder"): [
+            "bert-base-uncased",
+            "distilbert-base-uncased",
+            "roberta-base",
+            "all-mpnet-base-v2",
+            "nli-deberta-v3-small",
+            "ModernBERT-base",
+        ],
+        (False, "decoder"): [
+            "distilgpt2",
+            "gpt2",
+            "pythia-160m",
+            "SmolLM2-135M",
+            "gemma-3-270m",
+            "Qwen2.5-0.5B",
+            "Qwen3-0.6B",
+            "Llama-3.2-1B",
+            "OLMo-2-0425-1B",
+        ],
+        (False, "multilingual"): ["xlm-roberta-base"],
+        (False, "encoder-decoder"): ["t5-small", "bart-base"],
+    }
     for spec in CATALOG:
         assert spec.title
-        assert spec.good_for.endswith((".", "?"))
-        assert 0 < spec.size_mb < 2000
+        assert spec.good_for.endswith((".", "?", "”"))
+        assert spec.bundled or re.fullmatch(r"[\w-]+/[\w.-]+", spec.repos[0])
+    assert [spec.name for spec in CATALOG if spec.gated] == ["gemma-3-270m", "Llama-3.2-1B"]
+
+
+def test_a_model_that_does_not_fit_in_memory_is_refused_before_it_is_downloaded(
+    stand_in: StandInHub, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Llama 3.2 1B: 1.24 billion numbers of four bytes, and a quarter more to work with."""
+    spec = find("Llama-3.2-1B")
+    assert spec is not None
+    assert fits(spec, 6_200_000_000)
+    assert not fits(spec, 6_100_000_000)
+    monkeypatch.setattr(memory, "available_bytes", lambda: 6_100_000_000)
+    with pytest.raises(OutOfMemoryError, match="needs about 6,180 MB"):
+        load("Llama-3.2-1B", download=False)
+    assert stand_in.asked == []
 
 
 FILES = (("config.json", 600), ("model.safetensors", 440_000_000))

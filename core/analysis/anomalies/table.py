@@ -33,30 +33,36 @@ def anomaly_table(
     length |v|, and ``table.attrs["values"]`` says which. `similarity` of W_Q and W_K is (layer,
     head), of ``core.model.weights.query_key.weight_similarity``; without it the column is nan.
 
-    Columns ``layer`` and ``head`` (from 1), the measures of :func:`measure_heads`, ``sink_token``,
-    a robust z-score over all heads of each measure with a flag (``z_`` and its name), ``severity``,
-    the same for each kind of flag (``severity_`` and one of `flags.KINDS`), ``flags`` (names,
-    joined by ", ") and ``reasons`` (in words, joined by "; "). Severity is how far a head's flagged
-    measures lie from ordinary, in units of the threshold's distance, summed over causes; of flags
-    with one cause the strongest counts. ``table.attrs["tokens"]`` is how many tokens the text has
-    (of a corpus, the mean), ``"too_short"`` whether that is too few for some flags.
+    Columns ``layer`` and ``head`` (from 1, layers by the model's own number), the measures of
+    :func:`measure_heads`, ``sink_token``, a robust z-score over all heads of each measure with a
+    flag (``z_`` and its name), ``severity``, the same for each kind of flag (``severity_`` and one
+    of `flags.KINDS`), ``flags`` (names, joined by ", ") and ``reasons`` (in words, joined by "; ").
+    Severity is how far a head's flagged measures lie from ordinary, in units of the threshold's
+    distance, summed over causes; of flags with one cause the strongest counts.
+    ``table.attrs["tokens"]`` is how many tokens the text has (of a corpus, the mean),
+    ``"too_short"`` whether that is too few for some flags.
     """
     measures = measure_heads(trace, transformed, similarity)
     names = [token.display for token in trace.tokens]
     sinks = [names[position - 1] for position in measures["sink"].ravel().astype(int)]
-    return _table(measures, sinks, exact=transformed is not None)
+    return _table(measures, sinks, trace.numbers, exact=transformed is not None)
 
 
 def corpus_table(
-    texts: Sequence[Measures], *, exact: bool, separators: Iterable[str] = ()
+    texts: Sequence[Measures],
+    numbers: Sequence[int],
+    *,
+    exact: bool,
+    separators: Iterable[str] = (),
 ) -> pd.DataFrame:
     """The table of many texts, each measured by :func:`measure_heads`, as if they were one.
 
     A measure is its mean over the texts that have it, weighted by their tokens. The sink is a role
     here: the first token, the separators, the last token, or full stops and commas
     (:mod:`core.analysis.anomalies.sinks`); ``sink_token`` names it, and there is no column
-    ``sink``. `exact` says that values count by |f(v)|; of `separators`, as people read them, a
-    single one is named. Raises `ValueError` when there is no text.
+    ``sink``. `numbers` are those of the layers; `exact` says that values count by |f(v)|; of
+    `separators`, as people read them, a single one is named. Raises `ValueError` when there is no
+    text.
     """
     if not texts:
         raise ValueError("there is no text")
@@ -72,15 +78,17 @@ def corpus_table(
         names["separator"] = only.pop()
     position = np.where(roles == FIRST, 1.0, np.nan)
     sinks = [names[role] for role in roles.ravel().tolist()]
-    table = _table({**merged, **sink_measures, "sink": position}, sinks, exact=exact)
+    table = _table({**merged, **sink_measures, "sink": position}, sinks, numbers, exact=exact)
     return table.drop(columns="sink")
 
 
-def _table(measures: Measures, sinks: Sequence[str], *, exact: bool) -> pd.DataFrame:
-    """Measures with z-scores and flags; `sinks` names each head's sink."""
+def _table(
+    measures: Measures, sinks: Sequence[str], numbers: Sequence[int], *, exact: bool
+) -> pd.DataFrame:
+    """Measures with z-scores and flags; `sinks` names each head's sink, `numbers` are of layers."""
     layers, heads = measures["sink"].shape
     layer, head = np.divmod(np.arange(layers * heads), heads)
-    data: dict[str, Any] = {"layer": layer + 1, "head": head + 1}
+    data: dict[str, Any] = {"layer": np.array(numbers)[layer], "head": head + 1}
     for name, values in measures.items():
         if name.split("_")[0] not in ROLES:
             data[name] = values.ravel()
@@ -170,7 +178,7 @@ def with_flag(table: pd.DataFrame, name: str) -> pd.DataFrame:
 
 
 def head_row(table: pd.DataFrame, layer: int, head: int) -> Row:
-    """The row of one head, from 1, as a dictionary by column."""
+    """The row of one head, as people number it, as a dictionary by column."""
     chosen = (table["layer"] == layer) & (table["head"] == head)
     return table[chosen].to_dict("records")[0]
 
@@ -189,5 +197,5 @@ def hollow_head(table: pd.DataFrame) -> Row:
 
 def as_map(table: pd.DataFrame, column: str) -> Floats:
     """One column of the table as float64 (layer, head)."""
-    shape = int(table["layer"].max()), int(table["head"].max())
+    shape = table["layer"].nunique(), table["head"].nunique()
     return table[column].to_numpy(dtype=np.float64).reshape(shape)

@@ -44,6 +44,7 @@ class Measured:
     uniform: Floats  # the same for uniform attention to all permitted keys
     counts: Counts  # how many tokens were summed, (score, layer, head)
     tokens: int  # how many the text has
+    numbers: tuple[int, ...] = (1,)  # of the layers, as people read them
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,7 +77,8 @@ def measure_text(trace: Trace, patterns: Sequence[Pattern] = TABLE) -> Measured:
         np.stack([np.broadcast_to(part, shape) for part in parts], axis=1)
         for parts in zip(*layers, strict=True)
     )
-    return Measured(ruler.names, sums, uniform, counts.astype(np.int_), len(trace.tokens))
+    counted = counts.astype(np.int_)
+    return Measured(ruler.names, sums, uniform, counted, len(trace.tokens), trace.numbers)
 
 
 def measure_matrix(weights: Array, uniform: Array, tokens: tuple[Token, ...]) -> Measured:

@@ -70,7 +70,8 @@ def pattern_table(
     assigned = assign_patterns(scores.means, scores.uniform, scores.query_tokens, thresholds)
     layers, heads = assigned.number.shape
     layer, head = np.divmod(np.arange(layers * heads), heads)
-    columns: dict[str, NDArray[np.generic]] = {"layer": layer + 1, "head": head + 1}
+    numbers = np.array(measured[0].numbers)
+    columns: dict[str, NDArray[np.generic]] = {"layer": numbers[layer], "head": head + 1}
     intervals: dict[str, Floats] = {}
     if not single:
         intervals, stability = _bootstrap(measured, thresholds, induction, assigned.number)

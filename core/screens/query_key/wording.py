@@ -215,9 +215,9 @@ def edge_of(search: GridSearch) -> str:
 
 
 def regression_title(layer: int, search: GridSearch) -> str:
-    """The layer (from 0), its a and c, and how strong the regression is."""
+    """The layer (its number), its a and c, and how strong the regression is."""
     a, c = number(search.a, ".3g"), number(search.c, ".3g")
-    return f"Layer {layer + 1}: a = {a}, c = {c}, |r| = {abs(search.correlation):.5f}"
+    return f"Layer {layer}: a = {a}, c = {c}, |r| = {abs(search.correlation):.5f}"
 
 
 def why_undefined(trace: Trace) -> str:
@@ -232,7 +232,7 @@ def why_undefined(trace: Trace) -> str:
 
 def search_words(trace: Trace, search: GridSearch, choice: Choice) -> str:
     """The a and c of the search, and how much they mean (Markdown)."""
-    layer = choice.layer + 1
+    layer = choice.number
     if not search.defined:
         longer = "" if trace.source is not None else " Try a longer text."
         return f"The search finds no a and c for layer {layer}: {why_undefined(trace)}.{longer}"

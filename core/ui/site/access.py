@@ -134,7 +134,10 @@ def box_help(granted: Access) -> str:
         typed.append("a local folder")
     elif granted.folders:
         typed.append("a folder that this site has opened to visitors")
-    return f"Pick one, or type {' or '.join(typed)}."
+    return (
+        f"Pick one, or type {' or '.join(typed)}. A size is what must be downloaded first;"
+        " “licence”: its owner wants it accepted on the model hub, by the token of this machine."
+    )
 
 
 def _resolve_below(name: str, roots: tuple[str, ...]) -> str | None:
