@@ -12,7 +12,7 @@ from core.components.head_view import show_head_view
 from core.ui import presets
 from core.ui.current import current_trace
 from core.ui.downloads import offer_file
-from core.screens.head_view.sending import file_later, pack_for_page, weightings
+from core.screens.head_view.sending import file_later, pack_for_page, shown_layer, weightings
 from core.screens.head_view.help import examples, explain, mathematics
 from core.screens.head_view.state import KEY, restore_view, take_report
 
@@ -32,4 +32,4 @@ with saving:
         help="One file that opens without internet and does what this picture does.",
     )
 presets.show("head_view", partial(examples, trace))
-presets.show_mathematics(mathematics(trace, int(view["layer"]) - 1))
+presets.show_mathematics(mathematics(trace, shown_layer(trace, view)))

@@ -6,6 +6,7 @@ from core.ui.navigation import open_page
 
 open_page("home")
 
+from core.analysis.layers import head_name
 from core.analysis.strongest_link import arcs_around, strongest_link
 from core.components.chips import show_chips
 from core.figures.links import links_figure
@@ -34,9 +35,9 @@ if link is None:
 else:
     query, key = (quote(trace.tokens[i].display) for i in (link.query, link.key))
     st.markdown(
-        f"Layer {link.layer + 1}, head {link.head + 1} gives **{link.weight:.2f}** of {query}'s"
-        f" attention to {key}: the strongest link in any of the {trace.shape[0] * trace.shape[1]}"
-        f" heads between two different words{apart}."
+        f"Layer {trace.numbers[link.layer]}, head {link.head + 1} gives **{link.weight:.2f}** of"
+        f" {query}'s attention to {key}: the strongest link in any of the"
+        f" {trace.shape[0] * trace.shape[1]} heads between two different words{apart}."
     )
     arcs = arcs_around(trace, link)
     figure = links_figure(arcs, colours)
@@ -44,8 +45,8 @@ else:
     rest = f" {arcs.left_out} more tokens do not fit here." if arcs.left_out else ""
     st.caption(
         "Each arc joins a token to the other token shown that it attends to most in"
-        f" L{link.layer + 1} H{link.head + 1}; thicker arcs are stronger. Special tokens are left"
-        f" out.{rest}"
+        f" {head_name(trace, link.layer, link.head)}; thicker arcs are stronger. Special tokens are"
+        f" left out.{rest}"
     )
 
 show_expected(trace, colours)

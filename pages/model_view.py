@@ -32,7 +32,7 @@ from core.screens.model_view.help import (
 from core.screens.model_view.patterns import highlight
 
 trace = current_trace()
-layers, heads = trace.shape[:2]
+heads = trace.shape[1]
 
 with st.container(horizontal=True, vertical_alignment="bottom"):
     style = controls.choice("style", STYLES, "Draw heads as", subject="Heads are drawn as")
@@ -64,8 +64,8 @@ pattern = controls.choice(
     "Highlight heads that attend, on this text, to",
     subject="What can be highlighted is",
 )
-off_layers = hidden("off_layers", layers, "layer")
-off_heads = hidden("off_heads", heads, "head")
+off_layers = hidden("off_layers", trace.numbers, "layer")
+off_heads = hidden("off_heads", range(1, heads + 1), "head")
 
 with st.spinner("Drawing every head …"):
     shown = model_map(trace, pairs=pairs, hide_special=hide, renormalise=renormalise)
@@ -77,10 +77,10 @@ marks = highlight(trace, pattern, current_key(trace.model))
 look = Look(style, colour, SORTED[sort], off_layers, off_heads)
 labels = unique_labels(tuple(token.display for token in trace.tokens))
 segments = [token.segment for token in trace.tokens]
-data = view_data(shown, labels, segments, order, look, marks)
-opened = show_model_view(data, key="model_view", on_hide=hide_heads)
+data = view_data(shown, trace, labels, segments, order, look, marks)
+opened = show_model_view(data, key="model_view", on_hide=partial(hide_heads, trace.numbers))
 if opened is not None:
-    st.session_state.update(layer=str(opened[0] + 1), heads=[opened[1] + 1])
+    st.session_state.update(layer=str(trace.numbers[opened[0]]), heads=[opened[1] + 1])
     st.switch_page("pages/head_view.py")
 title = f"{trace.model}: {st.session_state['text']}"  # the file is written outside the session
 note = explain(shown, trace, look, hidden_special=hide, renormalised=renormalise)

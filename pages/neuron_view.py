@@ -33,13 +33,13 @@ with st.container(horizontal=True, vertical_alignment="bottom"):
 neuron_head = read_head(trace, layer, head)
 data = packed(neuron_head, labels, segments, state)
 show_neuron_view(data, len(labels), key="neuron_view", on_change=take_state)
-title = f"L{layer + 1} H{head + 1}: queries, keys and their products · {trace.model}"
+title = f"{neuron_head.name}: queries, keys and their products · {trace.model}"
 with st.container(horizontal=True, vertical_alignment="center"):
     st.caption(explain(neuron_head, state), width="stretch")
     offer_file(
         "Save as HTML",
         partial(standalone_page, "neuron_view", data, title, " ".join(displays)),
-        f"neuron_view_L{layer + 1}_H{head + 1}.html",
+        f"neuron_view_{neuron_head.name.replace(' ', '_')}.html",
     )
 presets.show("neuron_view", partial(examples, trace))
 presets.show_mathematics(mathematics(neuron_head))

@@ -68,7 +68,7 @@ st.caption(
 
 st.subheader("Which heads link these two words?", anchor=False)
 name = f"{name_a} → {name_b}"
-show_head_map(projection.a_to_b, name, colours, key="projection_heads", on_open=open_table)
+show_head_map(trace, projection.a_to_b, name, colours, key="projection_heads", on_open=open_table)
 st.caption(
     f"Attention of {quote(name_a)} to {quote(name_b)} in every head; click a square to open that"
     " head's table."

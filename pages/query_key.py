@@ -65,6 +65,7 @@ choice = Choice(
     current_key(trace.model),
     layer,
     head,
+    trace.numbers[layer],
     distance,
     criterion,
     target,

@@ -93,7 +93,7 @@ if view == "all layers":
     show_planes(
         planes.coordinates,
         [Arrow(label, colour, label) for label, colour in zip(labels, shown_colours, strict=True)],
-        [f"Layer {layer + 1}" for layer in range(trace.shape[0])],
+        [f"Layer {number}" for number in trace.numbers],
         [f"{first:.0%} + {second:.0%}" for first, second in planes.explained],
         key="vector_planes",
         picked=picked,
@@ -103,7 +103,9 @@ if view == "all layers":
 else:
     arrows = Arrows(labels, shown_colours, picked, palette(theme))
     if view == "play":
-        st.plotly_chart(moving_figure(planes.coordinates, arrows), key="vectors_moving")
+        st.plotly_chart(
+            moving_figure(planes.coordinates, trace.numbers, arrows), key="vectors_moving"
+        )
     else:
         draw = space_figure if space else plane_figure
         figure = draw(planes.coordinates[layer], planes.explained[layer], arrows)

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 import pandas as pd
 
+from core.analysis.layers import head_name
+
 if TYPE_CHECKING:
     from core.model.trace import Array, Token, Trace
 
@@ -178,11 +180,11 @@ def unique_labels(displays: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def _describe(trace: Trace, layer: Layer, head: Head) -> str:
-    """Which layer and head, counted from 1 as people read them."""
+    """Which layer and head, by the numbers that people read."""
     layers, heads = trace.shape[:2]
     if layer != "mean" and not isinstance(head, str):
-        return f"L{layer + 1} H{head + 1}"
-    of_layer = f"mean of {layers} layers" if layer == "mean" else f"layer {layer + 1}"
+        return head_name(trace, layer, head)
+    of_layer = f"mean of {layers} layers" if layer == "mean" else f"layer {trace.numbers[layer]}"
     if isinstance(head, str):
         return f"{of_layer}, {'mean' if head == 'mean' else 'maximum'} of {heads} heads"
     return f"{of_layer}, head {head + 1}"

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from core.analysis.layers import head_name
 from core.analysis.pairs import permitted_pairs
 
 if TYPE_CHECKING:
@@ -24,8 +25,7 @@ ROUNDING = 1e-6  # of the summed sizes of the products: a sum below it is float3
 class NeuronHead:
     """What one head computes its attention from."""
 
-    layer: int  # from 0, as all numbers here
-    head: int
+    name: str  # as people read it: "L4 H2"
     queries: Array  # float32 (token, dim), rotated by position where the model does so
     keys: Array  # likewise
     rule: Layer  # of this head alone: its mask is (token, token) or None, its sink (1,) or None
@@ -68,8 +68,7 @@ def read_head(trace: Trace, layer: int, head: int) -> NeuronHead:
         mask = None
     causal = mask is not None and np.array_equal(mask, np.where(np.tri(len(mask)), 0, -np.inf))
     return NeuronHead(
-        layer=layer,
-        head=head,
+        name=head_name(trace, layer, head),
         queries=trace.queries[layer, head],
         keys=trace.kv_keys[layer, key_head],
         rule=replace(

@@ -28,6 +28,7 @@ class PairProjection:
     in_full: Floats  # the same for the attention rows themselves, before PCA, (layer,)
     a_to_b: Floats  # attention, (layer, head)
     b_to_a: Floats
+    numbers: tuple[int, ...]  # of the layers, as people read them
 
     @property
     def strongest_head(self) -> tuple[int, int]:
@@ -65,7 +66,14 @@ def project_pair(trace: Trace, a: int, b: int) -> PairProjection:
         weights = trace.attention(layer).astype(np.float64)  # (head, token, token)
         a_to_b.append(weights[:, a, b])
         b_to_a.append(weights[:, b, a])
-    return PairProjection(*map(np.array, (vectors, in_plane, in_full, a_to_b, b_to_a)))
+    return PairProjection(
+        np.array(vectors),
+        np.array(in_plane),
+        np.array(in_full),
+        np.array(a_to_b),
+        np.array(b_to_a),
+        trace.numbers,
+    )
 
 
 def _unit(vector: Floats) -> Floats:

@@ -39,6 +39,7 @@ class Planes:
     positions: tuple[int, ...]  # position in the text of each token shown
     close_pairs: NDArray[np.int64]  # of arrows within `CLOSE_ANGLE` of each other, (layer,)
     similar_pairs: NDArray[np.int64]  # those with a cosine from `MIN_COSINE` in full space too
+    numbers: tuple[int, ...]  # of the layers, as people read them
 
 
 def to_xy_coords(scores: ArrayLike, summary: Summary = "mean", normalize: bool = True) -> Floats:
@@ -126,7 +127,10 @@ def layer_planes(
         shares.append(explained)
         pairs.append(count_close_pairs(coordinates, rows))
     stacked = align_planes(np.stack(planes)) if align else np.stack(planes)
-    return Planes(stacked, np.stack(shares), tuple(positions), *np.array(pairs, dtype=np.int64).T)
+    close, similar = np.array(pairs, dtype=np.int64).T
+    return Planes(
+        stacked, np.stack(shares), tuple(positions), close, similar, numbers=trace.numbers
+    )
 
 
 def count_close_pairs(coordinates: Floats, rows: Floats) -> tuple[int, int]:
@@ -143,12 +147,12 @@ def count_close_pairs(coordinates: Floats, rows: Floats) -> tuple[int, int]:
 
 
 def planes_frame(planes: Planes, labels: Sequence[str]) -> pd.DataFrame:
-    """All coordinates as a table: layer and position from 1, token (its label), x, y (and z)."""
+    """All coordinates as a table: layer and position as numbered, token (label), x, y (and z)."""
     layers, tokens, components = planes.coordinates.shape
     flat = planes.coordinates.reshape(layers * tokens, components)
     return pd.DataFrame(
         {
-            "layer": np.repeat(np.arange(1, layers + 1), tokens),
+            "layer": np.repeat(np.array(planes.numbers), tokens),
             "position": np.tile(np.array(planes.positions) + 1, layers),
             "token": np.tile(np.array(labels, dtype=object), layers),
             **dict(zip("xyz", flat.T, strict=False)),

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import plotly.graph_objects as go
 
-from core.figures.head_map import make_clickable, steady
+from core.figures.head_map import layer_ticks, make_clickable, steady
 from core.figures.heatmap import MAX_TICKS, heatmap_figure
 from core.figures.labels import literal
 from core.figures.palette import scale
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from core.analysis.arrays import Bools, Floats, Indices
+    from core.analysis.layers import Rows
     from core.figures.palette import Palette
     from core.model.trace import Array
 
@@ -27,12 +28,15 @@ _PER_LAYER = 26  # pixels of a row of hidden states
 _LEGEND = {"orientation": "h", "yanchor": "bottom", "y": 1.0, "x": 0, "title": {"text": ""}}
 
 
-def norm_plane(query: Floats, key: Floats, odd: Bools, colours: Palette) -> go.Figure:
+def norm_plane(
+    query: Floats, key: Floats, odd: Bools, numbers: Sequence[int], colours: Palette
+) -> go.Figure:
     """Mean |q| against mean |k|, a dot per head, both axes on one scale, with their diagonal.
 
-    `query`, `key` and `odd` (which have a ring) are (layer, head). A clicked point's customdata are
-    layer and head from 1.
+    `query`, `key` and `odd` (which have a ring) are (layer, head), `numbers` those of the layers. A
+    clicked point's customdata are layer and head.
     """
+    heads = _layer_and_head(query, numbers)
     top = float(max(query.max(), key.max())) * 1.06 or 1.0
     bar = {"title": {"text": "layer"}, "thickness": 12, "tickformat": "d"}
     figure = go.Figure()
@@ -46,16 +50,17 @@ def norm_plane(query: Floats, key: Floats, odd: Bools, colours: Palette) -> go.F
     figure.add_scatter(
         x=key.ravel(),
         y=query.ravel(),
-        customdata=_layer_and_head(query).tolist(),
+        customdata=heads.tolist(),
         mode="markers",
         marker={
             "size": 10,
             "opacity": 0.85,
-            "color": _layer_and_head(query)[:, 0],
+            "color": heads[:, 0],
             "colorscale": scale(colours.sequential[3:]),
-            "cmin": 1,
-            "cmax": max(2, len(query)),
-            "colorbar": bar | {"dtick": -(-len(query) // 8)},  # eight numbers fit beside the bar
+            "cmin": numbers[0],
+            "cmax": max(numbers[0] + 1, numbers[-1]),
+            # Eight numbers fit beside the bar.
+            "colorbar": bar | {"dtick": -(-(numbers[-1] - numbers[0] + 1) // 8)},
             "line": {
                 "width": np.where(odd.ravel(), 2.5, 0.5),
                 "color": np.where(odd.ravel(), colours.alert, colours.paper),
@@ -108,21 +113,27 @@ def norms_by_position(
 
 
 def first_by_layer(
-    values: Floats, uniform: Floats, threshold: float | None, title: str, colours: Palette
+    values: Floats,
+    uniform: Floats,
+    rows: Rows,
+    threshold: float | None,
+    title: str,
+    colours: Palette,
 ) -> go.Figure:
     """What the first token gets, a dot per head, with each layer's mean and uniform baseline.
 
-    `values` is (layer, head), `uniform` (layer,). A clicked dot's customdata are layer and head
-    from 1.
+    `values` is (layer, head), `uniform` (layer,), the layers in `rows`. A clicked dot's customdata
+    are layer and head.
     """
     layers, heads = values.shape
-    layer, head = _layer_and_head(values).T
+    cells = _layer_and_head(values, rows.numbers)
+    head = cells[:, 1]
     spread = (head - (heads + 1) / 2) / max(heads, 2) * _SPREAD
     figure = go.Figure()
     figure.add_scatter(
-        x=layer + spread,
+        x=np.repeat(rows.places, heads) + spread,
         y=values.ravel(),
-        customdata=_layer_and_head(values).tolist(),
+        customdata=cells.tolist(),
         name="a head",
         mode="markers",
         marker={"size": 9, "color": colours.accent, "opacity": 0.75},
@@ -135,27 +146,28 @@ def first_by_layer(
         ("uniform baseline", uniform, "dash", colours.categories[1]),
     ):
         figure.add_scatter(
-            x=np.arange(1, layers + 1),
+            x=rows.places,
             y=line,
+            customdata=rows.numbers,
             name=name,
             mode="lines+markers" if layers == 1 else "lines",
             line={"color": colour, "width": 2, "dash": dash},
-            hovertemplate=f"layer %{{x}}, {name}: %{{y:.3f}}<extra></extra>",
+            hovertemplate=f"layer %{{customdata}}, {name}: %{{y:.3f}}<extra></extra>",
         )
     if threshold is not None:
         figure.add_hline(y=threshold, line={"color": colours.alert, "width": 1, "dash": "dot"})
-    figure.update_xaxes(
-        title_text="layer", dtick=1, range=[0.5, layers + 0.5], showgrid=False, zeroline=False
-    )
+    axis = {"showgrid": False, "zeroline": False} | layer_ticks(rows)
+    figure.update_xaxes(title_text="layer", range=[0.5, rows.end + 0.5], **axis)
     figure.update_yaxes(title_text=title, range=[-0.02, 1.02])
     make_clickable(figure)
     figure.update_layout(height=_HEIGHT + 70, showlegend=True, legend=_LEGEND)
     return figure
 
 
-def _layer_and_head(values: Floats) -> Indices:
-    """Layer and head of every value, from 1, (head of all layers, 2); as lists for clicks."""
-    return np.indices(values.shape).reshape(2, -1).T + 1
+def _layer_and_head(values: Floats, numbers: Sequence[int]) -> Indices:
+    """Layer and head of every value, as people number them, (head of all layers, 2)."""
+    layers, heads = values.shape
+    return np.stack([np.repeat(numbers, heads), np.tile(np.arange(heads) + 1, layers)], axis=-1)
 
 
 def matrix_pair(
@@ -174,14 +186,18 @@ def matrix_pair(
 
 
 def states_figure(
-    values: Floats, largest: Floats, labels: Sequence[str], title: str, colours: Palette
+    values: Floats,
+    largest: Floats,
+    rows: Sequence[str],
+    labels: Sequence[str],
+    title: str,
+    colours: Palette,
 ) -> go.Figure:
     """Sizes of hidden states, layers down and tokens across, coloured by their logarithm.
 
-    `values` are (layer + 1, token), with the `largest` magnitude in each state on hover and the
-    `title` at the colour bar.
+    `values` are (layer + 1, token), named by `rows` and `labels`, with the `largest` magnitude in
+    each state on hover and the `title` at the colour bar.
     """
-    rows = ["input", *(f"after {number}" for number in range(1, len(values)))]
     shade = np.log10(values, where=values > 0, out=np.full(values.shape, np.nan))
     finite = shade[np.isfinite(shade)]
     low, high = (float(finite.min()), float(finite.max())) if finite.size else (0.0, 0.0)
@@ -192,7 +208,7 @@ def states_figure(
         go.Heatmap(
             z=shade,
             x=[literal(label) for label in labels],
-            y=rows,
+            y=list(rows),
             zmin=low,
             zmax=high,
             customdata=np.stack([values, largest], axis=-1),

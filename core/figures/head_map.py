@@ -7,16 +7,21 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import plotly.graph_objects as go
 
+from core.analysis.layers import GAP
 from core.figures.labels import literal
 from core.figures.palette import scale
 
 if TYPE_CHECKING:
     from core.analysis.arrays import Floats
+    from core.analysis.layers import Rows
     from core.figures.palette import Palette
+
+HOVERED = "L%{customdata[0]} H%{customdata[1]}"  # the head that is pointed at
 
 
 def head_map(
     values: Floats,
+    rows: Rows,
     name: str,
     colours: Palette,
     *,
@@ -26,15 +31,17 @@ def head_map(
     reverse: bool = False,
     logarithmic: bool = False,
 ) -> go.Figure:
-    """Squares coloured by `values`; a clicked point's y is the layer and its x the head, from 1.
+    """Squares coloured by `values`; a clicked point's customdata begin with layer and head.
 
-    `values` are (layer, head), nan marked with a cross, and called `name` on hover; `bounds` are
-    those of the first and the last colour, `title` that of their bar. `signed` colours have two
-    sides around the middle of `bounds`; `reverse` gives the last colour to the lowest value;
-    `logarithmic` colours by the logarithm (base 2) of positive values.
+    `values` are (layer, head), the layers in `rows`, nan marked with a cross, and called `name` on
+    hover; `bounds` are those of the first and the last colour, `title` that of their bar. `signed`
+    colours have two sides around the middle of `bounds`; `reverse` gives the last colour to the
+    lowest value; `logarithmic` colours by the logarithm (base 2) of positive values.
     """
     layers, heads = values.shape
-    layer, head = np.meshgrid(np.arange(1, layers + 1), np.arange(1, heads + 1), indexing="ij")
+    place, head = np.meshgrid(rows.places, np.arange(1, heads + 1), indexing="ij")
+    numbers = np.repeat(rows.numbers, heads).reshape(layers, heads)
+    cells = np.stack([numbers, head, values], axis=-1)
     defined = np.isfinite(values)
     shade, (low, high) = values[defined], bounds
     bar: dict[str, Any] = {"title": {"text": title}, "thickness": 12}
@@ -46,16 +53,17 @@ def head_map(
     if not defined.all():
         figure.add_scatter(
             x=head[~defined],
-            y=layer[~defined],
+            y=place[~defined],
+            customdata=cells[~defined][:, :2],
             mode="markers",
             marker={"symbol": "x-thin", "size": 8, "line": {"width": 1, "color": colours.ink}},
-            hovertemplate=f"L%{{y}} H%{{x}}: {literal(name)} is not defined<extra></extra>",
+            hovertemplate=f"{HOVERED}: {literal(name)} is not defined<extra></extra>",
         )
     size = square_size(heads)
     figure.add_scatter(
         x=head[defined],
-        y=layer[defined],
-        customdata=values[defined],
+        y=place[defined],
+        customdata=cells[defined],
         mode="markers",
         marker={
             "symbol": "square",
@@ -70,21 +78,47 @@ def head_map(
         },
         **steady(),
         hovertemplate=(
-            f"L%{{y}} H%{{x}}: {literal(name)} %{{customdata:.3f}}"
+            f"{HOVERED}: {literal(name)} %{{customdata[2]:.3f}}"
             "<br>click to open this head<extra></extra>"
         ),
     )
-    lay_out_heads(figure, layers, heads)
-    figure.update_layout(height=max(240, 110 + (size + 6) * layers), showlegend=False)
+    lay_out_heads(figure, rows, heads, colours)
+    figure.update_layout(height=max(240, 110 + (size + 6) * rows.end), showlegend=False)
     return figure
 
 
-def lay_out_heads(figure: go.Figure, layers: int, heads: int) -> None:
-    """Axes of a map of heads, numbered from 1, whose points can be clicked."""
-    axis = {"showgrid": False, "zeroline": False, "dtick": 1}
-    figure.update_xaxes(title_text="head", range=[0.4, heads + 0.6], **axis)
-    figure.update_yaxes(title_text="layer", range=[layers + 0.6, 0.4], **axis)
+def lay_out_heads(figure: go.Figure, rows: Rows, heads: int, colours: Palette) -> None:
+    """Axes of a map of heads, with the numbers of both, whose points can be clicked.
+
+    Layers that do not attend are a thin empty row.
+    """
+    axis: dict[str, Any] = {"showgrid": False, "zeroline": False}
+    figure.update_xaxes(title_text="head", range=[0.4, heads + 0.6], dtick=1, **axis)
+    figure.update_yaxes(
+        title_text="layer", range=[rows.end + 0.6, 0.4], **axis, **layer_ticks(rows)
+    )
+    for gap in rows.gaps:
+        figure.add_hrect(
+            y0=gap.place - GAP / 4,
+            y1=gap.place + GAP / 4,
+            fillcolor=colours.line,
+            opacity=0.35,
+            line_width=0,
+            layer="below",
+        )
     make_clickable(figure)
+
+
+def layer_ticks(rows: Rows) -> dict[str, Any]:
+    """What an axis says where layers stand in `rows`, and in the gaps between them."""
+    if not rows.gaps:
+        return {"dtick": 1}
+    small = [f'<span style="font-size:10px">{gap.name}</span>' for gap in rows.gaps]
+    return {
+        "tickmode": "array",
+        "tickvals": [*rows.places, *(gap.place for gap in rows.gaps)],
+        "ticktext": [*map(str, rows.numbers), *small],
+    }
 
 
 def make_clickable(figure: go.Figure) -> None:
@@ -96,9 +130,12 @@ def make_clickable(figure: go.Figure) -> None:
     )
 
 
-def ring(figure: go.Figure, layer: int, head: int, heads: int, colours: Palette) -> None:
-    """Mark the chosen head, given from 0, on a map of heads."""
-    add_ring(figure, head + 1, layer + 1, "square-open", square_size(heads) + 6, colours)
+def ring(
+    figure: go.Figure, rows: Rows, head: tuple[int, int], heads: int, colours: Palette
+) -> None:
+    """Mark the chosen head, (layer, head) from 0, on a map of layers in `rows`."""
+    place, size = rows.places[head[0]], square_size(heads) + 6
+    add_ring(figure, head[1] + 1, place, "square-open", size, colours)
 
 
 def add_ring(

@@ -9,7 +9,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from core.analysis.head_patterns.naming import NAMING, NONE, TOO_SHORT
-from core.figures.head_map import lay_out_heads, square_size, steady
+from core.figures.head_map import HOVERED, lay_out_heads, square_size, steady
 from core.figures.labels import literal
 from core.figures.palette import Palette, lch_to_hex
 
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from core.analysis.arrays import Floats
     from core.analysis.head_patterns.registry import Naming
+    from core.analysis.layers import Rows
 
 _GAP = 10  # pixels between the rows of squares
 _UNDER_MAP = 58  # pixels from the map to its legend, past the axis
@@ -46,16 +47,18 @@ def pattern_colours(theme: str | None, colours: Palette) -> dict[str, str]:
 def pattern_map(
     patterns: NDArray[np.str_],
     confidence: Floats,
+    rows: Rows,
     names: Mapping[str, str],
     shades: Mapping[str, str],
     colours: Palette,
 ) -> go.Figure:
-    """Layers down, heads across, a square each by its pattern; a clicked point is (head, layer).
+    """Layers down, heads across, a square each by its pattern.
 
-    `patterns` and `confidence` are (layer, head). The legend keeps the order of `names`, which
+    A clicked point's customdata begin with layer and head. `patterns` and `confidence` are (layer,
+    head), the layers in `rows`. The legend keeps the order of `names`, which
     people read; `shades` are from :func:`pattern_colours`.
     """
-    layers, heads = patterns.shape
+    heads, places, numbers = patterns.shape[1], np.array(rows.places), np.array(rows.numbers)
     size = square_size(heads)
     figure = go.Figure()
     for pattern, name in names.items():
@@ -63,12 +66,12 @@ def pattern_map(
         if not layer.size:
             continue
         unnamed = pattern in (NONE, TOO_SHORT)
-        clarity = "" if unnamed else "<br>%{customdata:.2f} of the way from the threshold to 1"
+        clarity = "" if unnamed else "<br>%{customdata[2]:.2f} of the way from the threshold to 1"
         figure.add_scatter(
             x=head + 1,
-            y=layer + 1,
+            y=places[layer],
             name=f"{name} ({layer.size})",
-            customdata=confidence[layer, head],
+            customdata=np.stack([numbers[layer], head + 1, confidence[layer, head]], axis=-1),
             mode="markers+text",
             text=[LETTERS[pattern]] * layer.size,
             textfont={"size": 12, "color": colours.ink if unnamed else colours.paper}
@@ -76,10 +79,10 @@ def pattern_map(
             marker={"symbol": "square", "size": size, "color": shades[pattern]}
             | {"line": {"width": 1, "color": colours.line}},
             **steady(colours.paper),
-            hovertemplate=f"L%{{y}} H%{{x}}: {name}{clarity}<extra></extra>",
+            hovertemplate=f"{HOVERED}: {name}{clarity}<extra></extra>",
         )
-    lay_out_heads(figure, layers, heads)
-    drawn = (size + _GAP) * layers  # pixels
+    lay_out_heads(figure, rows, heads, colours)
+    drawn = (size + _GAP) * rows.end  # pixels
     figure.update_layout(
         height=max(270, 160 + drawn),
         showlegend=True,

@@ -38,28 +38,35 @@ def layers_figure(
     ):
         line = {"color": colour, "dash": dash, "width": 2}
         marker = {"symbol": symbol, "size": 8, "color": colour}
-        _add_line(figure, name, values, line=line, marker=marker)
-    return _over_layers(figure, len(projection.in_plane), colours)
+        _add_line(figure, name, values, projection.numbers, line=line, marker=marker)
+    return _over_layers(figure, projection.numbers, colours)
 
 
 def sentences_figure(
     lengths: Floats,
     names: Sequence[str],
     line_colours: Sequence[str],
+    numbers: Sequence[int],
     colours: Palette,
 ) -> go.Figure:
-    """The signed `lengths` (sentence, layer), one line a sentence, and their mean; NaN is a gap."""
+    """The signed `lengths` (sentence, layer), one line a sentence, and their mean; NaN is a gap.
+
+    `numbers` are those of the layers.
+    """
     figure = go.Figure()
     for values, name, colour in zip(lengths, names, line_colours, strict=True):
-        _add_line(figure, literal(name), values, line={"color": colour, "width": 1.6})
+        line = {"color": colour, "width": 1.6}
+        _add_line(figure, literal(name), values, numbers, line=line)
     mean = mean_of_finite(lengths)
-    _add_line(figure, "mean", mean, line={"color": colours.ink, "width": 4})
-    return _over_layers(figure, len(mean), colours)
+    _add_line(figure, "mean", mean, numbers, line={"color": colours.ink, "width": 4})
+    return _over_layers(figure, numbers, colours)
 
 
-def _add_line(figure: go.Figure, name: str, values: Floats, **look: dict[str, Any]) -> None:
+def _add_line(
+    figure: go.Figure, name: str, values: Floats, numbers: Sequence[int], **look: dict[str, Any]
+) -> None:
     figure.add_scatter(
-        x=np.arange(1, len(values) + 1),
+        x=np.array(numbers),
         y=values,
         name=name,
         mode="lines+markers",
@@ -68,8 +75,13 @@ def _add_line(figure: go.Figure, name: str, values: Floats, **look: dict[str, An
     )
 
 
-def _over_layers(figure: go.Figure, layers: int, colours: Palette) -> go.Figure:
-    figure.update_xaxes(tickprefix="layer ", dtick=-(-layers // _MAX_TICKS), showgrid=False)
+def _over_layers(figure: go.Figure, numbers: Sequence[int], colours: Palette) -> go.Figure:
+    step = -(-len(numbers) // _MAX_TICKS)
+    ticks: dict[str, Any] = {"dtick": step}
+    if numbers[-1] > len(numbers):  # some layers between do not attend
+        shown = list(numbers[::step])
+        ticks = {"tickvals": shown, "ticktext": [f"layer {number}" for number in shown]}
+    figure.update_xaxes(tickprefix="layer ", showgrid=False, **ticks)
     figure.update_yaxes(
         range=[-1.08, 1.08], zeroline=True, zerolinecolor=colours.line, title_text="", dtick=0.5
     )

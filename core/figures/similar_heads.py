@@ -28,19 +28,20 @@ _SIDE = 250.0
 
 def similar_by_pattern(
     points: Floats,
-    labels: Sequence[str],
+    numbers: Sequence[int],
     patterns: Sequence[str],
     chosen: int,
     names: Mapping[str, str],
     shades: Mapping[str, str],
     colours: Palette,
 ) -> go.Figure:
-    """Heads coloured by pattern, with its letter; a clicked point's customdata is (number, label).
+    """Heads coloured by pattern, with its letter.
 
-    `points` are (head of all layers, 2), with a label and a pattern each; the `chosen` head is
-    ringed and named. The legend keeps the order of `names`; `shades` are a colour per pattern.
+    `points` are (head of all layers, 2), with a pattern each; `numbers` are those of the layers. A
+    clicked point's customdata are layer, head and name. The `chosen` head is ringed and named. The
+    legend keeps the order of `names`; `shades` are a colour per pattern.
     """
-    figure = go.Figure()
+    figure, heads = go.Figure(), _named(len(points), numbers)
     for pattern, name in names.items():
         (members,) = np.nonzero(np.asarray(patterns) == pattern)
         if not members.size:
@@ -49,7 +50,7 @@ def similar_by_pattern(
         figure.add_scatter(
             x=points[members, 0],
             y=points[members, 1],
-            customdata=[[index, labels[index]] for index in members.tolist()],
+            customdata=[heads[index] for index in members.tolist()],
             name=f"{name} ({members.size})",
             mode="markers+text",
             text=["" if unnamed else LETTERS[pattern]] * members.size,
@@ -60,44 +61,56 @@ def similar_by_pattern(
                 "line": {"width": 1, "color": colours.ink if unnamed else colours.paper},
             },
             **steady(colours.paper),
-            hovertemplate=f"%{{customdata[1]}}: {name}<extra></extra>",
+            hovertemplate=f"%{{customdata[2]}}: {name}<extra></extra>",
         )
-    _name_chosen(figure, points[chosen], labels[chosen], colours)
+    _name_chosen(figure, points[chosen], heads[chosen][2], colours)
     _lay_out(figure)
     figure.update_layout(legend={"orientation": "h", "y": -0.02, "yanchor": "top"})
     return figure
 
 
-def similar_by_layer(points: Floats, heads: int, chosen: int, colours: Palette) -> go.Figure:
-    """Heads coloured by layer, named where there is room; a clicked customdata is (number, name).
+def _named(count: int, numbers: Sequence[int]) -> list[tuple[int, int, str]]:
+    """Layer, head and name of every head, layer by layer."""
+    heads = range(1, count // len(numbers) + 1)
+    return [(layer, head, f"L{layer} H{head}") for layer in numbers for head in heads]
 
-    `points` are (head of all layers, 2), `heads` per layer; the `chosen` one is ringed.
+
+def similar_by_layer(
+    points: Floats, numbers: Sequence[int], chosen: int, colours: Palette
+) -> go.Figure:
+    """Heads coloured by layer, named where there is room.
+
+    `points` are (head of all layers, 2), `numbers` those of the layers; the `chosen` head is
+    ringed. A clicked point's customdata are layer, head and name.
     """
-    layers, numbers = np.divmod(np.arange(len(points)), heads)
-    names = [f"L{layer + 1} H{head + 1}" for layer, head in zip(layers, numbers, strict=True)]
+    heads = _named(len(points), numbers)
     named = _with_room(points, chosen)
-    last = int(layers.max())
+    first, last = numbers[0], numbers[-1]
     figure = go.Figure()
-    _name_chosen(figure, points[chosen], names[chosen], colours)
+    _name_chosen(figure, points[chosen], heads[chosen][2], colours)
     figure.add_scatter(
         x=points[:, 0],
         y=points[:, 1],
-        customdata=[[index, name] for index, name in enumerate(names)],
+        customdata=heads,
         mode="markers+text",
-        text=[name if index in named else "" for index, name in enumerate(names)],
+        text=[name if index in named else "" for index, (_, _, name) in enumerate(heads)],
         textposition="top center",
         textfont={"size": 10, "color": colours.ink},
         marker={
             "size": 12,
-            "color": layers + 1,
+            "color": [layer for layer, _, _ in heads],
             "colorscale": scale(colours.sequential[2:]),
-            "cmin": 1,
-            "cmax": max(2, last + 1),
+            "cmin": first,
+            "cmax": max(first + 1, last),
             "line": {"width": 1, "color": colours.ink},
-            "colorbar": {"title": {"text": "layer"}, "thickness": 12, "dtick": max(1, last // 6)},
+            "colorbar": {
+                "title": {"text": "layer"},
+                "thickness": 12,
+                "dtick": max(1, (last - first) // 6),
+            },
         },
         **steady(colours.ink),
-        hovertemplate="%{customdata[1]}<br>click to choose<extra></extra>",
+        hovertemplate="%{customdata[2]}<br>click to choose<extra></extra>",
     )
     _lay_out(figure)
     figure.update_layout(showlegend=False)

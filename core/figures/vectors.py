@@ -99,12 +99,13 @@ def space_figure(points: Floats, explained: Floats, arrows: Arrows) -> go.Figure
     )
 
 
-def moving_figure(coordinates: Floats, arrows: Arrows) -> go.Figure:
+def moving_figure(coordinates: Floats, numbers: Sequence[int], arrows: Arrows) -> go.Figure:
     """One large plane that plays through the layers, with a slider and a play button.
 
-    `coordinates` are (layer, token, 2), aligned so that a token can be followed.
+    `coordinates` are (layer, token, 2), aligned so that a token can be followed; `numbers` are
+    those of the layers.
     """
-    names = [f"layer {layer + 1}" for layer in range(len(coordinates))]
+    names = [f"layer {number}" for number in numbers]
     figure = go.Figure(
         data=_draw(coordinates[0], arrows),
         frames=[

@@ -24,7 +24,7 @@ class Heads:
     layers, heads, kv_heads, dim : `layers` are those that attend, `dim` is the length of a query.
     causal : whether no token attends to a later one.
     depth : layers of the network, of which some may not attend; None if it does not say.
-    numbers : of the layers that attend, from 1, see :attr:`core.model.trace.Trace.numbers`.
+    numbers : of the layers that attend, from 1, as the network counts; empty if it does not say.
     outputs : names of the modules that are W_O, one per layer, None where that is not known.
     """
 
@@ -63,6 +63,7 @@ class LoadedModel:
     order : the kind of each attention call of a whole pass.
     batches : texts may run in padded batches; else one by one.
     pairs : a second text may be given.
+    number_type : "float32", "bfloat16" or "float16": the type in which the network computes.
     checked_tokens : of the longest text that the check at load ran.
     language_model : the network with the language-model head of the checkpoint, around the very
         weights of `network`; None without one, see :mod:`core.model.language.head`.
@@ -82,6 +83,7 @@ class LoadedModel:
     order: tuple[Kind, ...] = ()
     batches: bool = True
     pairs: bool = True
+    number_type: str = "float32"
     checked_tokens: int = 0
     language_model: PreTrainedModel | None = None
     task: Task | None = None

@@ -119,7 +119,7 @@ class Trace:
     source : the tokens that cross attention goes to; None where `tokens` attend to one another.
     origin : whose words a decoder read: "given", the model's own "answer", or none but its "start".
     others : of an encoder's trace, those of the decoder and of cross attention in the same pass.
-    depth : layers of the network, those that do not attend included; None if it does not say.
+    depth : layers of the network, those that do not attend included; None if it names none.
     """
 
     model: str

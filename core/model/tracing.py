@@ -290,7 +290,7 @@ def _read_trace(
                 dropped=item.dropped if decoded is None else decoded.dropped,
                 cut_characters=item.cut_characters if decoded is None else 0,
                 hidden_states=_hidden_states(states, row, queries, recorded[-1]),
-                depth=heads.depth,
+                depth=heads.depth if heads.numbers else None,
                 kind=kind,
                 source=item.tokens if kind == "cross" else None,
                 origin="given" if decoded is None else decoded.origin,

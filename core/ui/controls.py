@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Literal, NoReturn, TypeVar, cast
 
 import streamlit as st
 
+from core.analysis.layers import without_attention
 from core.ui import address
 from core.ui.messages import notice, quote
 
@@ -32,6 +33,14 @@ if TYPE_CHECKING:
         @property
         def shape(self) -> tuple[int, ...]:
             """Layers, heads, and more."""
+
+        @property
+        def numbers(self) -> tuple[int, ...]:
+            """Of the layers, as people read them."""
+
+        @property
+        def depth(self) -> int | None:
+            """Layers of the network, those that do not attend included."""
 
 
 Option = TypeVar("Option", bound=str)
@@ -268,10 +277,15 @@ def layer(
     width: int | None = None,
     drawn: bool = True,
 ) -> Option | int:
-    """A layer from 0, at first the last; or one of `summaries` ("mean")."""
-    layers = trace.shape[0]
-    subject = f"{trace.model} has {layers} layers"
-    return _place("layer", layers, str(layers), subject, summaries, width, drawn=drawn)
+    """The index of a layer, at first the last; or one of `summaries` ("mean").
+
+    People and links have the model's own numbers, of the layers that attend.
+    """
+    numbers = trace.numbers
+    subject = f"{trace.model} has {len(numbers)} layers"
+    if without_attention(trace):
+        subject = f"The layers of {trace.model} that attend are"
+    return _place("layer", numbers, str(numbers[-1]), subject, summaries, width, drawn=drawn)
 
 
 def head(
@@ -284,12 +298,13 @@ def head(
     """A head from 0, or one of `summaries` ("mean", "median", "max"); at first the first of all."""
     heads = trace.shape[1]
     subject = f"{trace.model} has {heads} heads a layer"
-    return _place("head", heads, None, subject, summaries, width, drawn=drawn)
+    numbers = range(1, heads + 1)
+    return _place("head", numbers, None, subject, summaries, width, drawn=drawn)
 
 
 def _place(
     key: str,
-    count: int,
+    numbers: Sequence[int],
     default: str | None,
     subject: str,
     summaries: tuple[Option, ...],
@@ -300,7 +315,7 @@ def _place(
     def name(option: str) -> str:
         return f"{_SUMMARIES[option]} of {key}s" if option in _SUMMARIES else f"{key} {option}"
 
-    options: list[str] = [*summaries, *map(str, range(1, count + 1))]
+    options: list[str] = [*summaries, *map(str, numbers)]
     picked = choice(
         key,
         options,
@@ -311,7 +326,7 @@ def _place(
         menu=True,
         width=width,
     )
-    return picked if picked in summaries else int(picked) - 1
+    return picked if picked in summaries else numbers.index(int(picked))
 
 
 def _declare(control: Control) -> None:

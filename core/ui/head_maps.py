@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import streamlit as st
 
+from core.analysis.layers import listed, rows_of, without_attention
 from core.figures.head_map import head_map, ring
 
 if TYPE_CHECKING:
@@ -14,10 +15,12 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from core.analysis.layers import Layered
     from core.figures.palette import Palette
 
 
 def show_head_map(
+    layered: Layered,
     values: NDArray[np.float64],
     name: str,
     colours: Palette,
@@ -31,14 +34,33 @@ def show_head_map(
 
     Parameters
     ----------
+    layered : the trace or atlas whose layers these are.
     name : of the values, for the hover.
-    on_open : called with layer and head, from 0, of a clicked square, before the next run.
+    on_open : called with the numbers of layer and head of a clicked square, before the next run.
     chosen : layer and head, from 0, of the square with a ring.
     """
-    figure = head_map(values, name, colours, **look)
+    rows = rows_of(layered)
+    figure = head_map(values, rows, name, colours, **look)
     if chosen is not None:
-        ring(figure, *chosen, values.shape[1], colours)
+        ring(figure, rows, chosen, values.shape[1], colours)
     show_heads(figure, key=key, on_open=on_open)
+    show_gaps(layered)
+
+
+def show_gaps(layered: Layered) -> None:
+    """Under a map of heads: which layers are missing there."""
+    if silent := gaps_note(layered):
+        st.caption(silent)
+
+
+def gaps_note(layered: Layered) -> str:
+    """Which layers do not attend; empty where all do."""
+    silent = without_attention(layered)
+    if not silent:
+        return ""
+    return (
+        f"Layer{'s' * (len(silent) > 1)} {listed(silent)} do{'es' * (len(silent) == 1)} not attend."
+    )
 
 
 def show_heads(
@@ -46,32 +68,26 @@ def show_heads(
     *,
     key: str,
     on_open: Callable[[int, int], None],
-    heads: int | None = None,
 ) -> None:
-    """Any chart with a point per head; a click calls `on_open` with layer and head, from 0.
+    """Any chart with a point per head; a click calls `on_open` with layer and head.
 
-    A point's customdata, or else its y and x, are layer and head from 1; if `heads` (per layer) is
-    given, its customdata begin with the number of the head among all heads, from 0.
+    A point's customdata begin with these, as people number them.
     """
     st.plotly_chart(
         figure,
         key=key,
-        on_select=lambda: _open(key, on_open, heads),
+        on_select=lambda: _open(key, on_open),
         selection_mode="points",
         config={"displayModeBar": False},
     )
 
 
-def _open(key: str, on_open: Callable[[int, int], None], heads: int | None) -> None:
+def _open(key: str, on_open: Callable[[int, int], None]) -> None:
     points = st.session_state[key].selection.points
     if not points:
         return
     data = points[0].get("customdata")
     if isinstance(data, dict):  # Streamlit gives a point's own data as a list or a mapping
         data = list(data.values())
-    if not isinstance(data, list | tuple):
-        data = [points[0]["y"], points[0]["x"]]
-    elif heads is not None:
-        on_open(*divmod(int(data[0]), heads))
-        return
-    on_open(int(data[0]) - 1, int(data[1]) - 1)
+    if data:
+        on_open(int(data[0]), int(data[1]))

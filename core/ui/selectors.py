@@ -25,17 +25,21 @@ def pick_part(
 
 
 def choose_head(layer: int, head: int, **others: Any) -> None:  # noqa: ANN401 - of controls
-    """Choose a head, given from 0, and set `others`; for callbacks, which run before the page."""
-    st.session_state.update(layer=str(layer + 1), head=str(head + 1), **others)
+    """Choose a head by the numbers that people read, and set `others`.
+
+    For callbacks, which run before the page.
+    """
+    st.session_state.update(layer=str(layer), head=str(head), **others)
 
 
 def step_through_heads(trace: HasHeads) -> None:
     """Buttons to the previous and the next head, across layers; for pickers without summaries."""
-    layers, heads = trace.shape[:2]
+    numbers, heads = trace.numbers, trace.shape[1]  # the buttons keep no trace
 
     def step(by: int) -> None:
-        index = (int(st.session_state["layer"]) - 1) * heads + int(st.session_state["head"]) - 1
-        choose_head(*divmod((index + by) % (layers * heads), heads))
+        place = numbers.index(int(st.session_state["layer"]))
+        index = (place * heads + int(st.session_state["head"]) - 1 + by) % (len(numbers) * heads)
+        choose_head(numbers[index // heads], index % heads + 1)
 
     with st.container(horizontal=True, gap="small", width="content"):
         st.button("◀", key="head_before", help="Previous head", on_click=step, args=(-1,))

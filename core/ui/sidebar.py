@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
+from core.analysis.layers import listed
 from core.components.copy_link import show_copy_link
 from core.model import CATALOG
 from core.model.catalog import bundled_problem, find, fits, is_local
@@ -106,12 +107,11 @@ def show_model_facts(model: LoadedModel) -> None:
             f" {model.parameters / 1e6:,.1f} M parameters · on the {_DEVICES[model.device]}"
         )
         if model.depth is not None and model.depth > model.layers:
-            st.caption(
-                f"Only {model.layers} of its {model.depth} layers attend; here they are numbered"
-                " from 1."
-            )
+            which = f": {listed(model.numbers)}" if model.numbers else "; here they count from 1"
+            st.caption(f"Only {model.layers} of its {model.depth} layers attend{which}.")
+        coarse = "" if model.number_type == "float32" else f" in {model.number_type}"
         st.caption(
-            f"**Checked:** attention reproduced to {model.probe_error:.0e}",
+            f"**Checked{coarse}:** attention reproduced to {model.probe_error:.0e}",
             help=_describe_check(model),
         )
 
@@ -123,7 +123,7 @@ def _describe_check(model: LoadedModel) -> str:
         f"When this model was loaded, a short text, one of {model.checked_tokens} tokens{pair}"
         " and a padded batch were run, and attention was recomputed from the queries and keys"
         " recorded. This is the largest difference in any weight from the model's own. A model is"
-        " refused when it differs by more than float32 rounds off."
+        " refused when it differs by more than {model.number_type} rounds off."
     )
     sentences = [check]
     if model.way == "watched":

@@ -2,11 +2,34 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from core.model.trace import Array, Layer, Token, Trace
+
+
+@dataclass(frozen=True)
+class Stack:
+    """The layers of a model: the numbers of those that attend, and how many there are."""
+
+    numbers: tuple[int, ...]
+    depth: int | None = None
+
+    @staticmethod
+    def of(layers: int) -> Stack:
+        """All of them attend."""
+        return Stack(tuple(range(1, layers + 1)), layers)
+
+
+HYBRID = Stack((3, 6), 8)  # 1, 2, 4, 5, 7 and 8 do not attend
+
+
+def numbers_of(trace: Trace, stack: Stack) -> Trace:
+    """The trace as of a hybrid with these layers."""
+    layers = zip(trace.layers, stack.numbers, strict=True)
+    numbered = tuple(replace(layer, number=number - 1) for layer, number in layers)
+    return replace(trace, layers=numbered, depth=stack.depth)
 
 
 def token(text: str, position: int, word: int, *, special: bool = False, segment: int = 0) -> Token:
@@ -97,3 +120,21 @@ def with_values(trace: Trace, lengths: list[float]) -> Trace:
     values = np.zeros((*trace.shape[:3], 4), dtype=np.float32)
     values[..., 0] = lengths
     return replace(trace, kv_values=values)
+
+
+def crossing(
+    seed: int,
+    heads: int = 2,
+    *,
+    queries: tuple[str, ...] = ("[CLS]", "she", "runs"),
+    keys: tuple[str, ...] = ("he", "walks", "a", "dog", "[SEP]"),
+    layers: int = 2,
+    dim: int = 4,
+) -> Trace:
+    """Random cross attention: the tokens of `queries` attend to those of `keys`."""
+    draw = np.random.default_rng(seed)
+    tokens, source = spelled(" ".join(queries)), spelled(" ".join(keys))
+    shapes = [(layers, heads, len(each), dim) for each in (tokens, source, source)]
+    q, k, v = (draw.normal(size=shape).astype(np.float32) for shape in shapes)
+    rules = (Layer(dim**-0.5, None),) * layers
+    return Trace("by hand", tokens, q, k, v, rules, causal=False, kind="cross", source=source)

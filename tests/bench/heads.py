@@ -62,7 +62,7 @@ def _show_corpus() -> None:
         measure_heads(trace, transformed_norms(model, trace, grams), similarity)
         for _, trace in trace_by_length(model, sentences)
     ]
-    corpus_table(texts, exact=True)
+    corpus_table(texts, range(1, model.layers + 1), exact=True)
     anomalies = time.perf_counter() - start
     name = f"{len(sentences)} sentences"
     show(f"{name}: patterns, likeness, coreference, intervals", [patterns], "s", CORPUS_LIMIT_S)

@@ -44,8 +44,12 @@ def in_grid(browser: Browser) -> Iterator[Run]:
     """Run a body with `grid`: 6 x 12 tiles in a window of 1200 x 600 pixels at (30, 20)."""
     with running(browser, "atlas_matrix/viewport") as run:
         box = {"left": 30, "top": 20, "width": 1200, "height": 600}
+        stack = {"tops": [0, 1, 2, 3, 4, 5], "high": 6}
         yield lambda body, **values: run(
-            f"const grid = gridFor(6, 12, box, 240)\n{body}", box=box, **values
+            f"const grid = gridFor(stack, 12, box, 240)\n{body}",
+            stack=stack,
+            box=box,
+            **values,
         )
 
 
@@ -161,7 +165,8 @@ def test_all_heads_turn_as_numpy_turns_them_and_are_drawn_from_far_to_near(run: 
     steps = np.random.default_rng(5).integers(0, 65536, size=(2, 40, 3))
     rotation, places, order, slices, halves = run(
         """const [labels, r] = [Array(20).fill("x"), firstRotation()]
-        const solid = makeSolid({ labels, layers: 1, heads: 2, frames: [0, 0, 1, 0, 0, 3], places })
+        const frames = [0, 0, 1, 0, 0, 3]
+        const solid = makeSolid({ labels, numbers: [1], heads: 2, frames, places })
         turnSolid(solid, r)
         const halves = [solid.frames[2], solid.frames[5]]
         return [r, [...solid.places], [...solid.order], SLICES, halves]""",

@@ -23,7 +23,8 @@ def packed(trace: Trace, look: Look | None = None, marks: Marks | None = None) -
     assert shown is not None
     labels = [token.display for token in trace.tokens]
     segments = [token.segment for token in trace.tokens]
-    return view_data(shown, labels, segments, order_heads(trace, "number"), look or Look(), marks)
+    order = order_heads(trace, "number")
+    return view_data(shown, trace, labels, segments, order, look or Look(), marks)
 
 
 def sent(*given: Any) -> dict[str, Any]:

@@ -25,7 +25,7 @@ def atlas_matrix(layers: int = 2, heads: int = 3, tokens: int = 5, **changes: An
     """Random clouds; `changes` replace fields."""
     points = np.random.default_rng(7).normal(size=(layers * heads, 2 * tokens, 2))
     plain = AtlasMatrix(
-        layers=layers,
+        numbers=tuple(range(1, layers + 1)),
         heads=heads,
         points=points.astype(np.float32),
         tones=np.zeros(2 * tokens),
@@ -135,7 +135,7 @@ def test_what_is_known_of_tokens_and_the_head_arrives() -> None:
     assert sent["matches"].tolist() == [0, 1, 0, 0, 1]
     assert sent["positions"].tolist() == [0, 1, 2, 3, 4]
     assert sent["labels"] == ["token0", "token1", "token2", "token0", "token1"]
-    assert [sent[name] for name in ("layers", "heads", "chosen", "dims")] == [2, 3, 5, 2]
+    assert [sent[name] for name in ("numbers", "heads", "chosen", "dims")] == [[1, 2], 3, 5, 2]
     assert [sent[name] for name in ("searching", "ownScale", "labelled")] == [True, False, True]
     assert received(atlas_matrix().packed())["chosen"] == -1
     sent = received(cloud(dims=3, picked=2, labelled=False).packed())

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 
 from core.analysis.head_patterns.naming import NAMING, NONE, TOO_SHORT
-from core.figures.head_map import ring
+from core.analysis.layers import rows_of
+from core.figures.head_map import head_map, ring
 from core.figures.palette import palette
 from core.figures.patterns import (
     LETTERS,
@@ -15,6 +18,7 @@ from core.figures.patterns import (
     pattern_map,
     score_bars,
 )
+from tests.analysis.traces import HYBRID, Stack
 
 NAMES = {name: f"<{name}>" for name in (*NAMING, NONE, TOO_SHORT)}
 
@@ -38,18 +42,33 @@ def test_every_pattern_has_a_colour_of_its_own_that_is_not_that_of_queries_or_ke
 def test_a_head_stands_at_its_layer_and_number_in_the_colour_of_its_pattern() -> None:
     patterns = np.array([["first", "none", "first"], ["none", "broad", "self"]])
     confidence = np.array([[0.1, np.nan, 0.3], [np.nan, 0.5, 0.6]])
-    colours = palette("light")
+    colours, rows = palette("light"), rows_of(Stack.of(2))
     shades = pattern_colours("light", colours)
-    figure = pattern_map(patterns, confidence, NAMES, shades, colours)
+    figure = pattern_map(patterns, confidence, rows, NAMES, shades, colours)
     drawn = {trace.name: trace for trace in figure.data}
     assert set(drawn) == {"<first> (2)", "<none> (2)", "<broad> (1)", "<self> (1)"}
     first = drawn["<first> (2)"]
     assert (list(first.x), list(first.y)) == ([1, 3], [1, 1])
-    assert list(first.customdata) == [0.1, 0.3]
+    assert first.customdata.tolist() == [[1, 1, 0.1], [1, 3, 0.3]]
     assert list(first.text) == ["1", "1"]
     assert first.marker.color == shades["first"]
-    ring(figure, 1, 2, 3, colours)
+    ring(figure, rows, (1, 2), 3, colours)
     assert (list(figure.data[-1].x), list(figure.data[-1].y)) == ([3], [2])
+
+
+def test_layers_that_do_not_attend_are_thin_rows_and_those_that_do_keep_their_numbers() -> None:
+    figure = head_map(np.array([[0.1, np.nan], [0.3, 0.4]]), rows_of(HYBRID), "x", palette("light"))
+    crosses, squares = figure.data
+    assert squares.y.tolist() == [1.5, 3, 3]
+    assert squares.customdata.tolist() == [[3, 1, 0.1], [6, 1, 0.3], [6, 2, 0.4]]
+    assert (crosses.y.tolist(), crosses.customdata.tolist()) == ([1.5], [[3, 2]])
+    axis = figure.layout.yaxis
+    names = [re.sub("<.*?>", "", text) for text in axis.ticktext]
+    named = dict(zip(axis.tickvals, names, strict=True))
+    assert named == {0.75: "1–2", 1.5: "3", 2.25: "4–5", 3: "6", 3.75: "7–8"}
+    assert [(band.y0 + band.y1) / 2 for band in figure.layout.shapes] == [0.75, 2.25, 3.75]
+    ring(figure, rows_of(HYBRID), (1, 0), 2, palette("light"))
+    assert (figure.data[-1].x[0], figure.data[-1].y[0]) == (1, 3)
 
 
 def test_a_score_that_is_not_defined_is_a_dash_and_no_bar() -> None:

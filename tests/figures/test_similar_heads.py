@@ -12,33 +12,34 @@ from core.figures.similar_heads import similar_by_layer, similar_by_pattern
 POINTS = np.array([[0.0, 0.0], [1.0, 0.5], [0.2, 0.9]])
 
 
-def test_by_pattern_a_point_carries_its_heads_number() -> None:
+def test_by_pattern_a_point_carries_its_layer_and_head() -> None:
     colours = palette("dark")
     figure = similar_by_pattern(
         POINTS,
-        ["L1 H1", "L1 H2", "L1 H3"],
+        [4],
         ["none", "first", "none"],
         1,
         {name: f"<{name}>" for name in (*NAMING, NONE)},
         pattern_colours("dark", colours),
         colours,
     )
-    numbers = sorted(int(data[0]) for trace in figure.data[:-1] for data in trace.customdata)
-    assert numbers == [0, 1, 2]
+    heads = sorted(tuple(data[:2]) for trace in figure.data[:-1] for data in trace.customdata)
+    assert heads == [(4, 1), (4, 2), (4, 3)]
     assert [figure.data[-1].x[0], figure.data[-1].y[0]] == [1.0, 0.5]
-    assert figure.layout.annotations[0].text == "<b>L1 H2</b>"
+    assert figure.layout.annotations[0].text == "<b>L4 H2</b>"
 
 
-def test_by_layer_a_point_carries_its_heads_number_and_name() -> None:
-    ringed, heads = similar_by_layer(np.vstack([POINTS, -POINTS]), 3, 4, palette("light")).data
-    assert [list(data) for data in heads.customdata[2:4]] == [[2, "L1 H3"], [3, "L2 H1"]]
-    assert list(heads.marker.color) == [1, 1, 1, 2, 2, 2]
+def test_by_layer_a_point_carries_its_layer_and_head_and_their_name() -> None:
+    points = np.vstack([POINTS, -POINTS])
+    ringed, heads = similar_by_layer(points, (3, 6), 4, palette("light")).data
+    assert [list(data) for data in heads.customdata[2:4]] == [[3, 3, "L3 H3"], [6, 1, "L6 H1"]]
+    assert list(heads.marker.color) == [3, 3, 3, 6, 6, 6]
     assert (ringed.x[0], ringed.y[0]) == (-1.0, -0.5)
 
 
 def test_names_cover_neither_names_nor_points() -> None:
     crowd = np.random.default_rng(5).normal(size=(72, 2))
-    figure = similar_by_layer(crowd, 12, 40, palette("light"))
+    figure = similar_by_layer(crowd, range(1, 7), 40, palette("light"))
     heads = figure.data[1]
     named = [i for i, text in enumerate(heads.text) if text]
     assert 10 < len(named) < 60

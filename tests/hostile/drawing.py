@@ -10,6 +10,7 @@ from core.analysis.atlas.colours import offered_colourings, point_tones
 from core.analysis.atlas.dispersion import dispersion
 from core.analysis.atlas.search import KINDS, search_tokens
 from core.analysis.head_patterns.similarity import map_heads, nearest_heads
+from core.analysis.layers import rows_of
 from core.components.atlas_cloud import AtlasCloud, cloud_page
 from core.components.atlas_matrix import AtlasMatrix
 from core.figures.head_map import head_map
@@ -38,7 +39,7 @@ def draw_all(atlas: Atlas) -> None:
 
 
 def draw_clouds(atlas: Atlas) -> None:
-    layers, heads, size = atlas.shape
+    _, heads, size = atlas.shape
     tokens = tile_tokens(atlas, None)
     for colour in offered_colourings(atlas):
         for stage in atlas.points:
@@ -47,7 +48,9 @@ def draw_clouds(atlas: Atlas) -> None:
             of_heads = tones.reshape(-1, 2 * size) if tones.ndim > 1 else tones
             points = tile_points(atlas, stage, tokens)
             shown = token_data(screen, tokens)
-            AtlasMatrix(layers=layers, heads=heads, points=points, tones=of_heads, **shown).packed()
+            AtlasMatrix(
+                numbers=atlas.numbers, heads=heads, points=points, tones=of_heads, **shown
+            ).packed()
             one = tones[0, 0] if tones.ndim > 1 else tones
             points = atlas.points[stage][0, 0]
             cloud = AtlasCloud(points=points, tones=one, picked=0, title=atlas.model, **shown)
@@ -57,9 +60,9 @@ def draw_clouds(atlas: Atlas) -> None:
 def draw_maps(atlas: Atlas) -> None:
     for stage, kept in atlas.faithfulness.items():
         for values in (kept.correlation, kept.top1, kept.top3, getattr(atlas.scaling, stage)):
-            head_map(values, "", COLOURS, bounds=(-1, 1)).to_json()
+            head_map(values, rows_of(atlas), "", COLOURS, bounds=(-1, 1)).to_json()
     distances = atlas.distances.mean
-    similar_by_layer(map_heads(distances).points, atlas.shape[1], 0, COLOURS).to_json()
+    similar_by_layer(map_heads(distances).points, atlas.numbers, 0, COLOURS).to_json()
     assert all(0 <= apart <= 1.001 for _, apart in nearest_heads(distances, 0, 3))
     shown = positions.shown_positions(atlas)
     mean = atlas.positions.mean[0, 0, :shown, :shown].astype(np.float32)

@@ -19,6 +19,7 @@ from core.analysis.atlas.saved.file import read_atlas
 from core.model import load, trace_by_length
 from tests.analysis.atlas.files import as_stored, assert_same
 from tests.model.families import SENTENCES
+from tests.model.sweep.tiny import build
 from tests.model.test_refusal import failing
 
 if TYPE_CHECKING:
@@ -70,6 +71,16 @@ def partial(out: Path) -> Path:
 def assert_same_file(found: Atlas, made: Atlas) -> None:
     """Exact but for sums that are added in another order."""
     assert_same(found, replace(as_stored(made), settings=found.settings), tolerance=1e-5)
+
+
+def test_layers_of_a_hybrid_keep_their_numbers_from_part_to_part(
+    corpus: Path, out: Path, tmp_path: Path
+) -> None:
+    folder = tmp_path / "hybrid"
+    build("lfm2", folder)  # of its four layers, every second attends
+    assert atlas_build.main(command(folder, corpus, out)) == 0
+    atlas = read_atlas(out)
+    assert (atlas.numbers, atlas.depth) == ((2, 4), 4)
 
 
 @pytest.mark.parametrize("name", ["llama", "modernbert"])
@@ -142,9 +153,9 @@ def within_a_part():
 
 def at_a_head():
     real = AtlasWriter.write_head
-    def write(self, at, *given):
-        real(self, at, *given)
-        if at == (1, 1):
+    def write(self, layer, head, *given):
+        real(self, layer, head, *given)
+        if (layer, head) == (2, 2):
             die()
     AtlasWriter.write_head = write
 

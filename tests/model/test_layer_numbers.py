@@ -81,7 +81,8 @@ def test_where_all_layers_attend_they_count_from_one(kind: str, way: str, tmp_pa
     build(kind, tmp_path)
     model = load(str(tmp_path))
     assert model.way == way
-    assert model.numbers == tuple(range(1, model.network.config.num_hidden_layers + 1))
+    trace = trace_text(model, SENTENCES[0])
+    assert trace.numbers == tuple(range(1, model.network.config.num_hidden_layers + 1))
 
 
 def test_a_watched_network_says_its_numbers_too(tmp_path: Path) -> None:

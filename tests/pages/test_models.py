@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
 import pytest
+import torch
 
 from core.model import CATALOG, load, loading
 from core.model.catalog import bundled_folder
@@ -10,8 +14,12 @@ from core.model.downloading import downloads, hub
 from core.model.errors import NotDownloadedError, OutOfMemoryError
 from core.ui import cache
 from core.ui import sidebar as side
+from tests.model.families import FAMILIES, build
 from tests.opening import open_app
 from tests.pages.conftest import alerts, sidebar
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 NOVELS = bundled_folder(CATALOG[1])
 
@@ -42,6 +50,20 @@ def test_the_box_says_how_a_model_reads_and_what_it_takes(monkeypatch: pytest.Mo
         "↔→ t5-small · 242 MB",
     ):
         assert label in options
+
+
+@pytest.mark.parametrize(("switch", "device"), [("1", "cuda"), ("0", "cuda"), ("1", "cpu")])
+def test_half_precision_needs_the_switch_and_a_card_and_is_said(
+    switch: str, device: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The card is only said to be there: the network runs on the processor."""
+    folder = str(build(replace(FAMILIES["llama"], dtype=torch.bfloat16), tmp_path))
+    monkeypatch.setenv("HEADSCOPE_HALF", switch)
+    monkeypatch.setattr(cache, "pick_device", lambda: device)
+    facts = sidebar(open_app(model=folder))
+    half = (switch, device) == ("1", "cuda")
+    assert ("**Checked in bfloat16:** attention reproduced to" in facts) == half
+    assert ("**Checked:** attention reproduced to" in facts) != half
 
 
 def test_a_hub_out_of_reach_is_told_and_the_picture_stays() -> None:

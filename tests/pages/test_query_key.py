@@ -181,12 +181,12 @@ def test_raw_scores_are_a_choice_that_is_said() -> None:
 )
 def test_the_report_says_what_distances_were_compared_with(target: Any, scores: str) -> None:
     key = TextKey("bundled/minilm", BOOK)
-    report = make_report(minilm_trace(BOOK), Choice(key, 0, 7, "euclidean", "pearson", target))
+    report = make_report(minilm_trace(BOOK), Choice(key, 0, 7, 1, "euclidean", "pearson", target))
     assert f"the {scores} of all permitted pairs" in report
 
 
 def test_a_soft_cap_is_not_said_to_leave_attention_the_same() -> None:
-    choice = Choice(TextKey("m", "t"), 0, 0, "euclidean", "pearson")
+    choice = Choice(TextKey("m", "t"), 0, 0, 1, "euclidean", "pearson")
     plain = caption_of("PCA", choice, grid=False, rule=Layer(1.0, None))
     capped = caption_of("PCA", choice, grid=False, rule=Layer(1.0, None, 50.0))
     assert "Attention is the same in every panel" in plain

@@ -75,7 +75,7 @@ def shown_report(choice: Choice) -> tuple[str, str]:
 
 def test_the_report_has_default_and_searched_beside_each_other_with_red_and_regression() -> None:
     key = TextKey("bundled/minilm", CAPYBARA)
-    choice = Choice(key, 0, 0, "euclidean", "pearson", sources=(2,), targets=(3, 4, 5))
+    choice = Choice(key, 0, 0, 1, "euclidean", "pearson", sources=(2,), targets=(3, 4, 5))
     report, pictures = shown_report(choice)
     first = pictures.index("L1 H1 default: mean distance 1.55")
     assert pictures.index("L1 H1 searched: mean distance 5.55") > first

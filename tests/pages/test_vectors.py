@@ -102,7 +102,7 @@ def test_the_answer_names_the_strongest_head_and_the_layers(
     a_to_b = np.full((6, 3), 0.001)
     a_to_b[3, 1] = weight
     lengths = np.array(in_plane)
-    pair = PairProjection(np.zeros((6, 3, 2)), lengths, lengths, a_to_b, a_to_b)
+    pair = PairProjection(np.zeros((6, 3, 2)), lengths, lengths, a_to_b, a_to_b, tuple(range(1, 7)))
     answer = describe_pair(pair, "it", "book")
     assert answer == (
         f"{attention} of it to book; in the plane the two point the same way {where}."

@@ -28,35 +28,42 @@ def anomaly_table(
 ) -> pd.DataFrame:
     """What is odd about each head on this text, a row per head, in the order of layers and heads.
 
-    `transformed` is |f(v)|, (layer, head, token), of
+    `transformed` is |f(v)|, (layer, head, key token), of
     ``core.model.weights.output_projection.transformed_norms``; without it values count by their own
     length |v|, and ``table.attrs["values"]`` says which. `similarity` of W_Q and W_K is (layer,
     head), of ``core.model.weights.query_key.weight_similarity``; without it the column is nan.
 
-    Columns ``layer`` and ``head`` (from 1), the measures of :func:`measure_heads`, ``sink_token``,
-    a robust z-score over all heads of each measure with a flag (``z_`` and its name), ``severity``,
-    the same for each kind of flag (``severity_`` and one of `flags.KINDS`), ``flags`` (names,
-    joined by ", ") and ``reasons`` (in words, joined by "; "). Severity is how far a head's flagged
-    measures lie from ordinary, in units of the threshold's distance, summed over causes; of flags
-    with one cause the strongest counts. ``table.attrs["tokens"]`` is how many tokens the text has
-    (of a corpus, the mean), ``"too_short"`` whether that is too few for some flags.
+    Columns ``layer`` and ``head`` (from 1, layers by the model's own number), the measures of
+    :func:`measure_heads`, ``sink_token``, a robust z-score over all heads of each measure with a
+    flag (``z_`` and its name), ``severity``, the same for each kind of flag (``severity_`` and one
+    of `flags.KINDS`), ``flags`` (names, joined by ", ") and ``reasons`` (in words, joined by "; ").
+    Severity is how far a head's flagged measures lie from ordinary, in units of the threshold's
+    distance, summed over causes; of flags with one cause the strongest counts. In cross attention
+    the first token, the sink and the roles are key tokens, and ``offset_attention`` is nan.
+    ``table.attrs["tokens"]`` is how many query tokens there are (of a corpus, the mean),
+    ``"too_short"`` whether that is too few for some flags.
     """
     measures = measure_heads(trace, transformed, similarity)
-    names = [token.display for token in trace.tokens]
+    names = [token.display for token in trace.key_tokens]
     sinks = [names[position - 1] for position in measures["sink"].ravel().astype(int)]
-    return _table(measures, sinks, exact=transformed is not None)
+    return _table(measures, sinks, trace.numbers, exact=transformed is not None)
 
 
 def corpus_table(
-    texts: Sequence[Measures], *, exact: bool, separators: Iterable[str] = ()
+    texts: Sequence[Measures],
+    numbers: Sequence[int],
+    *,
+    exact: bool,
+    separators: Iterable[str] = (),
 ) -> pd.DataFrame:
     """The table of many texts, each measured by :func:`measure_heads`, as if they were one.
 
     A measure is its mean over the texts that have it, weighted by their tokens. The sink is a role
     here: the first token, the separators, the last token, or full stops and commas
     (:mod:`core.analysis.anomalies.sinks`); ``sink_token`` names it, and there is no column
-    ``sink``. `exact` says that values count by |f(v)|; of `separators`, as people read them, a
-    single one is named. Raises `ValueError` when there is no text.
+    ``sink``. `numbers` are those of the layers; `exact` says that values count by |f(v)|; of
+    `separators`, as people read them, a single one is named. Raises `ValueError` when there is no
+    text.
     """
     if not texts:
         raise ValueError("there is no text")
@@ -72,15 +79,17 @@ def corpus_table(
         names["separator"] = only.pop()
     position = np.where(roles == FIRST, 1.0, np.nan)
     sinks = [names[role] for role in roles.ravel().tolist()]
-    table = _table({**merged, **sink_measures, "sink": position}, sinks, exact=exact)
+    table = _table({**merged, **sink_measures, "sink": position}, sinks, numbers, exact=exact)
     return table.drop(columns="sink")
 
 
-def _table(measures: Measures, sinks: Sequence[str], *, exact: bool) -> pd.DataFrame:
-    """Measures with z-scores and flags; `sinks` names each head's sink."""
+def _table(
+    measures: Measures, sinks: Sequence[str], numbers: Sequence[int], *, exact: bool
+) -> pd.DataFrame:
+    """Measures with z-scores and flags; `sinks` names each head's sink, `numbers` are of layers."""
     layers, heads = measures["sink"].shape
     layer, head = np.divmod(np.arange(layers * heads), heads)
-    data: dict[str, Any] = {"layer": layer + 1, "head": head + 1}
+    data: dict[str, Any] = {"layer": np.array(numbers)[layer], "head": head + 1}
     for name, values in measures.items():
         if name.split("_")[0] not in ROLES:
             data[name] = values.ravel()
@@ -114,7 +123,7 @@ def measure_heads(
     """Every measure of every head, float64 (layer, head) by name; only permitted pairs count.
 
     - those of `norms.norm_disparity`, and ``separability`` (`norms.separability`).
-    - ``first_attention``, ``first_uniform``: mean attention to the first token, and its uniform
+    - ``first_attention``, ``first_uniform``: mean attention to the first key token, and its uniform
       baseline (1 / n, or the mean of 1 / (i + 1) in a causal model).
     - ``first_contribution``: the first token's share of what the head moves, the sum over i of
       a_ij |f(v_j)| over that of all tokens (after Kobayashi et al. 2020).
@@ -126,7 +135,7 @@ def measure_heads(
     - ``entropy``: H(row) / ln(permitted keys), mean over rows.
     - ``offset_attention``: the largest mean attention to the previous token, itself or the next.
     - ``rank``: stable rank of the attention matrix, 1 to the number of tokens.
-    - ``weight_similarity``: correlation of W_Q and W_K; ``tokens``: how many there are.
+    - ``weight_similarity``: correlation of W_Q and W_K; ``tokens``: how many query tokens.
     - attention to the roles by which the texts of a corpus are aligned (`sinks.role_measures`).
     """
     totals = columns(trace, transformed)
@@ -145,7 +154,7 @@ def measure_heads(
         "rank": totals.rank,
         "weight_similarity": np.full(shape, np.nan if similarity is None else similarity, float),
         "tokens": np.full(shape, float(trace.shape[2])),
-        **role_measures(trace.tokens, totals),
+        **role_measures(trace.key_tokens, totals),
     }
 
 
@@ -170,7 +179,7 @@ def with_flag(table: pd.DataFrame, name: str) -> pd.DataFrame:
 
 
 def head_row(table: pd.DataFrame, layer: int, head: int) -> Row:
-    """The row of one head, from 1, as a dictionary by column."""
+    """The row of one head, as people number it, as a dictionary by column."""
     chosen = (table["layer"] == layer) & (table["head"] == head)
     return table[chosen].to_dict("records")[0]
 
@@ -189,5 +198,5 @@ def hollow_head(table: pd.DataFrame) -> Row:
 
 def as_map(table: pd.DataFrame, column: str) -> Floats:
     """One column of the table as float64 (layer, head)."""
-    shape = int(table["layer"].max()), int(table["head"].max())
+    shape = table["layer"].nunique(), table["head"].nunique()
     return table[column].to_numpy(dtype=np.float64).reshape(shape)

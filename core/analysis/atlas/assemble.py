@@ -107,6 +107,7 @@ def assemble(
     description = joined.shards[0].description
     causal = bool(description["causal"])
     rules = tuple(Layer(scaling, None, softcap) for scaling, softcap in description["rules"])
+    numbers = tuple(description.get("layer_numbers", range(1, layers + 1)))
     tokens = joined.columns()
     places = {place: shard for shard in joined.shards for place in shard.description["masks"]}
 
@@ -128,7 +129,7 @@ def assemble(
     with whole_file(target) as path, AtlasWriter(path, tokens, chosen_labels) as writer:
         order = np.ndindex(layers, heads)
         for head, picture in zip(order, every_head(layers, heads, draw), strict=True):
-            writer.write_head(head, picture.points, picture.norms)
+            writer.write_head(numbers[head[0]], head[1] + 1, picture.points, picture.norms)
             pictures.append(picture.without_points())
             if on_progress is not None:
                 on_progress(len(pictures), layers * heads)
@@ -148,6 +149,8 @@ def assemble(
                 ),
                 positions=Positions(joined.sum("position_sums"), joined.sum("position_counts")),
                 rules=rules,
+                layer_numbers=numbers,
+                depth=description.get("depth"),
                 settings={**cut_settings(*cut), **(settings or {})},
                 **join_heads(pictures, layers, pairs),
             )

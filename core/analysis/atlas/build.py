@@ -114,6 +114,8 @@ def atlas_of(
         tokens=tokens,
         masks=masks,
         rules=gathered.rules,
+        layer_numbers=gathered.layer_numbers,
+        depth=gathered.depth,
         vectors=vectors,
         distances=distances,
         positions=gathered.positions,

@@ -132,6 +132,13 @@ class Atlas:
     rules: tuple[Layer, ...] = ()  # without masks; empty for an atlas opened from a file
     vectors: CorpusVectors | None = None  # None for an atlas opened from a file
     settings: Mapping[str, str | int] = field(default_factory=dict)  # how it was built, to show
+    layer_numbers: tuple[int, ...] = ()  # the model's own, from 1, where some do not attend
+    depth: int | None = None  # layers of the model, those that do not attend included
+
+    @property
+    def numbers(self) -> tuple[int, ...]:
+        """The number of each layer, as people read it."""
+        return self.layer_numbers or tuple(range(1, self.shape[0] + 1))
 
     @property
     def shape(self) -> tuple[int, int, int]:

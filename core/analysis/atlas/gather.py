@@ -35,6 +35,8 @@ class Gathered:
     kv_keys: dict[int, Array] = field(default_factory=dict)
     masks: dict[int, Masks] = field(default_factory=dict)  # where they are not the usual
     rules: tuple[Layer, ...] = ()  # how each layer scales and caps its scores, without a mask
+    layer_numbers: tuple[int, ...] = ()  # as people read them
+    depth: int | None = None  # of the model, in layers
     positions: Positions | None = None
     distances: Distances | None = None
     dropped: int = 0
@@ -57,6 +59,8 @@ def gather_trace(into: Gathered, place: int, trace: Trace) -> None:
     """Add the trace of the sentence at that place."""
     into.model, into.causal = trace.model, trace.causal
     into.rules = tuple(replace(rule, mask=None) for rule in trace.layers)
+    into.layer_numbers = trace.numbers
+    into.depth = max(trace.depth or 0, trace.numbers[-1])
     into.tokens[place] = trace.tokens
     into.queries[place], into.kv_keys[place] = trace.queries, trace.kv_keys
     into.dropped += trace.dropped

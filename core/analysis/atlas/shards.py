@@ -168,6 +168,8 @@ def _write_arrays(folder: Path, gathered: Gathered) -> dict[str, Any]:
         "model": gathered.model,
         "causal": bool(gathered.causal),
         "rules": [[rule.scaling, rule.softcap] for rule in gathered.rules],
+        "layer_numbers": gathered.layer_numbers,
+        "depth": gathered.depth,
         "compared": distances.compared,
         "texts": columns.texts,
         "displays": columns.displays,

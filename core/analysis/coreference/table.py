@@ -36,6 +36,7 @@ class Resolved:
     nearest: Bools  # whether the nearest candidate before the pronoun is the antecedent, (mention,)
     first: Bools  # whether the first candidate is
     uniform: Floats  # (mention,), what guessing gets: one over the number of candidates
+    numbers: tuple[int, ...]  # of the layers, as people read them
     pair: int | None = None  # the minimal pair that the text is one half of; None for any other
 
     @property
@@ -76,6 +77,7 @@ def resolve(trace: Trace, sentence: Sentence) -> Resolved:
         nearest=np.array([each.nearest == each.antecedent for each in mentions], np.bool_),
         first=np.array([each.first == each.antecedent for each in mentions], np.bool_),
         uniform=np.array([1 / len(visible) for _, visible in counted], np.float64),
+        numbers=trace.numbers,
         pair=sentence.pair,
     )
 
@@ -163,7 +165,8 @@ def coreference_table(resolved: Sequence[Resolved]) -> pd.DataFrame:
     hard = pooled.rules["nearest"] == 0
     both_right, both_wrong = _whole_pairs(resolved, pooled.hits.shape[1])
     share, low, high = interval(pooled.hits, draws)
-    columns: dict[str, object] = {"layer": layer + 1, "head": head + 1}
+    numbers = np.array(resolved[0].numbers)
+    columns: dict[str, object] = {"layer": numbers[layer], "head": head + 1}
     columns |= {"coreference": share, "low": low, "high": high}
     for rule, lead in leads.items():
         names = (f"over_{rule}", f"over_{rule}_low", f"over_{rule}_high")

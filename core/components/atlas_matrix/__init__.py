@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
+from core.analysis.layers import rows_of
 from core.components.export import standalone_page
 from core.components.packing import pack
 from core.components.points import CorpusPoints, quantise
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 _atlas_matrix = register("atlas_matrix")
 
 _MAX_CATEGORY = 255
+_GAP = 0.18  # of a tile's height, for layers that do not attend
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -29,13 +31,15 @@ class AtlasMatrix(CorpusPoints):
 
     Attributes
     ----------
-    layers, heads : of the model.
+    numbers, depth : of the layers, as people read them, and how many the model has.
+    heads : of each layer.
     own_scale : each cloud fills its tile, instead of one scale for all.
     chosen : layer and head, from 0, with an outline.
     """
 
-    layers: int
+    numbers: tuple[int, ...]
     heads: int
+    depth: int | None = None
     own_scale: bool = True
     chosen: tuple[int, int] | None = None
 
@@ -45,13 +49,17 @@ class AtlasMatrix(CorpusPoints):
         Raises ValueError where the points do not fit the heads and labels.
         """
         dims = self.points.shape[-1]
-        expected = (self.layers * self.heads, 2 * len(self.labels), 3 if dims == 3 else 2)
+        rows = rows_of(self, _GAP)
+        expected = (len(rows.numbers) * self.heads, 2 * len(self.labels), 3 if dims == 3 else 2)
         if self.points.shape != expected:
             raise ValueError(f"points have shape {self.points.shape}; expected {expected}")
         places, frames = quantise(self.points)
         chosen = -1 if self.chosen is None else self.chosen[0] * self.heads + self.chosen[1]
         settings = self.settings() | {
-            "layers": self.layers,
+            "numbers": rows.numbers,
+            "tops": [place - 1 for place in rows.places],
+            "high": rows.end,
+            "gaps": [(gap.place - 0.5, gap.name) for gap in rows.gaps],
             "heads": self.heads,
             "ownScale": self.own_scale,
             "chosen": chosen,
@@ -68,7 +76,7 @@ class AtlasMatrix(CorpusPoints):
 def show_matrix(matrix: AtlasMatrix, *, key: str, on_open: Callable[[int, int], None]) -> None:
     """Draw the matrix; pan, zoom and hover never ask the server.
 
-    Each time a head is opened, `on_open` is called with layer and head, from 0.
+    Each time a head is opened, `on_open` is called with the numbers of layer and head.
     """
 
     def opened() -> None:

@@ -22,7 +22,7 @@ import { ZOOM, clampView, gridFor, mainTile, middleTile, panBy, seenPart, tileAt
  * @typedef {MatrixView} Scene
  * @typedef {{head: number, token: number, kind: number}} Hover token: -1 beside all points; kind: 0 for a query, 1 for a key
  * @typedef {Coloured & {
- *   layers: number, heads: number, dims: 2 | 3, labelled: boolean, labels: string[], texts: string[], searching: boolean, ownScale: boolean,
+ *   numbers: number[], tops: number[], high: number, gaps: [number, string][], heads: number, dims: 2 | 3, labelled: boolean, labels: string[], texts: string[], searching: boolean, ownScale: boolean,
  *   chosen: number, places: ArrayLike<number>, frames: Float32Array, tones: Uint8Array, positions: Uint16Array, sentence: Uint16Array,
  *   matches: Uint8Array, found: Uint32Array, widest: number, solid?: Solid,
  * }} Data as sent, and what is worked out once: the tokens found, the half side of the widest cloud, the clouds in space
@@ -102,7 +102,7 @@ class MatrixView extends View {
 
   /** @param {Data} data */
   update(data) {
-    const isSameModel = this.data?.layers === data.layers && this.data?.heads === data.heads
+    const isSameModel = String(this.data?.numbers) === String(data.numbers) && this.data?.heads === data.heads
     if (this.data?.dims !== data.dims) this.reading.textContent = this.hintFor(data.dims)
     Object.assign(this, { data: completed(data), hover: null })
     if (!isSameModel) Object.assign(this, { window: null, cursor: -1, tapped: -1 })
@@ -124,14 +124,14 @@ class MatrixView extends View {
     if (!this.width) return
     const box = { ...GUTTER, width: this.width - GUTTER.left - 1, height: this.width < HEIGHT.wideFrom ? HEIGHT.narrow : HEIGHT.max }
     const growth = view ? 1 / this.grid.pitch : 0
-    this.grid = gridFor(data.layers, data.heads, box, HEIGHT.min)
+    this.grid = gridFor(data, data.heads, box, HEIGHT.min)
     const scale = growth * this.grid.pitch
     this.window = view ? clampView({ zoom: view.zoom, x: view.x * scale, y: view.y * scale }, this.grid) : wholeView(this.grid)
     this.ratio = Math.min(MAX_RATIO, window.devicePixelRatio || 1)
     this.height = GUTTER.top + this.grid.box.height + 1
     for (const canvas of [this.points, this.over]) sizeCanvas(canvas, this.width, this.height, { ratio: this.ratio })
     place(this.stage, { height: this.height })
-    const label = `${data.layers} layers down, ${data.heads} heads across, ${data.labels.length} tokens in each; arrow keys move, Enter opens a head`
+    const label = `${data.numbers.length} layers down, ${data.heads} heads across, ${data.labels.length} tokens in each; arrow keys move, Enter opens a head`
     describe(this.over, { "aria-label": label })
     this.colours = matrixColours(root, data)
     root.dataset.matches = String(2 * data.found.length)
@@ -199,7 +199,7 @@ class MatrixView extends View {
   /** @param {number} head */
   nameOf(head) {
     const { row, column } = this.tileOf(head)
-    return `L${row + 1} H${column + 1}`
+    return `L${this.data.numbers[row]} H${column + 1}`
   }
 
   /** @param {Window} view */
@@ -239,7 +239,7 @@ class MatrixView extends View {
     this.paint()
     const { row, column } = this.tileOf(head)
     if (this.component.standalone) this.lookAt(viewOfTile(this.grid, { row, column }))
-    else this.component.setTriggerValue("open", { layer: row, head: column })
+    else this.component.setTriggerValue("open", { layer: this.data.numbers[row], head: column + 1 })
   }
 
   /** @returns {Actions} */
@@ -354,11 +354,11 @@ class MatrixView extends View {
 
   /** @param {number} down @param {number} across */
   stepTo(down, across) {
-    const { layers, heads, chosen } = this.data
+    const { numbers, heads, chosen } = this.data
     const isFirst = this.cursor < 0
     const { row, column } = this.tileOf(isFirst ? Math.max(0, chosen) : this.cursor)
     if (isFirst) this.cursor = this.headOf({ row, column })
-    else this.cursor = this.headOf({ row: clamp(row + down, 0, layers - 1), column: clamp(column + across, 0, heads - 1) })
+    else this.cursor = this.headOf({ row: clamp(row + down, 0, numbers.length - 1), column: clamp(column + across, 0, heads - 1) })
     this.reading.textContent = `${this.nameOf(this.cursor)}. Enter ${this.component.standalone ? "enlarges" : "opens"} it.`
     this.paint()
   }

@@ -36,7 +36,7 @@ export function drawOver(pen, scene) {
 }
 
 /** L1 beside each row, H1 above each column; where they would be crowded, every second or fifth. @param {Pen} pen @param {Scene} scene */
-function drawNames(pen, { view, grid, colours }) {
+function drawNames(pen, { data, view, grid, colours }) {
   const { box, pitch } = grid
   const step = [1, 2, 4, 5, 8, 10].find((each) => each * pitch * view.zoom >= MIN_APART) ?? 16
   const first = tileSpot(view, grid, 0, 0)
@@ -44,14 +44,32 @@ function drawNames(pen, { view, grid, colours }) {
   Object.assign(pen, { font: `600 12px ${colours.font}`, fillStyle: colours.ink, textBaseline: "middle", textAlign: "right" })
   for (let row = rows.first; row < rows.end; row++) {
     const y = middleOf(tileSpot(view, grid, row, 0).top, first.side, box.top, box.height)
-    if (row % step === 0) pen.fillText(`L${row + 1}`, Math.max(first.left, box.left) - 5, y)
+    if (row % step === 0) pen.fillText(`L${data.numbers[row]}`, Math.max(first.left, box.left) - 5, y)
   }
+  drawGaps(pen, data.gaps, view, grid, colours)
   pen.textAlign = "center"
   for (let column = columns.first; column < columns.end; column++) {
     const x = middleOf(tileSpot(view, grid, 0, column).left, first.side, box.left, box.width)
-    if (column % step === 0) pen.fillText(`H${column + 1}`, x, Math.max(first.top, box.top) - 9)
+    if (column % step === 0) pen.fillText(`H${column + 1}`, x, Math.max(box.top - view.y, box.top) - 9)
   }
   pen.textAlign = "left"
+}
+
+/** The numbers of layers without attention, between the rows of those before and after. @param {Pen} pen @param {[number, string][]} gaps middle, in tiles, and numbers @param {Scene["view"]} view @param {Scene["grid"]} grid @param {Scene["colours"]} colours */
+function drawGaps(pen, gaps, view, grid, colours) {
+  const { box, columns } = grid
+  const side = grid.pitch * view.zoom
+  const left = Math.max(tileSpot(view, grid, 0, 0).left, box.left)
+  pen.save()
+  Object.assign(pen, { font: `10px ${colours.font}`, strokeStyle: colours.border, lineWidth: 1 })
+  pen.setLineDash([4, 4])
+  for (const [middle, numbers] of gaps) {
+    const y = box.top + middle * side - view.y
+    if (y < box.top || y > box.top + box.height) continue
+    pen.fillText(numbers, left - 5, y)
+    strokeLine(pen, left, y, Math.min(left + columns * side, box.left + box.width), y)
+  }
+  pen.restore()
 }
 
 /** The middle of the visible part of a tile, far enough from the edge for its name. @param {number} from @param {number} side @param {number} start @param {number} room */

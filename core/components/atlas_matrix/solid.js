@@ -13,10 +13,10 @@ export const SLICES = 6 // of depth; within one slice points are drawn in any or
 const FARTHEST_SHARE = 0.75 // of its colour that the farthest slice keeps: a query stays darker than a key
 const BINS = 2 * SLICES // queries and keys of each slice
 
-/** Clouds about their means, and the arrays that turning fills. The half side of a frame gets room for 99 % of the points, however they turn. @param {Pick<Data, "places" | "frames" | "labels" | "layers" | "heads">} data */
+/** Clouds about their means, and the arrays that turning fills. The half side of a frame gets room for 99 % of the points, however they turn. @param {Pick<Data, "places" | "frames" | "labels" | "numbers" | "heads">} data */
 export function makeSolid(data) {
   const count = 2 * data.labels.length
-  const heads = data.layers * data.heads
+  const heads = data.numbers.length * data.heads
   const frames = Float32Array.from(data.frames)
   const points = new Float32Array(3 * heads * count)
   for (let head = 0; head < heads; head++) {

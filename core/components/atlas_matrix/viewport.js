@@ -4,7 +4,8 @@ import { clamp } from "../shared/dom.js"
 
 /**
  * @typedef {{left: number, top: number, width: number, height: number}} Box the window, in pixels
- * @typedef {{rows: number, columns: number, pitch: number, box: Box}} Grid pitch: the side of a tile at zoom 1
+ * @typedef {{tops: number[], high: number}} Rows where rows begin, and where the last one or what follows it ends, in tiles
+ * @typedef {Rows & {columns: number, pitch: number, box: Box}} Grid pitch: the side of a tile at zoom 1
  * @typedef {{zoom: number, x: number, y: number}} View x, y: pixels of the grid to the left of the window and above it
  * @typedef {{left: number, top: number, side: number}} Spot of a tile
  * @typedef {{row: number, column: number}} Tile
@@ -12,10 +13,10 @@ import { clamp } from "../shared/dom.js"
 
 export const ZOOM = { step: 1.6, windows: 4 } // a click's factor; the side of the largest tile, in windows
 
-/** The largest tiles with which all rows and columns fit; a window no taller than they need. @param {number} rows @param {number} columns @param {Box} box @param {number} minHeight @returns {Grid} */
-export function gridFor(rows, columns, box, minHeight) {
-  const pitch = Math.min(box.width / columns, box.height / rows)
-  return { rows, columns, pitch, box: { ...box, height: Math.max(Math.min(box.height, minHeight), Math.round(pitch * rows)) } }
+/** The largest tiles with which all rows and columns fit; a window no taller than they need. @param {Rows} rows @param {number} columns @param {Box} box @param {number} minHeight @returns {Grid} */
+export function gridFor({ tops, high }, columns, box, minHeight) {
+  const pitch = Math.min(box.width / columns, box.height / high)
+  return { tops, high, columns, pitch, box: { ...box, height: Math.max(Math.min(box.height, minHeight), Math.round(pitch * high)) } }
 }
 
 /** @param {Grid} grid */
@@ -24,12 +25,12 @@ export function wholeView(grid) {
 }
 
 /** Within the edges of the grid; a grid smaller than the window is centred at its top. @param {View} view @param {Grid} grid @returns {View} */
-export function clampView({ zoom, x, y }, { rows, columns, pitch, box }) {
+export function clampView({ zoom, x, y }, { high, columns, pitch, box }) {
   const largest = Math.max(1, (ZOOM.windows * Math.min(box.width, box.height)) / pitch)
   const near = clamp(zoom, 1, largest)
   /** @type {(from: number, extent: number, room: number, share: number) => number} */
   const edge = (from, extent, room, share) => (extent <= room ? (extent - room) * share : clamp(from, 0, extent - room))
-  return { zoom: near, x: edge(x, columns * pitch * near, box.width, 0.5), y: edge(y, rows * pitch * near, box.height, 0) }
+  return { zoom: near, x: edge(x, columns * pitch * near, box.width, 0.5), y: edge(y, high * pitch * near, box.height, 0) }
 }
 
 /** @param {View} view @param {Grid} grid @param {number} dx @param {number} dy */
@@ -47,32 +48,32 @@ export function zoomAt(view, grid, factor, x, y) {
 
 /** One tile in the middle, as large as the window allows. @param {Grid} grid @param {Tile} tile */
 export function viewOfTile(grid, { row, column }) {
-  const { pitch, box } = grid
+  const { pitch, tops, box } = grid
   const side = Math.max(pitch, Math.min(box.width, box.height))
-  return clampView({ zoom: side / pitch, x: (column + 0.5) * side - box.width / 2, y: (row + 0.5) * side - box.height / 2 }, grid)
+  return clampView({ zoom: side / pitch, x: (column + 0.5) * side - box.width / 2, y: (tops[row] + 0.5) * side - box.height / 2 }, grid)
 }
 
 /** A tile without the gap to the next one. @param {View} view @param {Grid} grid @param {number} row @param {number} column @returns {Spot} */
-export function tileSpot({ zoom, x, y }, { pitch, box }, row, column) {
+export function tileSpot({ zoom, x, y }, { tops, pitch, box }, row, column) {
   const side = pitch * zoom
   const gap = clamp(side * 0.04, 2, 8)
-  return { left: box.left + column * side - x + gap / 2, top: box.top + row * side - y + gap / 2, side: side - gap }
+  return { left: box.left + column * side - x + gap / 2, top: box.top + tops[row] * side - y + gap / 2, side: side - gap }
 }
 
 /** The rows and columns in view, from `first` up to `end`. @param {View} view @param {Grid} grid */
-export function tilesInView({ zoom, x, y }, { rows, columns, pitch, box }) {
+export function tilesInView({ zoom, x, y }, { tops, columns, pitch, box }) {
   const side = pitch * zoom
-  /** @type {(from: number, room: number, count: number) => {first: number, end: number}} */
-  const span = (from, room, count) => ({ first: Math.max(0, Math.floor(from / side)), end: Math.min(count, Math.ceil((from + room) / side)) })
-  return { rows: span(y, box.height, rows), columns: span(x, box.width, columns) }
+  const rows = { first: tops.filter((top) => (top + 1) * side <= y).length, end: tops.filter((top) => top * side < y + box.height).length }
+  return { rows, columns: { first: Math.max(0, Math.floor(x / side)), end: Math.min(columns, Math.ceil((x + box.width) / side)) } }
 }
 
 /** @param {View} view @param {Grid} grid @param {number} x @param {number} y @returns {Tile | null} */
-export function tileAt(view, { rows, columns, pitch, box }, x, y) {
+export function tileAt(view, { tops, columns, pitch, box }, x, y) {
   if (x < box.left || y < box.top || x >= box.left + box.width || y >= box.top + box.height) return null
   const side = pitch * view.zoom
-  const [row, column] = [Math.floor((y - box.top + view.y) / side), Math.floor((x - box.left + view.x) / side)]
-  return row >= 0 && column >= 0 && row < rows && column < columns ? { row, column } : null
+  const [down, column] = [(y - box.top + view.y) / side, Math.floor((x - box.left + view.x) / side)]
+  const row = tops.findIndex((top) => down >= top && down < top + 1)
+  return row >= 0 && column >= 0 && column < columns ? { row, column } : null
 }
 
 /** @param {View} view @param {Grid} grid */

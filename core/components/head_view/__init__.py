@@ -41,7 +41,7 @@ class HeadView:
 
     Attributes
     ----------
-    view : the state as links write it: layer and heads from 1.
+    view : the state as links write it: layer and heads by the numbers that people read.
     serial : with a new number the component takes `view`; else it keeps its own state.
     weightings : all on offer.
     colours : one per head for the themes "light" and "dark", ``#rrggbb``.
@@ -77,7 +77,8 @@ def pack_head_view(
             {"display": t.display, "label": label, "special": t.special, "segment": t.segment}
             for t, label in zip(trace.tokens, labels, strict=True)
         ],
-        "layerCount": trace.shape[0],
+        "numbers": trace.numbers,
+        "depth": max(trace.depth or 0, trace.numbers[-1]),
         "heads": trace.shape[1],
         "causal": trace.causal,
         "near": facts.near,

@@ -34,7 +34,7 @@ import { countSentence, pairNote, tokenSentence, weightText } from "./words.js"
  * @property {boolean} what does this head do
  * @typedef {{
  *   stamp: string, serial: number, view: State, weigh: string, weighs: {value: string, label: string, title: string, disabled: boolean}[],
- *   tokens: Token[], layerCount: number, heads: number, causal: boolean, near: boolean, colours: Record<"light" | "dark", string[]>,
+ *   tokens: Token[], numbers: number[], depth: number, heads: number, causal: boolean, near: boolean, colours: Record<"light" | "dark", string[]>,
  *   scoreNames: string[], scoreNotes: string[], scores: Float32Array, sent: Record<string, object>,
  * }} Data and the arrays of each layer that is sent
  */
@@ -238,12 +238,13 @@ export class HeadView extends View {
     else send()
   }
 
-  /** Numbers from 1 of the layers beside the one shown that are not in the browser. */
+  /** Numbers of the layers beside the one shown that are not in the browser. */
   missingNeighbours() {
     const { component, data, state, layers } = this
     if (component.standalone || !data.near) return []
-    const neighbours = [Number(state.layer) - 1, Number(state.layer) + 1]
-    return neighbours.filter((layer) => layer >= 1 && layer <= data.layerCount && !layers.has(layerName({ ...state, layer: String(layer) })))
+    const shown = data.numbers.indexOf(Number(state.layer))
+    const neighbours = data.numbers.filter((_, index) => Math.abs(index - shown) === 1)
+    return neighbours.filter((layer) => !layers.has(layerName({ ...state, layer: String(layer) })))
   }
 
   destroy() {
@@ -357,7 +358,7 @@ export class HeadView extends View {
     this.drawn = drawCells(pen, picture, this.lines, this.drawn, performance.now() + FRAME_MS)
     if (this.drawn < this.lines.cells.length) return this.nextFrame(() => this.drawFrame())
     if (!active && this.finished?.scrollTop !== scrollTop) this.finished = { scrollTop, image: copyOf(sheet) }
-    sheet.dataset.drawn = String(layer.number + 1)
+    sheet.dataset.drawn = String(layer.number)
     const isAsked = this.asked === `${this.data.stamp} ${layerName(this.state)}` || !this.layers.has(layerName(this.state))
     if (!isAsked && this.missingNeighbours().length) this.report()
   }
@@ -425,7 +426,7 @@ function isSame(one, other) {
 
 /** @param {State} state */
 function layerName({ weigh, layer }) {
-  return `${weigh} ${Number(layer) - 1}`
+  return `${weigh} ${layer}`
 }
 
 /** @param {HTMLCanvasElement} canvas */

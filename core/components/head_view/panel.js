@@ -6,6 +6,7 @@ import { makeSegments, makeSlider, makeSwatches, makeSwitch } from "./controls.j
 import { THRESHOLDS, headsOn, headsWritten } from "./filters.js"
 
 /** @import { Data, HeadView, State } from "./head_view.js" */
+/** @import { Layer } from "./weights.js" */
 /** @typedef {ReturnType<typeof buildPanel>} Parts */
 
 /** Returns a function that shows the state in the controls. @param {HTMLElement} root @param {HTMLElement} foot for the threshold @param {HeadView} view */
@@ -19,13 +20,13 @@ export function makePanel(root, foot, view) {
   return () => {
     const { data, state, layer, threshold: share, top } = view
     const standalone = view.component.standalone === true
-    const wanted = JSON.stringify([data.stamp, data.weigh, data.layerCount])
+    const wanted = JSON.stringify([data.stamp, data.weigh, data.numbers])
     if (built !== wanted) parts = buildPanel(node, view, data, standalone)
     built = wanted
     const isAuto = state.least === "auto"
     const text = share === 0 ? "any" : String(Number((share * top).toPrecision(3)))
     threshold.sync(isAuto ? 0 : 1 + THRESHOLDS.indexOf(share), isAuto ? `${text}, automatic` : text)
-    parts.layer.sync(Number(state.layer) - 1, `${state.layer} of ${data.layerCount}${view.isWaiting ? " …" : ""}`)
+    parts.layer.sync(data.numbers.indexOf(Number(state.layer)), `${state.layer} of ${data.depth}${view.isWaiting ? " …" : ""}`)
     parts.pairs?.sync(state.pairs)
     parts.weigh.sync(state.weigh)
     parts.hide.sync(state.hide)
@@ -33,7 +34,7 @@ export function makePanel(root, foot, view) {
     parts.heads.sync(headsOn(state.heads, data.heads), view.theme.colours)
     describe(parts.what, { "aria-expanded": state.what })
     drawHidden(parts.hidden, view, state, data)
-    drawAbout(parts.about, state, data, layer.number, view.pointedHead)
+    drawAbout(parts.about, state, data, layer, view.pointedHead)
   }
 }
 
@@ -41,8 +42,8 @@ export function makePanel(root, foot, view) {
 function buildPanel(node, view, data, standalone) {
   node.replaceChildren()
   const [first, second] = [make(node, "div", "line"), make(node, "div", "line")]
-  const layer = makeSlider("Layer", data.layerCount - 1, (value) => view.change({ layer: String(value + 1) }))
-  if (standalone) layer.input.disabled = Object.keys(data.sent).length < data.layerCount
+  const layer = makeSlider("Layer", data.numbers.length - 1, (value) => view.change({ layer: String(data.numbers[value]) }))
+  if (standalone) layer.input.disabled = Object.keys(data.sent).length < data.numbers.length
   const hasPair = data.tokens.some(({ segment }) => segment === 1)
   const pairs = hasPair ? makeSegments("Sentences", PAIRS, (value) => view.change({ pairs: value })) : null
   const weighs = data.weighs.filter(({ value }) => !standalone || value === data.weigh)
@@ -78,7 +79,7 @@ function drawHidden(node, view, { without }, { tokens }) {
   make(node, "button", "plain", "Show all").onclick = () => view.change({ without: [] })
 }
 
-/** The scores of the head that is pointed at, else of the only one that is on. @param {HTMLElement} node @param {State} state @param {Data} data @param {number} layer @param {number | null} pointed */
+/** The scores of the head that is pointed at, else of the only one that is on. @param {HTMLElement} node @param {State} state @param {Data} data @param {Layer} layer @param {number | null} pointed */
 function drawAbout(node, { what, heads }, { scoreNames, scoreNotes, scores, heads: count }, layer, pointed) {
   node.hidden = !what
   node.replaceChildren()
@@ -88,9 +89,9 @@ function drawAbout(node, { what, heads }, { scoreNames, scoreNotes, scores, head
   if (!scoreNames.length) make(node, "span", "hint", "Measuring the heads of all layers …")
   else if (head === null) make(node, "span", "hint", "Point at a head's number, or double-click one to see it alone.")
   else {
-    make(node, "b", "", `L${layer + 1} H${head + 1}`)
+    make(node, "b", "", `L${layer.number} H${head + 1}`)
     scoreNames.forEach((name, i) => {
-      const value = scores[(layer * count + head) * scoreNames.length + i]
+      const value = scores[(layer.index * count + head) * scoreNames.length + i]
       const part = make(node, "span", "score", `${name} `)
       part.title = scoreNotes[i]
       make(part, "b", "", Number.isNaN(value) ? "–" : value.toFixed(2))

@@ -5,7 +5,8 @@
 /**
  * @typedef {object} Layer arrays that a model does not need are missing
  * @property {string} name weighting and number
- * @property {number} number from 0
+ * @property {number} index from 0
+ * @property {number} number as people read it
  * @property {number} top of the scale
  * @property {number} heads
  * @property {number} size
@@ -27,7 +28,8 @@ const ARRAYS = ["steps", "weights", "queries", "keys", "logSums", "permitted", "
 /** @param {any} data what core/components/head_view packs @param {number} layer from 0 @returns {Layer} */
 export function readLayer(data, layer) {
   const arrays = Object.fromEntries(ARRAYS.map((name) => [name, data[`${name}${layer}`]]))
-  return { ...data.sent[layer], name: `${data.weigh} ${layer}`, number: layer, heads: data.heads, size: data.tokens.length, ...arrays }
+  const number = data.numbers[layer]
+  return { ...data.sent[layer], name: `${data.weigh} ${number}`, index: layer, number, heads: data.heads, size: data.tokens.length, ...arrays }
 }
 
 /** The weight as the model computed it, times the factor (a norm) if there is one. @param {Layer} layer @param {number} head @param {number} query @param {number} key */

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 import streamlit as st
 
+from core.analysis.layers import rows_of
 from core.components.packing import pack
 from core.components.scripts import register
 
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from core.analysis.layers import Layered
     from core.analysis.model_map import ModelMap
 
 _model_view = register("model_view")
@@ -63,6 +65,7 @@ class Marks:
 
 def view_data(
     shown: ModelMap,
+    layered: Layered,
     labels: Sequence[str],
     segments: Sequence[int],
     order: NDArray[np.int64],
@@ -74,12 +77,15 @@ def view_data(
     Parameters
     ----------
     shown : from :func:`core.analysis.model_map.model_map`.
+    layered : the trace it was made of.
     labels, segments : one per position of the text; labels are unique.
     order : (layer, head), from :func:`core.analysis.head_patterns.similarity.order_heads`.
     """
     layers, heads, rows, columns = shown.tiles.shape
     settings = {
         "layers": layers,
+        "numbers": layered.numbers,
+        "gaps": _gaps(layered),
         "heads": heads,
         "shape": {"rows": rows, "columns": columns},
         "block": shown.block,
@@ -129,6 +135,12 @@ def show_model_view(
     )
     opened = result.get("open")
     return None if not opened else (int(opened["layer"]), int(opened["head"]))
+
+
+def _gaps(layered: Layered) -> list[tuple[int, str]]:
+    """Layers that do not attend: how many that do come before them, and their numbers."""
+    rows = rows_of(layered)
+    return [(sum(each < gap.place for each in rows.places), gap.name) for gap in rows.gaps]
 
 
 def _numbers(values: object) -> list[int]:

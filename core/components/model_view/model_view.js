@@ -5,7 +5,7 @@ import { clamp, describe, make, sizeCanvas } from "../shared/dom.js"
 import { css, paletteOf, parseColour, readTheme } from "../shared/scales.js"
 import { View, mount } from "../shared/view.js"
 import { createPanel } from "./enlargement.js"
-import { TILE, hiddenAfter, shownHeads, stepTo, tileSize } from "./tile_grid.js"
+import { TILE, hiddenAfter, shownHeads, silentFrom, stepTo, tileSize, topsOf } from "./tile_grid.js"
 import { OPACITY, drawHeat, drawLines, fillImage, hueOf, pickLines, pictureOf, rampOf } from "./tiles.js"
 
 /** @import { Rgb, Theme } from "../shared/scales.js" */
@@ -14,9 +14,9 @@ import { OPACITY, drawHeat, drawLines, fillImage, hueOf, pickLines, pictureOf, r
 /** @import { Picture } from "./tiles.js" */
 /**
  * @typedef {{from: string, to: string, row: number, column: number, text: string}} Pair names, positions, weight
- * @typedef {{layer: number, head: number, index: number}} Head index: among all heads of the model
+ * @typedef {{layer: number, head: number, index: number, name: string}} Head index: among all heads of the model
  * @typedef {{
- *   layers: number, heads: number, shape: {rows: number, columns: number}, block: [number, number], rows: string[], columns: string[],
+ *   layers: number, numbers: number[], gaps: [number, string][], heads: number, shape: {rows: number, columns: number}, block: [number, number], rows: string[], columns: string[],
  *   starts: [number, number], lines: {tile: number, enlarged: number}, draw: "lines" | "tiles", colour: "layer" | "head" | "strength",
  *   sorted: string, hidden: Hidden, scoreName: string, closest: number, tiles: Uint8Array, strongest: Float32Array, pairs: Float32Array,
  *   order: Float32Array, lit: Uint8Array, score: Float32Array,
@@ -128,11 +128,21 @@ class ModelView extends View {
     make(head, "span", "corner")
     if (data.sorted) make(head, "span", "sorted", data.sorted)
     else rows[0].heads.forEach((each, column) => addLabel(head, "columnheader", `H${each + 1}`, -1, column, `head ${each + 1}`))
-    rows.forEach(({ layer, heads }, row) => {
+    /** @type {(numbers: string) => void} */
+    const addGap = (numbers) => {
+      if (!numbers) return
+      const gap = describe(make(world, "div", "silent"), { role: "presentation", title: `Without attention: ${numbers}` })
+      Object.assign(gap.style, { height: `${TILE.silent}px` })
+      make(gap, "span", "", numbers)
+    }
+    rows.forEach(({ layer, heads, silent }, row) => {
+      addGap(silent)
       const line = addRow(size.high)
-      addLabel(line, "rowheader", `L${layer + 1}`, row, -1, `layer ${layer + 1}`)
+      const number = data.numbers[layer]
+      addLabel(line, "rowheader", `L${number}`, row, -1, `layer ${number}`)
       heads.forEach((_, column) => this.addCell(line, row, column))
     })
+    addGap(silentFrom(data.gaps, data.layers, data.layers))
     const stop = this.nodeAt(this.place)
     stop.tabIndex = 0
     if (hasFocus) stop.focus({ preventScroll: true })
@@ -145,7 +155,7 @@ class ModelView extends View {
     const node = describe(make(parent, "div", "cell"), { "data-row": row, "data-column": column, role: "gridcell", tabindex: -1 })
     const [best] = pairsOf(data, index)
     const strongest = best ? `Strongest pair: ${best.from} to ${best.to}, ${best.text}` : "No pair is shown"
-    describe(node, { "aria-label": `Layer ${layer + 1}, head ${head + 1}. ${strongest}` })
+    describe(node, { "aria-label": `Layer ${data.numbers[layer]}, head ${head + 1}. ${strongest}` })
     if (data.sorted) make(node, "span", "number", String(head + 1))
     const isClosest = data.lit.length === 0 && data.closest === index
     if (!data.lit[index] && !isClosest) return
@@ -161,7 +171,8 @@ class ModelView extends View {
   /** @param {number} row @param {number} column @returns {Head} */
   headIn(row, column) {
     const { layer, heads } = this.rows[row]
-    return { layer, head: heads[column], index: layer * this.data.heads + heads[column] }
+    const head = heads[column]
+    return { layer, head, index: layer * this.data.heads + head, name: `L${this.data.numbers[layer]} H${head + 1}` }
   }
 
   /** The head of a tile; null for a label. @param {Place} place */
@@ -183,7 +194,8 @@ class ModelView extends View {
   drawTiles() {
     const { data, rows, size, sheet } = this
     const step = { x: size.wide + TILE.gap, y: size.high + TILE.gap }
-    const extent = { x: rows[0].heads.length * step.x, y: rows.length * step.y }
+    const tops = topsOf(rows, step.y)
+    const extent = { x: rows[0].heads.length * step.x, y: tops[rows.length - 1] + step.y }
     const ratio = Math.min(window.devicePixelRatio || 1, Math.sqrt(MAX_PIXELS / (extent.x * extent.y)))
     const pen = sizeCanvas(sheet, extent.x, extent.y, { ratio, willReadFrequently: true }) // the pixels are worked out in memory
     Object.assign(sheet.style, { left: `${TILE.label + TILE.gap}px`, top: `${TILE.head}px` })
@@ -193,7 +205,7 @@ class ModelView extends View {
       const head = this.headIn(row, column)
       drawHead(picture, data, tileOf(data, head.index), data.lines.tile, Math.max(1, ratio * 1.1))
       fillImage(image, picture, this.rampFor(head, data.lit.length > 0 && !data.lit[head.index]))
-      pen.putImageData(image, Math.round(column * step.x * ratio), Math.round(row * step.y * ratio))
+      pen.putImageData(image, Math.round(column * step.x * ratio), Math.round(tops[row] * ratio))
     }))
   }
 
@@ -222,7 +234,7 @@ class ModelView extends View {
     const head = this.headIn(row, column)
     const value = data.score[head.index]
     panel.show({
-      title: nameOf(head), score: Number.isFinite(value) ? `${data.scoreName} ${value.toFixed(2)}` : "", pairs: pairsOf(data, head.index),
+      title: head.name, score: Number.isFinite(value) ? `${data.scoreName} ${value.toFixed(2)}` : "", pairs: pairsOf(data, head.index),
       data, theme, tile: tileOf(data, head.index), ramp: this.rampFor(head, false),
       draw: (picture, tile, thickness) => drawHead(picture, data, tile, data.lines.enlarged, thickness),
     })
@@ -248,7 +260,7 @@ class ModelView extends View {
     clearTimeout(this.grace)
     clearTimeout(this.rested.timer)
     if (!panel.isSettled()) show()
-    else if (!head || !panel.isShown(nameOf(head))) this.grace = setTimeout(show, GRACE_MS)
+    else if (!head || !panel.isShown(head.name)) this.grace = setTimeout(show, GRACE_MS)
   }
 
   /** An enlargement follows the pointer until that rests. @param {PointerEvent} event */
@@ -269,7 +281,7 @@ class ModelView extends View {
     const head = this.headAt(place)
     this.focusOn(place)
     if (!head) this.toggle(place, isShift)
-    else if (this.isTouch && !this.panel.isShown(nameOf(head))) { // the first tap enlarges, the second opens
+    else if (this.isTouch && !this.panel.isShown(head.name)) { // the first tap enlarges, the second opens
       this.enlarge(place)
       this.panel.settle()
     } else this.open(head)
@@ -337,11 +349,6 @@ function addLabel(parent, role, text, row, column, name) {
 function placeOf(target) {
   const node = target instanceof Element ? target.closest("[data-row]") : null
   return node ? { row: Number(node.getAttribute("data-row")), column: Number(node.getAttribute("data-column")) } : null
-}
-
-/** @param {Head} head */
-function nameOf({ layer, head }) {
-  return `L${layer + 1} H${head + 1}`
 }
 
 /** The strongest pairs of a head, at most three. @param {Data} data @param {number} index @returns {Pair[]} */

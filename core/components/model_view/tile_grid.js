@@ -4,22 +4,39 @@ import { clamp } from "../shared/dom.js"
 
 /**
  * @typedef {{layers: number[], heads: number[]}} Hidden
- * @typedef {{layer: number, heads: number[]}} Row
+ * @typedef {{layer: number, heads: number[], silent: string}} Row silent: numbers of the layers before it that do not attend
  * @typedef {{row: number, column: number}} Place of a tile; -1 for labels
  */
 
-export const TILE = { gap: 3, label: 34, head: 22, min: 40, max: 132, maxTotalHeight: 490 } // pixels
+export const TILE = { gap: 3, label: 34, head: 22, silent: 13, min: 40, max: 132, maxTotalHeight: 490 } // pixels
 /** @type {Record<string, number[]>} */
 const STEPS = {
   ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1],
   Home: [0, -Infinity], End: [0, Infinity], PageUp: [-Infinity, 0], PageDown: [Infinity, 0],
 }
 
-/** The layers shown, each with its heads from left to right; `order` is (layer, head). @param {{layers: number, heads: number, order: Float32Array}} data @param {Hidden} hidden @returns {Row[]} */
-export function shownHeads({ layers, heads, order }, hidden) {
+/** The layers shown, each with its heads from left to right; `order` is (layer, head). @param {{layers: number, heads: number, order: Float32Array, gaps: [number, string][]}} data @param {Hidden} hidden @returns {Row[]} */
+export function shownHeads({ layers, heads, order, gaps }, hidden) {
   const all = Array.from({ length: layers }, (_, layer) => ({ layer, heads: [...order.subarray(layer * heads, (layer + 1) * heads)] }))
   const shown = all.filter(({ layer }) => !hidden.layers.includes(layer))
-  return shown.map((row) => ({ ...row, heads: row.heads.filter((head) => !hidden.heads.includes(head)) }))
+  return shown.map((row, place) => ({
+    ...row, heads: row.heads.filter((head) => !hidden.heads.includes(head)),
+    silent: silentFrom(gaps, place ? shown[place - 1].layer + 1 : 0, row.layer),
+  }))
+}
+
+/** Numbers of the layers that do not attend, before the layers `first` to `last`; `gaps` say which layer follows them. @param {[number, string][]} gaps @param {number} first @param {number} last */
+export function silentFrom(gaps, first, last) {
+  return gaps.filter(([before]) => before >= first && before <= last).map(([, numbers]) => numbers).join(", ")
+}
+
+/** Pixels above each row, which is `pitch` high. @param {Row[]} rows @param {number} pitch */
+export function topsOf(rows, pitch) {
+  let silent = 0
+  return rows.map((row, place) => {
+    if (row.silent) silent += TILE.silent + TILE.gap
+    return place * pitch + silent
+  })
 }
 
 /**

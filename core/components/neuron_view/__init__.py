@@ -72,7 +72,7 @@ def packed(
     settings = {
         "labels": list(labels),
         "segments": list(segments),
-        "where": f"L{head.layer + 1} H{head.head + 1}",
+        "where": head.name,
         "dim": head.queries.shape[1],
         "scaling": head.rule.scaling,
         "softcap": head.rule.softcap,

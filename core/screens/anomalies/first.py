@@ -7,17 +7,18 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from core.analysis.anomalies import FLAGS, as_map, max_row, with_flag
+from core.analysis.layers import rows_of
 from core.figures.anomalies import first_by_layer
 from core.screens.anomalies.open_head import show_what_moves
 from core.screens.anomalies.wording import (
-    head_name,
+    row_name,
     show_definition,
     threshold,
     too_short_note,
     values_note,
 )
 from core.ui import controls
-from core.ui.head_maps import show_heads
+from core.ui.head_maps import show_gaps, show_heads
 from core.ui.messages import quote
 
 if TYPE_CHECKING:
@@ -40,11 +41,13 @@ def show_first(trace: Trace, table: pd.DataFrame, colours: Palette) -> None:
     figure = first_by_layer(
         as_map(table, "first_attention" if attention else "first_contribution"),
         as_map(table, "first_uniform").mean(axis=1),
+        rows_of(trace),
         FLAG.limits.threshold if attention else None,
         "attention to the first token" if attention else "share of what moves",
         colours,
     )
     show_heads(figure, key="anomalies_first", on_open=show_what_moves)
+    show_gaps(trace)
     baseline = "the mean of 1/(i + 1), as token i sees i + 1 tokens" if trace.causal else "1/n"
     dotted = " The red dotted line is the threshold." if attention else ""
     st.caption(
@@ -69,7 +72,7 @@ def _verdict(trace: Trace, table: pd.DataFrame) -> str:
     token = f", {quote(trace.tokens[0].display)}" if same_token else ""
     odd, strongest = with_flag(table, FLAG.name), max_row(table, "first_attention")
     attention = (
-        f"{head_name(strongest)} gives it {strongest['first_attention']:.2f} (uniform baseline"
+        f"{row_name(strongest)} gives it {strongest['first_attention']:.2f} (uniform baseline"
         f" {strongest['first_uniform']:.2f})"
     )
     if table.attrs["too_short"]:
@@ -80,9 +83,10 @@ def _verdict(trace: Trace, table: pd.DataFrame) -> str:
         )
     layers = as_map(table, "first_attention").mean(axis=1)
     high, low = layers.argmax(), layers.argmin()
+    highest, lowest = trace.numbers[high], trace.numbers[low]
     verb = "rests" if len(odd) == 1 else "rest"
     return (
         f"**{len(odd)} of {len(table)} heads {verb} on the first token**{token}: {attention}. The"
-        f" layer mean is highest in layer {high + 1} ({layers[high]:.2f}) and lowest in layer"
-        f" {low + 1} ({layers[low]:.2f})."
+        f" layer mean is highest in layer {highest} ({layers[high]:.2f}) and lowest in layer"
+        f" {lowest} ({layers[low]:.2f})."
     )

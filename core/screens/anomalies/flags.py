@@ -15,7 +15,7 @@ from core.screens.anomalies.report import make_report
 from core.screens.anomalies.wording import (
     KIND_NOTES,
     SEVERITY,
-    head_name,
+    row_name,
     show_definition,
     show_flag_definition,
     too_short_note,
@@ -57,7 +57,7 @@ def show_flags(trace: Trace, key: TextKey, table: pd.DataFrame, colours: Palette
     st.markdown(_flag_summary(table, odd, choice) if choice in FLAGS else _summary(table, choice))
     left, right = st.columns([4, 5], gap="medium")
     with left:
-        _show_map(table, choice, colours)
+        _show_map(trace, table, choice, colours)
         if choice not in FLAGS:
             st.caption(f"Severity: {SEVERITY}. Click a square to see what that head moves.")
     with right:
@@ -127,7 +127,7 @@ def _flag_summary(table: pd.DataFrame, odd: pd.DataFrame, name: str) -> str:
     return f"**{len(odd)} of {len(table)} heads** {verb} {name} on {where}."
 
 
-def _show_map(table: pd.DataFrame, choice: str, colours: Palette) -> None:
+def _show_map(trace: Trace, table: pd.DataFrame, choice: str, colours: Palette) -> None:
     """Severity, or the measure of one flag; a clicked head is shown with what it moves."""
     if choice in FLAGS:
         flag = FLAGS[choice]
@@ -143,7 +143,9 @@ def _show_map(table: pd.DataFrame, choice: str, colours: Palette) -> None:
         name = "severity"
         values = as_map(table, f"severity_{_KINDS[choice]}" if choice in _KINDS else name)
         look = {"bounds": (0.0, max(1.0, float(values.max()))), "title": name}
-    show_head_map(values, name, colours, key="anomalies_map", on_open=show_what_moves, **look)
+    show_head_map(
+        trace, values, name, colours, key="anomalies_map", on_open=show_what_moves, **look
+    )
 
 
 def _show_list(odd: pd.DataFrame) -> None:
@@ -151,7 +153,7 @@ def _show_list(odd: pd.DataFrame) -> None:
     for row in shown.to_dict("records"):
         with st.container(border=True, gap="xsmall"):
             with st.container(horizontal=True, vertical_alignment="center"):
-                title = f"**{head_name(row)}** · severity {row['severity']:.1f}"
+                title = f"**{row_name(row)}** · severity {row['severity']:.1f}"
                 st.markdown(title, width="stretch")
                 open_buttons(row["layer"], row["head"])
             st.caption(_reasons(row))

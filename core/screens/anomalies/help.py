@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from core.analysis.anomalies import hollow_head, max_row
-from core.screens.anomalies.wording import head_name, longer_side
+from core.screens.anomalies.wording import longer_side, row_name
 from core.ui.presets import Preset
 
 if TYPE_CHECKING:
@@ -20,13 +20,13 @@ def examples(table: pd.DataFrame) -> list[Preset]:
     presets = [
         Preset(
             "Attention, and what it moves",
-            f"{head_name(hollow)} puts {hollow['first_attention']:.2f} on the first token, which"
+            f"{row_name(hollow)} puts {hollow['first_attention']:.2f} on the first token, which"
             f" accounts for {hollow['first_contribution']:.2f} of what the head moves.",
             _open(hollow, "moved", latent=False),
         ),
         Preset(
             "What lies beneath the sink",
-            f"{head_name(resting)} rests most on the first token. Hide it: where does the rest of"
+            f"{row_name(resting)} rests most on the first token. Hide it: where does the rest of"
             " its attention go?",
             _open(resting, "moved", latent=True),
         ),
@@ -43,7 +43,7 @@ def examples(table: pd.DataFrame) -> list[Preset]:
     ]
     if table["norm_log_ratio"].notna().any():
         unequal = max_row(table, "norm_log_ratio")
-        sentence = f"{head_name(unequal)}: {longer_side(unequal)}. At every position?"
+        sentence = f"{row_name(unequal)}: {longer_side(unequal)}. At every position?"
         presets.insert(3, Preset("The most unequal lengths", sentence, _open(unequal, "norms")))
     return presets
 

@@ -14,6 +14,7 @@ from core.analysis.anomalies.contribution import (
     without_first,
 )
 from core.analysis.attention_table import unique_labels
+from core.analysis.layers import head_name
 from core.figures.anomalies import matrix_pair
 from core.model.weights.output_projection import transformed_values
 from core.screens.anomalies.open_head import begin_with, open_buttons, pick_one_head
@@ -47,8 +48,8 @@ def show_moved(
             help="Leave out the first token and divide each row by what remains: where the head"
             " would look if it could not rest.",
         )
-        open_buttons(layer + 1, head + 1)
-    sentence = _sentence(trace, head_row(table, layer + 1, head + 1))
+        open_buttons(trace.numbers[layer], head + 1)
+    sentence = _sentence(trace, head_row(table, trace.numbers[layer], head + 1))
     weights, norms = trace.attention(layer, head), value_norms(trace, transformed)[layer, head]
     labels = unique_labels(tuple(token.display for token in trace.tokens))
     if hide:
@@ -59,7 +60,7 @@ def show_moved(
         weights,
         contributions(weights, norms),
         labels,
-        f"L{layer + 1} H{head + 1}",
+        head_name(trace, layer, head),
         ("attention", "moved"),
         colours,
     )

@@ -10,11 +10,12 @@ import streamlit as st
 from core.analysis.anomalies import FLAGS, as_map, max_row, with_flag
 from core.analysis.anomalies.norms import vector_norms
 from core.analysis.attention_table import unique_labels
+from core.analysis.layers import head_name
 from core.figures.anomalies import norm_plane, norms_by_position
 from core.screens.anomalies.open_head import begin_with, pick_one_head, show_lengths
 from core.screens.anomalies.wording import (
-    head_name,
     longer_side,
+    row_name,
     show_definition,
     threshold,
     too_short_note,
@@ -45,12 +46,13 @@ def show_norms(trace: Trace, table: pd.DataFrame, colours: Palette) -> None:
     st.markdown(_verdict(table, odd))
     left, right = st.columns(2, gap="medium")
     with left:
-        _show_map(table, quantity, colours)
+        _show_map(trace, table, quantity, colours)
     with right:
         figure = norm_plane(
             as_map(table, "query_norm"),
             as_map(table, "key_norm"),
             table.index.isin(odd.index).reshape(trace.shape[:2]),
+            trace.numbers,
             colours,
         )
         show_heads(figure, key="anomalies_norm_plane", on_open=show_lengths)
@@ -68,13 +70,14 @@ def show_norms(trace: Trace, table: pd.DataFrame, colours: Palette) -> None:
     )
 
 
-def _show_map(table: pd.DataFrame, quantity: str, colours: Palette) -> None:
+def _show_map(trace: Trace, table: pd.DataFrame, quantity: str, colours: Palette) -> None:
     ratio = quantity == "ratio"
     values = as_map(table, "norm_log_ratio" if ratio else "norm_difference")
     limit = FLAG.limits.threshold if ratio else 0.0
     reach = max(limit, float(np.nanmax(np.abs(values), initial=0))) or 1.0
     name = "log2 ratio" if ratio else "|q| − |k|"
     show_head_map(
+        trace,
         values,
         name,
         colours,
@@ -89,7 +92,7 @@ def _show_map(table: pd.DataFrame, quantity: str, colours: Palette) -> None:
 def _show_positions(trace: Trace, layer: int, head: int, colours: Palette) -> None:
     query, key = (lengths[layer, head] for lengths in vector_norms(trace))
     labels = unique_labels(tuple(token.display for token in trace.tokens))
-    st.subheader(f"L{layer + 1} H{head + 1} by position of your text", anchor=False)
+    st.subheader(f"{head_name(trace, layer, head)} by position of your text", anchor=False)
     st.plotly_chart(
         norms_by_position(query, key, labels, colours),
         key="anomalies_positions",
@@ -106,7 +109,7 @@ def _verdict(table: pd.DataFrame, odd: pd.DataFrame) -> str:
     mean = f"{table['norm_difference'].mean():+.2f}".replace("-", "−")
     overall = f" Over all heads, mean |q| − mean |k| is **{mean}**."
     row = max_row(table, "norm_log_ratio")
-    extreme = f"{head_name(row)}: {longer_side(row)}.{overall}"
+    extreme = f"{row_name(row)}: {longer_side(row)}.{overall}"
     if len(odd):
         verb = "has" if len(odd) == 1 else "have"
         count = f"{len(odd)} of {len(table)} heads {verb}"

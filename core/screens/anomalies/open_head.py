@@ -30,7 +30,7 @@ def pick_one_head(trace: Trace) -> tuple[int, int]:
 
 
 def open_buttons(layer: int, head: int) -> None:
-    """Two buttons that show this head, from 1, in the head view and in query-key space."""
+    """Two buttons that show this head, by its numbers, in the head view and in query-key space."""
     pages = (("head_view", "Head view →", "lines"), ("query_key", "Queries and keys →", "clouds"))
     with st.container(horizontal=True, width="content"):
         for page, label, kind in pages:
@@ -46,10 +46,10 @@ def open_buttons(layer: int, head: int) -> None:
 
 def _open(page: str, layer: int, head: int) -> None:
     """Choose this head on all pages, and go to one of them."""
-    choose_head(layer - 1, head - 1, heads=[head], part="picture", span="one head")
+    choose_head(layer, head, heads=[head], part="picture", span="one head")
     go_to(page)
 
 
-# For clicks on a head, with layer and head from 0: what it moves, and its lengths.
+# For clicks on a head: what it moves, and its lengths.
 show_what_moves = partial(choose_head, anomaly="moved")
 show_lengths = partial(choose_head, anomaly="norms")

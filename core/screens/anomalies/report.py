@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from core.analysis.anomalies import FLAGS, as_map, flagged
+from core.analysis.layers import rows_of
 from core.components.export import theme_variables
-from core.screens.anomalies.wording import SEVERITY, head_name, threshold, values_note
+from core.screens.anomalies.wording import SEVERITY, row_name, threshold, values_note
+from core.ui.head_maps import gaps_note
 from core.ui.words.numbers import number
 
 if TYPE_CHECKING:
@@ -56,6 +58,7 @@ th.words, td.words {{ text-align: left; white-space: normal; min-width: 110px; }
 td.words:last-child {{ min-width: 280px; }}
 .map td {{ min-width: 30px; padding: 3px 4px; border-color: var(--st-background-color);
   background: color-mix(in srgb, var(--shade) var(--share), var(--st-background-color)); }}
+.silent th {{ font-size: 10px; font-weight: 400; padding: 0 4px; }}
 dt {{ font-weight: 600; margin-top: 8px; }}
 dd {{ margin: 0; }}
 </style>
@@ -84,8 +87,9 @@ def make_report(trace: Trace, key: TextKey, table: pd.DataFrame) -> str:
         f"<p>{size}. {note}</p>",
         "<h2>Layers down, heads across</h2>",
         '<div class="maps">',
-        *(_map(as_map(table, name), caption) for name, caption in _MAPS.items()),
+        *(_map(as_map(table, name), caption, trace) for name, caption in _MAPS.items()),
         "</div>",
+        f"<p>{gaps_note(trace)}</p>",
         f"<h2>Flagged heads ({len(odd)} of {len(table)}), the most severe first</h2>",
         _flagged(odd),
         f"<p>Severity: {escape(SEVERITY)}.</p>",
@@ -107,19 +111,23 @@ def _flagged(odd: pd.DataFrame) -> str:
     if odd.empty:
         return "<p>No head of this model is odd here, by any of the rules below.</p>"
     rows = [
-        (head_name(row), f"{row['severity']:.2f}", row["flags"], row["reasons"])
+        (row_name(row), f"{row['severity']:.2f}", row["flags"], row["reasons"])
         for row in odd.to_dict("records")
     ]
     return _table(("head", "severity", "flags", "reasons"), rows, words={2, 3})
 
 
-def _map(values: NDArray[np.float64], caption: str) -> str:
+def _map(values: NDArray[np.float64], caption: str, trace: Trace) -> str:
     top = max(1.0, float(np.nanmax(np.abs(values), initial=0)))
     heads = "".join(f"<th>{head + 1}</th>" for head in range(values.shape[1]))
-    rows = "".join(
-        f"<tr><th>{layer + 1}</th>{''.join(_cell(value, top) for value in row)}</tr>"
-        for layer, row in enumerate(values.tolist())
-    )
+    layers = rows_of(trace)
+    placed = {
+        place: f"<tr><th>{layer}</th>{''.join(_cell(value, top) for value in row)}</tr>"
+        for place, layer, row in zip(layers.places, layers.numbers, values.tolist(), strict=True)
+    }
+    for gap in layers.gaps:
+        placed[gap.place] = f'<tr class="silent"><th>{gap.name}</th></tr>'
+    rows = "".join(placed[place] for place in sorted(placed))
     return (
         f'<div class="wide"><h3>{escape(caption)}</h3>'
         f'<table class="map"><tr><th></th>{heads}</tr>{rows}</table></div>'

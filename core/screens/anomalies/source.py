@@ -47,6 +47,7 @@ class _Gathered:
 
     texts: dict[int, Measures] = field(default_factory=dict)
     separators: set[str] = field(default_factory=set)
+    numbers: tuple[int, ...] = ()  # of the layers
 
 
 def _measure(model_name: str, sentences: tuple[str, ...]) -> pd.DataFrame:
@@ -57,11 +58,14 @@ def _measure(model_name: str, sentences: tuple[str, ...]) -> pd.DataFrame:
     def take(gathered: _Gathered, index: int, trace: Trace) -> None:
         norms = output_projection.transformed_norms(model, trace, grams)
         gathered.texts[index] = measure_heads(trace, norms, similarity)
+        gathered.numbers = trace.numbers
         gathered.separators.update(token.display for token in trace.tokens[1:] if token.special)
 
     gathered = walk_corpus(NAME, model_name, sentences, _Gathered, take)
     texts = [gathered.texts[index] for index in sorted(gathered.texts)]
-    table = corpus_table(texts, exact=grams is not None, separators=gathered.separators)
+    table = corpus_table(
+        texts, gathered.numbers, exact=grams is not None, separators=gathered.separators
+    )
     tokens = int(sum(text["tokens"].flat[0] for text in texts))
     table.attrs["where"] = f"the sample corpus ({len(texts)} sentences, {tokens:,} tokens)"
     return table

@@ -15,9 +15,11 @@ from core.analysis.anomalies.massive import (
     hidden_states,
 )
 from core.analysis.attention_table import unique_labels
+from core.analysis.layers import without_attention
 from core.figures.anomalies import states_figure
 from core.screens.anomalies.wording import show_definition
 from core.ui import controls
+from core.ui.head_maps import gaps_note
 from core.ui.messages import quote
 
 if TYPE_CHECKING:
@@ -41,16 +43,22 @@ def show_states(trace: Trace, colours: Palette) -> None:
     st.markdown(_verdict(trace, states))
     labels = unique_labels(tuple(token.display for token in trace.tokens))
     values, title = (states.norms, "length") if size == "norm" else (states.relative, "× median")
-    figure = states_figure(values, states.largest, labels, title, colours)
+    rows = [f"after {layer}" if layer else "input" for layer in _layers_before(trace)]
+    figure = states_figure(values, states.largest, rows, labels, title, colours)
     st.plotly_chart(figure, key="anomalies_states", config={"displayModeBar": False})
+    rows_are = "a layer's output, the first what the first layer receives"
+    where = "after each layer"
+    if silent := gaps_note(trace):
+        rows_are = "what a layer that attends receives, the last what leaves the model"
+        where = "that reaches a layer which attends, and at the end"
     st.caption(
-        "Each row is a layer's output, the first what the first layer receives; each column is a"
-        " token. Colours are logarithmic. The last row comes after the model's final normalisation,"
-        " if it has one, and so often looks tame."
+        f"Each row is {rows_are}; each column is a token. Colours are logarithmic. The last row"
+        " comes after the model's final normalisation, if it has one, and so often looks tame."
+        f" {silent}"
     )
     show_definition(
-        "length of the hidden state of each token after each layer; a massive activation is one"
-        " number of it that dwarfs all others.",
+        f"length of the hidden state of each token {where}; a massive activation is one number of"
+        " it that dwarfs all others.",
         "Sun et al. 2024, section 2.",
         f"massive beyond {MIN_ACTIVATION:g} and {MIN_TIMES_MEDIAN:,.0f} times the layer's median"
         f" magnitude (theirs); a state is called long from {LONG_STATE:g} times the length of the"
@@ -68,7 +76,9 @@ def _verdict(trace: Trace, states: HiddenStates) -> str:
     long = _long(trace, states)
     massive = int(states.massive.sum())
     if not massive:
-        return f"**This model shows no massive activation on this text**: {number}. {long}"
+        entered = " enters the layers that attend" if without_attention(trace) else ""
+        subject = "No massive activation" if entered else "This model shows no massive activation"
+        return f"**{subject}{entered} on this text**: {number}. {long}"
     tokens = np.flatnonzero(states.massive.any(axis=0)).tolist()
     names = ", ".join(quote(trace.tokens[token].display) for token in tokens[:5])
     more = f" and {len(tokens) - 5} more tokens" if len(tokens) > 5 else ""
@@ -87,7 +97,14 @@ def _long(trace: Trace, states: HiddenStates) -> str:
 
 
 def _maximum(trace: Trace, sizes: NDArray[np.float64]) -> tuple[tuple[int, int], str]:
-    """Layer and token of the largest size, and the same in words (Markdown)."""
-    layer, token = (int(index) for index in np.unravel_index(sizes.argmax(), sizes.shape))
+    """Row and token of the largest size, and the same in words (Markdown)."""
+    row, token = (int(index) for index in np.unravel_index(sizes.argmax(), sizes.shape))
+    layer = _layers_before(trace)[row]
     after = f"after layer {layer}" if layer else "before the first layer"
-    return (layer, token), f"{quote(trace.tokens[token].display)} {after}"
+    return (row, token), f"{quote(trace.tokens[token].display)} {after}"
+
+
+def _layers_before(trace: Trace) -> list[int]:
+    """The number of the layer whose output each state is; 0 for the embeddings."""
+    last = max(trace.depth or 0, trace.numbers[-1])
+    return [*(number - 1 for number in trace.numbers), last]

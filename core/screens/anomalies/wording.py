@@ -27,7 +27,7 @@ SEVERITY = (
 )
 
 
-def head_name(row: Row) -> str:
+def row_name(row: Row) -> str:
     """The head of a row of the table, as people write it."""
     return f"L{row['layer']} H{row['head']}"
 

@@ -102,6 +102,7 @@ def _draw(screen: Screen, colours: Palette, choice: _Choice) -> None:
     left, right = st.columns(2, gap="medium")
     with left:
         show_head_map(
+            screen.atlas,
             values,
             MEASURES[measure],
             colours,

@@ -12,12 +12,12 @@ import streamlit as st
 from core.analysis.atlas import SearchError, search_tokens
 from core.analysis.atlas.dispersion import CLUSTERS, MAX_MATCHES, cluster_count, dispersion
 from core.analysis.atlas.search import KINDS, MAX_QUERY, Kind
+from core.analysis.layers import head_name
 from core.screens.atlas.screen import Search, open_head
 from core.screens.atlas.wording import number
 from core.ui import address, controls
 from core.ui.head_maps import show_head_map
 from core.ui.messages import escape, quote
-from core.ui.words.numbers import head_name
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -152,6 +152,7 @@ def show_spread(screen: Screen, colours: Palette) -> None:
     left, right = st.columns([3, 2], gap="medium")
     with left:
         show_head_map(
+            screen.atlas,
             search.spread,
             "dispersion",
             colours,
@@ -161,7 +162,7 @@ def show_spread(screen: Screen, colours: Palette) -> None:
             reverse=True,
         )
     with right:
-        st.dataframe(_table(search.spread), key="atlas_spread_table", hide_index=True)
+        st.dataframe(_table(screen.atlas, search.spread), key="atlas_spread_table", hide_index=True)
         st.caption(
             f"Dispersion: mean distance of a match to {_centres(int(search.matches.tokens.sum()))},"
             " divided by the same for as many random tokens, in the plane of the first two"
@@ -178,13 +179,13 @@ def _centres(matches: int) -> str:
     return f"the nearest of {CLUSTERS} k-means centres{sample}"
 
 
-def _table(spread: NDArray[np.float64]) -> pd.DataFrame:
+def _table(atlas: Atlas, spread: NDArray[np.float64]) -> pd.DataFrame:
     order = [int(i) for i in np.argsort(spread, axis=None) if np.isfinite(spread.flat[i])]
     together, rest = order[:_LISTED], order[_LISTED:]
     listed = [*together, *rest[-_LISTED:]]
     return pd.DataFrame(
         {
-            "head": [head_name(*divmod(i, spread.shape[1])) for i in listed],
+            "head": [head_name(atlas, *divmod(i, spread.shape[1])) for i in listed],
             "dispersion": [float(number(float(spread.flat[i]))) for i in listed],
             "lies": ["together" if i in together else "scattered" for i in listed],
         }

@@ -16,6 +16,7 @@ from core.analysis.atlas.layouts import (
     Layout,
     lay_out_head,
 )
+from core.analysis.layers import head_name
 from core.analysis.projections.error import ProjectionError
 from core.screens.atlas.shelf import AtlasShelf, LayoutJob
 from core.ui.messages import escape
@@ -81,7 +82,7 @@ def _lay_out_all(shelf: AtlasShelf, atlas: Atlas, job: LayoutJob, first: tuple[i
             return
         except Exception:  # noqa: BLE001 - a thread that died silently would look busy for ever
             _log.exception("%s of a head failed", job.projection)
-            job.error = f"{job.projection} of L{layer + 1} H{head + 1} failed."
+            job.error = f"{job.projection} of {head_name(atlas, layer, head)} failed."
             return
         job.done += 1
 

@@ -24,6 +24,7 @@ from core.screens.atlas.screen import LABELS, Screen, dimensions, open_head, swi
 from core.screens.atlas.wording import STAGES, number
 from core.ui import controls
 from core.ui.downloads import offer_file
+from core.ui.head_maps import gaps_note
 
 if TYPE_CHECKING:
     from core.figures.palette import Palette
@@ -55,11 +56,12 @@ def _draw(screen: Screen) -> None:
                 f"The first head is being laid out; {screen.projection} takes ten seconds to start."
             )
         return
-    layers, heads, size = atlas.shape
+    _, heads, size = atlas.shape
     both = np.concatenate([tokens, tokens + size])
     tones = point_tones(atlas, screen.colour).numbers[..., both]
     matrix = AtlasMatrix(
-        layers=layers,
+        numbers=atlas.numbers,
+        depth=atlas.depth,
         heads=heads,
         points=points,
         tones=tones.reshape(-1, both.size) if tones.ndim > 1 else tones,
@@ -116,4 +118,5 @@ def _caption(screen: Screen, count: int, axes: int, *, own_scale: bool) -> str:
         f"Each tile is a head, with layers down and heads across: {kinds}, of {tokens},"
         f" {STAGES[screen.stage]}, {scales}.{limits} Hover over a point to find its token in every"
         " head; click a tile to open that head, with sizes by norm and lines of attention."
-    )
+        f" {gaps_note(atlas)}"
+    ).rstrip()

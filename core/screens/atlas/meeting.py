@@ -14,6 +14,7 @@ import streamlit as st
 from core.analysis.atlas import SearchError
 from core.analysis.atlas.meeting import MAX_SENTENCES, Meeting, common_sentences, meet_words
 from core.analysis.atlas.search import MAX_QUERY, phrase_positions
+from core.analysis.layers import head_name
 from core.model import ModelError, trace_by_length
 from core.screens.atlas.head.sentence import model_of, same_tokens
 from core.screens.atlas.wording import number
@@ -21,7 +22,6 @@ from core.ui import cache, controls
 from core.ui.head_maps import show_head_map
 from core.ui.messages import escape, quote, show_model_error
 from core.ui.selectors import choose_head
-from core.ui.words.numbers import head_name
 
 if TYPE_CHECKING:
     from core.analysis.atlas import Atlas
@@ -61,6 +61,7 @@ def show_meeting(screen: Screen, colours: Palette) -> None:
     left, right = st.columns([3, 2], gap="medium")
     with left:
         show_head_map(
+            screen.atlas,
             mean,
             "mean attention",
             colours,
@@ -73,7 +74,7 @@ def show_meeting(screen: Screen, colours: Palette) -> None:
             " second's (sum). Click a square for that head's sentences."
         )
     with right:
-        st.dataframe(_strongest(meeting), key="atlas_meeting_table", hide_index=True)
+        st.dataframe(_strongest(screen.atlas, meeting), key="atlas_meeting_table", hide_index=True)
     _show_examples(screen, meeting, first, second)
 
 
@@ -143,13 +144,13 @@ def _run(
     return None
 
 
-def _strongest(meeting: Meeting) -> pd.DataFrame:
+def _strongest(atlas: Atlas, meeting: Meeting) -> pd.DataFrame:
     mean, ratios = meeting.mean, meeting.mean / meeting.uniform_baseline
     order = np.argsort(-np.nan_to_num(mean, nan=-1), axis=None)
     order = order[np.isfinite(mean.flat[order])][:_LISTED]
     return pd.DataFrame(
         {
-            "head": [head_name(*divmod(int(i), mean.shape[1])) for i in order],
+            "head": [head_name(atlas, *divmod(int(i), mean.shape[1])) for i in order],
             "attention": [round(float(weight), 3) for weight in mean.flat[order]],
             "× even": [round(float(ratio), 1) for ratio in ratios.flat[order]],
         }

@@ -10,7 +10,7 @@ import streamlit as st
 from core.analysis.view_weights import ExactWeights, LayerWeights, quantise
 from core.components.head_view import Weighting
 from core.figures.heatmap import heatmap_figure
-from core.model import Token, Trace
+from core.model.trace import Layer, Token, Trace
 from core.screens.atlas.head.sentence import show_lines
 
 if TYPE_CHECKING:
@@ -39,7 +39,10 @@ def show_positions(screen: Screen, colours: Palette) -> None:
         )
         # Only the shape of these vectors is used.
         zeros = np.zeros((*atlas.shape[:2], size, 1), dtype=np.float32)
-        trace = Trace(atlas.model, tokens, zeros, zeros, zeros, (), atlas.causal)
+        layers = tuple(Layer(1.0, None, number=number - 1) for number in atlas.numbers)
+        trace = Trace(
+            atlas.model, tokens, zeros, zeros, zeros, layers, atlas.causal, depth=atlas.depth
+        )
         weights = LayerWeights(quantise(mean), 1.0, ExactWeights(mean), None, None)
         show_lines(trace, {screen.layer: weights}, screen, _MEAN, key="atlas_position_lines")
     reaching = int(atlas.positions.counts[size - 1, size - 1])

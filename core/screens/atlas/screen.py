@@ -10,11 +10,11 @@ import numpy as np
 import streamlit as st
 
 from core.analysis.atlas.colours import COLOURINGS, offered_colourings, point_tones
+from core.analysis.layers import head_name
 from core.figures.shades import shades
 from core.screens.atlas.wording import PROJECTIONS, STAGES
 from core.ui import controls
 from core.ui.selectors import choose_head, step_through_heads
-from core.ui.words.numbers import head_name
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -70,7 +70,7 @@ class Screen:
     @property
     def name(self) -> str:
         """The head on screen, as people write it."""
-        return head_name(self.layer, self.head)
+        return head_name(self.atlas, self.layer, self.head)
 
 
 def pick_projection(atlas: Atlas) -> tuple[Projection, Stage]:
@@ -136,6 +136,7 @@ def dimensions(*, drawn: bool = False) -> int:
 
 def step_through_matrix(atlas: Atlas, layer: int) -> None:
     """◀ and ▶ step from head to head, ▲ and ▼ to the same head of the layer above or below."""
+    places = range(len(atlas.numbers))
     with st.container(horizontal=True, gap="small", width="content"):
         step_through_heads(atlas)
         for label, key, to, tip in (
@@ -147,8 +148,8 @@ def step_through_matrix(atlas: Atlas, layer: int) -> None:
                 key=key,
                 help=f"The head {tip}, the same head",
                 on_click=st.session_state.update,
-                kwargs={"layer": str(to + 1)},
-                disabled=not 0 <= to < atlas.shape[0],
+                kwargs={"layer": str(atlas.numbers[to])} if to in places else None,
+                disabled=to not in places,
             )
 
 

@@ -10,11 +10,11 @@ import pandas as pd
 import streamlit as st
 
 from core.analysis.head_patterns.similarity import map_heads, nearest_heads
+from core.analysis.layers import head_name
 from core.figures.similar_heads import similar_by_layer
 from core.screens.atlas.wording import number
 from core.ui.head_maps import show_heads
 from core.ui.selectors import choose_head
-from core.ui.words.numbers import head_name
 
 if TYPE_CHECKING:
     from core.figures.palette import Palette
@@ -38,10 +38,9 @@ def show_similar(screen: Screen, colours: Palette) -> None:
     left, right = st.columns([3, 2], gap="medium")
     with left:
         show_heads(
-            similar_by_layer(head_map.points, heads, chosen, colours),
+            similar_by_layer(head_map.points, atlas.numbers, chosen, colours),
             key="atlas_heads",
             on_open=partial(choose_head, part="alike"),
-            heads=heads,
         )
         st.caption(
             "Each point is a head; heads that attend similarly are near each other, whatever their"
@@ -54,7 +53,7 @@ def show_similar(screen: Screen, colours: Palette) -> None:
         st.markdown(f"**Nearest to {screen.name}**")
         nearest = nearest_heads(distances.mean, chosen, _NEAREST)
         table = {
-            "head": [head_name(*divmod(i, heads)) for i, _ in nearest],
+            "head": [head_name(atlas, *divmod(i, heads)) for i, _ in nearest],
             "distance": [round(distance, 3) for _, distance in nearest],
         }
         st.dataframe(pd.DataFrame(table), key="atlas_nearest", hide_index=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from core.analysis.head_patterns.search import find_heads, strongest_head
+from core.analysis.layers import head_name
 from core.analysis.strongest_link import strongest_link
 from core.analysis.view_weights import only_permits, sends_scores
 from core.ui.messages import quote
@@ -119,9 +120,10 @@ def examples(trace: Trace) -> list[Preset]:
         presets.append(
             Preset(
                 "One head, one word",
-                f"L{link.layer + 1} H{link.head + 1} gives {link.weight:.2f} of {query}'s attention"
-                f" to {key}: the strongest link between two words that are not neighbours.",
-                _state(link.layer, heads=[link.head + 1], **{"from": [link.query + 1]}),
+                f"{head_name(trace, link.layer, link.head)} gives {link.weight:.2f} of {query}'s"
+                f" attention to {key}: the strongest link between two words that are not"
+                " neighbours.",
+                _state(trace, link.layer, heads=[link.head + 1], **{"from": [link.query + 1]}),
             )
         )
     layer, head, value = strongest_head(trace, "previous")
@@ -130,37 +132,44 @@ def examples(trace: Trace) -> list[Preset]:
     presets += [
         Preset(
             "The token before",
-            f"L{layer + 1} H{head + 1} looks back one token more than any other head: on average"
-            f" {value:.2f} of its attention.",
-            _state(layer, heads=[head + 1], what=True),
+            f"{head_name(trace, layer, head)} looks back one token more than any other head: on"
+            f" average {value:.2f} of its attention.",
+            _state(trace, layer, heads=[head + 1], what=True),
         ),
         Preset(
             "What attention brings",
-            f"Layer {resting_layer + 1} puts {resting.max():.0%} of its attention on special"
-            " tokens, full stops and commas; times the length of the values, much of that shrinks.",
-            _state(resting_layer, weigh="value"),
+            f"Layer {trace.numbers[resting_layer]} puts {resting.max():.0%} of its attention on"
+            " special tokens, full stops and commas; times the length of the values, much of that"
+            " shrinks.",
+            _state(trace, resting_layer, weigh="value"),
         ),
         Preset(
             "Without special tokens",
-            f"What is left in layer {last + 1} when special tokens are hidden and rows are divided"
-            " by the sum of what remains.",
-            _state(last, hide=True, renorm=True),
+            f"What is left in layer {trace.numbers[last]} when special tokens are hidden and rows"
+            " are divided by the sum of what remains.",
+            _state(trace, last, hide=True, renorm=True),
         ),
     ]
     if any(token.segment for token in trace.tokens):
         presets.append(
             Preset(
                 "From one sentence to the other",
-                f"Only lines from the first sentence to the second, in layer {last + 1}.",
-                _state(last, pairs="ab", hide=True),
+                "Only lines from the first sentence to the second, in layer"
+                f" {trace.numbers[last]}.",
+                _state(trace, last, pairs="ab", hide=True),
             )
         )
     return presets
 
 
-def _state(layer: int, **changes: Any) -> dict[str, Any]:  # noqa: ANN401 - values of widgets
+def _state(trace: Trace, layer: int, **changes: Any) -> dict[str, Any]:  # noqa: ANN401 - values of widgets
     """The page's whole state, as it is at first except for `layer` (from 0) and `changes`."""
     lists: dict[str, Any] = {key: [] for key in ("heads", "without", "from", "to")}
     switches = dict.fromkeys(("hide", "renorm", "what"), False)
-    choices = {"layer": str(layer + 1), "pairs": "all", "least": "auto", "weigh": "attention"}
+    choices = {
+        "layer": str(trace.numbers[layer]),
+        "pairs": "all",
+        "least": "auto",
+        "weigh": "attention",
+    }
     return choices | switches | lists | changes

@@ -55,19 +55,22 @@ def weightings(trace: Trace) -> list[Weighting]:
     ]
 
 
+def shown_layer(trace: Trace, view: Mapping[str, Any]) -> int:
+    """The index of the layer on the screen."""
+    return trace.numbers.index(int(view["layer"]))
+
+
 def pack_for_page(trace: Trace, view: Mapping[str, Any], offered: Sequence[Weighting]) -> bytes:
     """All layers if they are few and short, else the one shown.
 
     Once the browser has asked for them, its neighbours too.
     """
-    key, layers, shown = current_key(trace.model), range(trace.shape[0]), int(view["layer"]) - 1
+    key, layers, shown = current_key(trace.model), range(trace.shape[0]), shown_layer(trace, view)
     sent, serial = view_to_send(view)
     whole = _size(trace) <= ALL_LAYERS_BYTES
     near = not whole and payload_size(trace, shown) <= NEAR_LAYER_BYTES
-    wanted = layers if whole else (shown, *(near_layers(shown) if near else ()))
-    packed = {
-        layer: cache.view_layer(key, layer, view["weigh"]) for layer in wanted if layer in layers
-    }
+    wanted = layers if whole else (shown, *(near_layers(trace.numbers, shown) if near else ()))
+    packed = {layer: cache.view_layer(key, layer, view["weigh"]) for layer in wanted}
     # Measuring the heads of a long text takes a while: not before someone wants to know.
     scores = cache.head_scores(key) if view["what"] or whole else {}
     facts = _facts(trace, sent, serial, offered, scores, near=near)
@@ -100,7 +103,7 @@ def _write_file(
             f"Layer {view['layer']} of {len(layers)} is in this file (all of them would take"
             f" {size / 1e6:,.0f} MB)"
         )
-        layers = layers[int(view["layer"]) - 1 :][:1]
+        layers = layers[shown_layer(trace, view) :][:1]
     packed = {layer: weighted_layer(trace, layer, view["weigh"], norms) for layer in layers}
     facts = _facts(trace, view, 0, offered, head_scores(trace, HEAD_VIEW))
     text = " / ".join(filter(None, key[1:]))

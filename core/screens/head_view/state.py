@@ -38,7 +38,7 @@ def restore_view(trace: Trace, weightings: Sequence[str]) -> dict[str, Any]:
     if "heads" not in st.query_params and linked in map(str, range(1, heads + 1)):
         st.session_state["heads"] = [int(linked)]  # a link to one head, as of the table
     choices = {
-        "layer": str(controls.layer(trace, drawn=False) + 1),
+        "layer": str(trace.numbers[controls.layer(trace, drawn=False)]),
         "pairs": pick_pairs(trace, key="pairs"),
         "least": controls.choice("least", _THRESHOLDS, subject="The thresholds are"),
         "weigh": controls.choice("weigh", weightings, subject="The weights are"),
@@ -86,12 +86,16 @@ def _remember_near(asked: object) -> None:
         state.pop(_NEAR, None)
 
 
-def near_layers(layer: int) -> tuple[int, ...]:
-    """The neighbours of that layer that the component has asked for; all from 0."""
+def near_layers(numbers: Sequence[int], layer: int) -> tuple[int, ...]:
+    """The neighbours of that layer that the component has asked for; all from 0.
+
+    `numbers` are those of all layers.
+    """
     shown, asked = st.session_state.get(_NEAR, ("", ()))
-    if shown != str(layer + 1):
+    if shown != str(numbers[layer]):
         return ()
-    return tuple(near for near in (layer - 1, layer + 1) if str(near + 1) in asked)
+    near = [place for place in (layer - 1, layer + 1) if 0 <= place < len(numbers)]
+    return tuple(place for place in near if str(numbers[place]) in asked)
 
 
 def view_to_send(view: Mapping[str, Any]) -> tuple[dict[str, Any], int]:

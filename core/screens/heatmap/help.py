@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from core.analysis.head_patterns.search import strongest_head
+from core.analysis.layers import head_name
 from core.analysis.strongest_link import strongest_link
 from core.ui.messages import quote
 from core.ui.presets import Preset
@@ -89,15 +90,15 @@ that follows.
 def examples(trace: Trace) -> list[Preset]:
     """Settings worth seeing on this text; heads are measured, not listed."""
     layers, heads = trace.shape[:2]
-    middle = layers // 2  # from 0
+    middle, numbers = layers // 2, trace.numbers
     layer, head, mean = strongest_head(trace, "previous")
-    looks_back = f"L{layer + 1} H{head + 1}"
+    looks_back = head_name(trace, layer, head)
     presets = [
         Preset(
             "Mean of the last layer",
-            f"What layer {layers} attends to on average over its {heads} heads. An average hides"
-            " specialists: compare it with a single head.",
-            _state(layers, "mean"),
+            f"What layer {numbers[-1]} attends to on average over its {heads} heads. An average"
+            " hides specialists: compare it with a single head.",
+            _state(numbers[-1], "mean"),
         )
     ]
     if (link := strongest_link(trace, layers=(middle,))) is not None:
@@ -105,9 +106,10 @@ def examples(trace: Trace) -> list[Preset]:
         presets.append(
             Preset(
                 "One head of a middle layer",
-                f"L{middle + 1} H{link.head + 1} gives {link.weight:.2f} of {query}'s attention to"
-                f" {key}: the strongest link in this layer between words that are not neighbours.",
-                _state(middle + 1, link.head + 1),
+                f"{head_name(trace, middle, link.head)} gives {link.weight:.2f} of {query}'s"
+                f" attention to {key}: the strongest link in this layer between words that are not"
+                " neighbours.",
+                _state(numbers[middle], link.head + 1),
             )
         )
     if len(trace.tokens) > 1:
@@ -117,7 +119,7 @@ def examples(trace: Trace) -> list[Preset]:
                 "The token before",
                 f"{looks_back} {looks}: on average {mean:.2f} goes to the previous token. Watch the"
                 " line beside the diagonal.",
-                _state(layer + 1, head + 1),
+                _state(numbers[layer], head + 1),
             )
         )
     return [
@@ -126,17 +128,17 @@ def examples(trace: Trace) -> list[Preset]:
             "Only words",
             "The mean of the last layer without special tokens, word pieces merged, rows"
             " renormalised: what is left without the tokens where attention rests.",
-            _state(layers, "mean", hide=True, renorm=True, words=True),
+            _state(numbers[-1], "mean", hide=True, renorm=True, words=True),
         ),
         Preset(
             "Before softmax",
             f"The raw scores of {looks_back}, which softmax turns into attention.",
-            _state(layer + 1, head + 1, values="scores"),
+            _state(numbers[layer], head + 1, values="scores"),
         ),
     ]
 
 
 def _state(layer: int, head: int | str, **changes: str | bool) -> dict[str, str | bool]:
-    """The page's state, as it is at first except for layer, head (from 1) and `changes`."""
+    """The page's state, as it is at first except for layer, head (their numbers) and `changes`."""
     state: dict[str, str | bool] = {"layer": str(layer), "head": str(head), "values": "attention"}
     return state | {"hide": False, "renorm": False, "words": False} | changes

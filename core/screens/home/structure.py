@@ -39,10 +39,11 @@ def show_structure(trace: Trace, colours: Palette) -> None:
             show_model_error(error)
             return
         rows = _rows(structure, len(trace.tokens), colours)
-        note = f"layer 1 of {structure.layers}"
+        first, last = trace.numbers[0], trace.depth or structure.layers
+        note = f"layer {first} of {last}"
         figure = structure_figure(rows, _LAYER_ROWS, note, colours)
         st.plotly_chart(figure, key="structure_figure", config={"displayModeBar": False})
-        st.caption(_describe(structure))
+        st.caption(_describe(structure, first))
         st.markdown(f"The modules of {quote(structure.model_class)} as PyTorch prints them:")
         st.code(structure.text, language=None, height=360)
 
@@ -75,7 +76,7 @@ def _rows(structure: Structure, tokens: int, colours: Palette) -> list[list[Box]
     ]
 
 
-def _describe(structure: Structure) -> str:
+def _describe(structure: Structure, layer: int) -> str:
     """Where the four maps are, by this model's names, and what the diagram leaves out."""
     maps = "; ".join(
         f"W_{role.upper()} is {quote(each.name)} ({each.inputs} → {each.outputs})"
@@ -87,7 +88,7 @@ def _describe(structure: Structure) -> str:
         else ""
     )
     return (
-        f"In layer 1: {maps or 'the names of W_Q, W_K and W_V in this family are not known'}."
+        f"In layer {layer}: {maps or 'the names of W_Q, W_K and W_V in this family are not known'}."
         f"{shared} Left out: normalisation, biases, positions, and in which order a layer"
         f" normalises and adds. {_HEADS[structure.head]}"
     )

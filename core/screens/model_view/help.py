@@ -12,11 +12,14 @@ from core.analysis.related_words.heads import LEVEL
 from core.analysis.related_words.words import ONE_PAIR_IN
 from core.components.model_view import MAX_ENLARGED_LINES, MAX_LINES
 from core.ui import controls
+from core.ui.head_maps import gaps_note
 from core.ui.messages import notice
 from core.ui.presets import Preset
 from core.ui.sidebar import EXAMPLES
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from core.analysis.model_map import ModelMap
     from core.components.model_view import Look
     from core.model import Trace
@@ -44,18 +47,21 @@ SORTED = {
 }
 
 
-def hidden(key: str, count: int, name: str) -> list[int]:
-    """The hidden rows or columns, from 0; something must stay on the screen."""
-    off = controls.tokens(key, range(1, count + 1))
-    if len(set(off)) == count:
+def hidden(key: str, numbers: Sequence[int], name: str) -> list[int]:
+    """The hidden rows or columns, as indices; something must stay on the screen."""
+    off = controls.tokens(key, numbers, place="in this model")
+    if len(set(off)) == len(numbers):
         notice(f"This link hides every {name}; all are shown instead.")
         st.session_state[key] = off = []
-    return [number - 1 for number in off]
+    return [numbers.index(number) for number in off]
 
 
-def hide_heads(layers: list[int], heads: list[int]) -> None:
-    """Store the hidden rows and columns, given from 0, as the link has them: from 1."""
-    st.session_state["off_layers"] = sorted(layer + 1 for layer in layers)
+def hide_heads(numbers: Sequence[int], layers: list[int], heads: list[int]) -> None:
+    """Store the hidden rows and columns, given from 0, as the link has them.
+
+    `numbers` are those of all layers.
+    """
+    st.session_state["off_layers"] = sorted(numbers[layer] for layer in layers)
     st.session_state["off_heads"] = sorted(head + 1 for head in heads)
 
 
@@ -66,6 +72,8 @@ def explain(
     layers, heads, *cells = shown.tiles.shape
     size = f"{len(shown.rows)} × {len(shown.columns)}"
     sentences = [f"Layers go down, heads across: {layers} × {heads} heads of {size} tokens."]
+    if silent := gaps_note(trace):
+        sentences.append(silent)
     sentences.append(_explain_drawing(shown, look))
     if shown.block != (1, 1):
         down, across = shown.block

@@ -8,6 +8,7 @@ import numpy as np
 import streamlit as st
 
 from core.analysis.head_patterns.search import find_heads
+from core.analysis.layers import head_name
 from core.analysis.related_words.heads import LEVEL
 from core.analysis.related_words.words import closest_pairs
 from core.components.model_view import Marks
@@ -35,7 +36,7 @@ def highlight(trace: Trace, name: str, key: cache.TextKey) -> Marks | None:
         return None
     if name not in _SCOPES:
         search = find_heads(trace, name)
-        st.markdown(_describe(search))
+        st.markdown(_describe(trace, search))
         if not search.measurable:
             return None
         pattern = search.pattern
@@ -48,7 +49,7 @@ def highlight(trace: Trace, name: str, key: cache.TextKey) -> Marks | None:
     return Marks("related words", related[1].scores, related[1].holds, ranked[0])
 
 
-def _describe(search: Search) -> str:
+def _describe(trace: Trace, search: Search) -> str:
     """One paragraph of Markdown, true for any text."""
     words = WORDS[search.pattern.name]
     title = words.highlight.capitalize()
@@ -58,7 +59,9 @@ def _describe(search: Search) -> str:
     holding = [(layer, head, score) for layer, head, score in ranked if search.holds[layer, head]]
     count = f"{len(holding)} of {search.scores.size} heads" if holding else "no head"
     rule = words.rule.format(search.pattern.threshold)
-    named = _list([f"{_name(*place)}{_GAP}{score:.2f}" for *place, score in holding or ranked[:1]])
+    named = _list(
+        [f"{_name(trace, *place)}{_GAP}{score:.2f}" for *place, score in holding or ranked[:1]]
+    )
     return (
         f"**{title}: {count}** with {rule} (the uniform baseline is {search.uniform:.2f})"
         f"{': ' if holding else '. The closest is '}{named}."
@@ -77,7 +80,7 @@ def _describe_related(
     pairs = _closest_words(trace, words, _SCOPES[name])
     ranked = heads.ranked()
     holding = [place for place in ranked if heads.holds[place]]
-    named = _list([_with_chance(heads, place) for place in holding or ranked[:1]])
+    named = _list([_with_chance(trace, heads, place) for place in holding or ranked[:1]])
     arrangements = f"{heads.arrangements} random arrangements of the words"
     brackets = "in brackets, the mean and the 99th percentile of the arrangements"
     if not heads.decidable:
@@ -134,9 +137,9 @@ def _closest_words(trace: Trace, words: RelatedWords, scope: Scope) -> str:
     )
 
 
-def _with_chance(heads: RelatedHeads, place: tuple[int, int]) -> str:
+def _with_chance(trace: Trace, heads: RelatedHeads, place: tuple[int, int]) -> str:
     chance = f"({heads.mean[place]:.3f},{_GAP}{heads.upper[place]:.3f})"
-    return f"{_name(*place)}{_GAP}{heads.scores[place]:.3f}{_GAP}{chance}"
+    return f"{_name(trace, *place)}{_GAP}{heads.scores[place]:.3f}{_GAP}{chance}"
 
 
 def _list(names: list[str], where: str = ", numbered in the picture") -> str:
@@ -144,5 +147,5 @@ def _list(names: list[str], where: str = ", numbered in the picture") -> str:
     return f"{', '.join(names[:_MAX_NAMED])}{f' and {more} more{where}' if more > 0 else ''}"
 
 
-def _name(layer: int, head: int) -> str:
-    return f"L{layer + 1}{_GAP}H{head + 1}"
+def _name(trace: Trace, layer: int, head: int) -> str:
+    return head_name(trace, layer, head).replace(" ", _GAP)

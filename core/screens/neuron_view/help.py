@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from core.analysis.head_patterns.search import strongest_head
+from core.analysis.layers import head_name
 from core.analysis.neuron import read_head, strongest_position
 from core.analysis.strongest_link import strongest_link
 from core.ui.messages import quote
@@ -135,7 +136,9 @@ def _resting_place(trace: Trace, layer: int, head: int, position: int, weight: f
         f"Gives {weight:.2f} to {_name(trace, position)} on average, whatever the query: which"
         " products are the same for every query?"
     )
-    return Preset("A key that draws everyone", sentence, _state(layer, head, query, position))
+    return Preset(
+        "A key that draws everyone", sentence, _state(trace, layer, head, query, position)
+    )
 
 
 def _lowest_score(trace: Trace, layer: int, head: int, query: int) -> Preset:
@@ -157,18 +160,19 @@ def _preset(
         largest, come = ("largest", "comes") if needed == 1 else (f"{needed} largest", "come")
         products = f"{largest} of {trace.shape[3]} products"
         parts = f"the {products} {come} within 10 % of its dot product, and so do more of them."
-    sentence = f"{sentence} In L{layer + 1} H{head + 1}, {parts}"
-    return Preset(title, sentence, _state(layer, head, query, key))
+    sentence = f"{sentence} In {head_name(trace, layer, head)}, {parts}"
+    return Preset(title, sentence, _state(trace, layer, head, query, key))
 
 
 def _name(trace: Trace, position: int) -> str:
     return quote(trace.tokens[position].display)
 
 
-def _state(layer: int, head: int, query: int, key: int) -> dict[str, str | bool]:
-    numbers = {"layer": layer, "head": head, "query": query, "key_token": key}
+def _state(trace: Trace, layer: int, head: int, query: int, key: int) -> dict[str, str | bool]:
+    places = {"head": head, "query": query, "key_token": key}
     return {
-        **{name: str(number + 1) for name, number in numbers.items()},
+        "layer": str(trace.numbers[layer]),
+        **{name: str(place + 1) for name, place in places.items()},
         "sort": "contribution",
         "fold": False,
     }

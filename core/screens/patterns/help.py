@@ -8,8 +8,9 @@ from core.analysis.coreference.grouped import RESAMPLES
 from core.analysis.corpus.sample import marked_sets
 from core.analysis.head_patterns.minimum_evidence import MIN_QUERY_TOKENS, MIN_TOKENS
 from core.analysis.head_patterns.naming import NAMING
+from core.analysis.layers import head_name
 from core.ui.presets import Preset
-from core.ui.words.numbers import head_name, number
+from core.ui.words.numbers import number
 from core.ui.words.pattern_words import PATTERN_NAMES
 
 if TYPE_CHECKING:
@@ -68,12 +69,12 @@ def _strongest(view: View, score: str, title: str, sentence: str) -> Preset:
     share = number(float(view.table[score].iloc[number_of_head]))
     return Preset(
         title,
-        f"{head_name(layer, head)} {sentence.format(share)}",
+        f"{head_name(view.trace, layer, head)} {sentence.format(share)}",
         {
             "part": "one",
             "whole": "head",
             "beside": score,
-            "layer": str(layer + 1),
+            "layer": str(view.trace.numbers[layer]),
             "head": str(head + 1),
         },
     )

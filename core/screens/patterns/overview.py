@@ -12,16 +12,19 @@ from core.analysis.head_patterns.measure import MEASURED
 from core.analysis.head_patterns.minimum_evidence import MIN_TOKENS
 from core.analysis.head_patterns.naming import NAMING, NONE
 from core.analysis.head_patterns.table import RESAMPLES, SCORES
+from core.analysis.layers import rows_of
 from core.figures.head_map import ring
 from core.figures.patterns import Bar, pattern_colours, pattern_map, score_bars
 from core.ui import controls
 from core.ui.downloads import csv_later, offer_file
-from core.ui.head_maps import show_head_map, show_heads
+from core.ui.head_maps import show_gaps, show_head_map, show_heads
 from core.ui.selectors import choose_head
 from core.ui.words.numbers import number
 from core.ui.words.pattern_words import PATTERN_NAMES, SCORE_NAMES, SCORE_WORDS
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     import pandas as pd
     from streamlit.elements.lib.column_types import ColumnConfig
 
@@ -60,10 +63,11 @@ def pick_colouring() -> str:
     )
 
 
-def _choose_row(heads: int) -> None:
+def _choose_row(numbers: Sequence[int], heads: int) -> None:
     rows = st.session_state["patterns_table"].selection.rows
     if rows:
-        choose_one(*divmod(rows[0], heads))
+        layer, head = divmod(rows[0], heads)
+        choose_one(numbers[layer], head + 1)
 
 
 def _open_one() -> None:
@@ -106,19 +110,23 @@ def _show_patterns(view: View) -> None:
 
 def _show_map(view: View, score: str, colours: Palette, theme: str | None) -> None:
     if score == "class":
+        rows = rows_of(view.trace)
         figure = pattern_map(
             view.grid("class").astype(np.str_),
             view.grid("confidence").astype(np.float64),
+            rows,
             PATTERN_NAMES,
             pattern_colours(theme, colours),
             colours,
         )
-        ring(figure, view.layer, view.head, view.trace.shape[1], colours)
+        ring(figure, rows, (view.layer, view.head), view.trace.shape[1], colours)
         show_heads(figure, key="patterns_map", on_open=choose_one)
+        show_gaps(view.trace)
     else:
         values = view.grid(score).astype(np.float64)
         farthest = float(np.nanmax(values, initial=0)) if score == "distance" else 1.0
         show_head_map(
+            view.trace,
             values,
             SCORE_NAMES[score],
             colours,
@@ -176,14 +184,13 @@ def _bars(view: View) -> list[Bar]:
 def _show_table(view: View) -> None:
     st.subheader("Every head", anchor=False)
     shown = _readable(view.table, uniform=controls.flag("chance", default=True))
-    heads = view.trace.shape[1]
     st.dataframe(
         shown,
         key="patterns_table",
         hide_index=True,
         height=420,
         placeholder="–",
-        on_select=lambda: _choose_row(heads),
+        on_select=partial(_choose_row, view.trace.numbers, view.trace.shape[1]),
         selection_mode="single-row",
         column_config={
             name: _column(name) for name in map(str, shown) if name not in {"head", "pattern"}

@@ -8,12 +8,13 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
+from core.analysis.layers import head_name
 from core.screens.patterns.corpus import measured_pronouns
 from core.screens.patterns.overview import choose_one
 from core.ui import controls
 from core.ui.head_maps import show_head_map
 from core.ui.messages import escape
-from core.ui.words.numbers import head_name, number
+from core.ui.words.numbers import number
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from core.analysis.coreference import Estimate
     from core.analysis.corpus.sample import Mention
     from core.figures.palette import Palette
+    from core.model import Trace
     from core.screens.patterns.corpus import MarkedSet
     from core.screens.patterns.view import View
 
@@ -48,10 +50,11 @@ def show_pronouns(view: View, name: str, colours: Palette) -> None:
         st.info(f"This model saw no pronoun of the {SETS[name]} with two nouns to choose from.")
         return
     marked, pairs = sets[name], name == "pairs"
-    st.markdown(_describe_set(name, marked))
+    st.markdown(_describe_set(view.trace, name, marked))
     left, right = st.columns([5, 4], gap="medium")
     with left:
         show_head_map(
+            view.trace,
             marked.table["coreference"].to_numpy().reshape(view.trace.shape[:2]),
             "right",
             colours,
@@ -212,7 +215,7 @@ def _winners(marked: MarkedSet) -> tuple[int, str, str]:
     return count, heads if count else "no head is", context
 
 
-def _describe_set(name: str, marked: MarkedSet) -> str:
+def _describe_set(trace: Trace, name: str, marked: MarkedSet) -> str:
     """How often rules and the best head are right on one set (Markdown)."""
     row = marked.table.iloc[0]
     content = (
@@ -229,7 +232,7 @@ def _describe_set(name: str, marked: MarkedSet) -> str:
     best = marked.best
     if best is None:
         return f"{content} {rules}."
-    heads = " and ".join(dict.fromkeys(head_name(*head) for head in best.heads))
+    heads = " and ".join(dict.fromkeys(head_name(trace, *head) for head in best.heads))
     return (
         f"{content} {rules}; the best head ({heads}, chosen on one half, judged on the other) for"
         f" **{_interval(best.share)}**, {_interval(best.over['nearest'], '+.2f')} beside the"

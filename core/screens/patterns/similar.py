@@ -8,12 +8,13 @@ import pandas as pd
 import streamlit as st
 
 from core.analysis.head_patterns.similarity import nearest_heads
+from core.analysis.layers import head_name
 from core.figures.patterns import pattern_colours
 from core.figures.similar_heads import similar_by_pattern
 from core.screens.patterns.overview import choose_one
 from core.ui import cache
 from core.ui.head_maps import show_heads
-from core.ui.words.numbers import head_name, number
+from core.ui.words.numbers import number
 from core.ui.words.pattern_words import PATTERN_NAMES
 
 if TYPE_CHECKING:
@@ -34,15 +35,20 @@ def show_similar(view: View, colours: Palette, theme: str | None) -> None:
         distances, drawn = cache.similarity(view.key)
     else:
         distances, drawn = view.corpus.distances, view.corpus.head_map()
-    labels = [head_name(*divmod(index, heads)) for index in range(count)]
     patterns = view.table["class"].tolist()
     left, right = st.columns([3, 2], gap="medium")
     with left:
         shades = pattern_colours(theme, colours)
         figure = similar_by_pattern(
-            drawn.points, labels, patterns, view.number, PATTERN_NAMES, shades, colours
+            drawn.points,
+            view.trace.numbers,
+            patterns,
+            view.number,
+            PATTERN_NAMES,
+            shades,
+            colours,
         )
-        show_heads(figure, key="patterns_alike", on_open=choose_one, heads=heads)
+        show_heads(figure, key="patterns_alike", on_open=choose_one)
         compared = (
             f"all {distances.tokens:,} tokens"
             if distances.compared == distances.tokens
@@ -57,7 +63,12 @@ def show_similar(view: View, colours: Palette, theme: str | None) -> None:
         st.markdown(f"**Nearest to {view.name}**")
         nearest = nearest_heads(distances.mean, view.number, _NEAREST)
         rows = [
-            (labels[i], round(distance, 3), PATTERN_NAMES[patterns[i]]) for i, distance in nearest
+            (
+                head_name(view.trace, *divmod(i, heads)),
+                round(distance, 3),
+                PATTERN_NAMES[patterns[i]],
+            )
+            for i, distance in nearest
         ]
         frame = pd.DataFrame(rows, columns=["head", "distance", "pattern"])
         st.dataframe(frame, key="patterns_nearest", hide_index=True)

@@ -14,10 +14,10 @@ from core.analysis.head_patterns.minimum_evidence import too_short
 from core.analysis.head_patterns.naming import NAMING, THRESHOLDS, score_limits
 from core.analysis.head_patterns.registry import CLARK
 from core.analysis.head_patterns.table import add_induction, withhold_names
+from core.analysis.layers import head_name
 from core.screens.patterns.corpus import Corpus, measured_corpus
 from core.screens.patterns.wording import verdict
 from core.ui import cache, controls
-from core.ui.words.numbers import head_name
 from core.ui.words.pattern_words import PATTERN_NAMES
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ class View:
     @property
     def name(self) -> str:
         """The chosen head as people read it."""
-        return head_name(self.layer, self.head)
+        return head_name(self.trace, self.layer, self.head)
 
     @property
     def row(self) -> dict[str, Any]:

@@ -71,28 +71,28 @@ def describe_pair(projection: PairProjection, name_a: str, name_b: str) -> str:
     attention = (
         "No head gives as much as 0.01"
         if weight == "0.00"
-        else f"Strongest in layer {layer + 1}: head {head + 1} gives {weight}"
+        else f"Strongest in layer {projection.numbers[layer]}: head {head + 1} gives {weight}"
     )
-    where = _where(projection.same_way, len(projection.in_plane))
+    where = _where(projection.same_way, projection.numbers)
     return f"{attention} of {name_a} to {name_b}; in the plane the two point the same way {where}."
 
 
-def _where(same_way: tuple[int, ...], layers: int) -> str:
-    numbers = [layer + 1 for layer in same_way]
+def _where(same_way: tuple[int, ...], every: tuple[int, ...]) -> str:
+    numbers = tuple(every[layer] for layer in same_way)
     if not numbers:
         return "in no layer"
-    if len(numbers) == layers:
+    if numbers == every:
         return "in every layer"
     if len(numbers) == 1:
         return f"in layer {numbers[0]} only"
-    if numbers == list(range(numbers[0], layers + 1)):
+    if numbers == every[-len(numbers) :]:
         return f"from layer {numbers[0]} on"
     return f"in layers {', '.join(map(str, numbers[:-1]))} and {numbers[-1]}"
 
 
 def titles(projection: PairProjection) -> tuple[list[str], list[str]]:
     """A title and a note for every plane: the layer, and the signed length or why there is none."""
-    names = [f"Layer {layer + 1}" for layer in range(len(projection.in_plane))]
+    names = [f"Layer {number}" for number in projection.numbers]
     notes = [
         f"{value:+.2f}" if np.isfinite(value) else "a token has no direction here"
         for value in projection.in_plane
@@ -101,7 +101,7 @@ def titles(projection: PairProjection) -> tuple[list[str], list[str]]:
 
 
 def open_table(layer: int, head: int) -> None:
-    """Show the table of a head, from 0, that was clicked."""
+    """Show the table of a head that was clicked."""
     choose_head(layer, head)
     go_to("heatmap")
 
@@ -125,12 +125,13 @@ def compare_sentences(model_name: str, colours: Palette) -> None:
         else:
             names.append(f"{len(names) + 1}. {result[0]}")
             lengths.append(result[1].in_plane)
+            numbers = result[1].numbers
     if len(sentences) > MAX_SENTENCES:
         st.info(f"{len(sentences) - MAX_SENTENCES} more lines are not shown.")
     if not names:
         return
     line_colours = token_colours(len(names), st.context.theme.type)
-    chart = sentences_figure(np.stack(lengths), names, line_colours, colours)
+    chart = sentences_figure(np.stack(lengths), names, line_colours, numbers, colours)
     st.plotly_chart(chart, key="projection_sentences")
     st.caption(
         "Signed length of A along B in the plane, one line a sentence, and their mean as a thick"

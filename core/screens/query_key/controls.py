@@ -41,13 +41,14 @@ _POSITIONS = ("from", "to", "point", "dot")  # parameters whose positions are th
 class Choice:
     """The head (layer and head from 0) and how it is measured.
 
-    `ranges` is what the notebook's search tries; `sources` and `targets` are the positions of the
-    chosen tokens.
+    `number` is that of the layer, as people read it. `ranges` is what the notebook's search tries;
+    `sources` and `targets` are the positions of the chosen tokens.
     """
 
     key: TextKey
     layer: int
     head: int
+    number: int
     distance: Metric
     criterion: Criterion
     target: TargetKind = "centred"
@@ -57,7 +58,7 @@ class Choice:
 
     def name(self, head: int | None = None) -> str:
         """The head, or another one of its layer, as people write it: "L4 H2"."""
-        return f"L{self.layer + 1} H{(self.head if head is None else head) + 1}"
+        return f"L{self.number} H{(self.head if head is None else head) + 1}"
 
 
 @dataclass(frozen=True)

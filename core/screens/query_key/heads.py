@@ -69,7 +69,7 @@ def show_all_heads(trace: Trace, choice: Choice, colours: Palette) -> None:
             help="Correlation of distance with the scores: raw, after translation, after scaling;"
             " how often the nearest key is the most attended one; or the chosen c.",
         )
-        _show_map(scaling, quantity, colours)
+        _show_map(trace, scaling, quantity, colours)
         st.markdown(_means(scaling, choice))
         st.caption(
             f"{DISTANCES[choice.distance]} distance with the {SCORES[choice.target]}, in full"
@@ -78,9 +78,9 @@ def show_all_heads(trace: Trace, choice: Choice, colours: Palette) -> None:
             " its picture."
         )
         offer_file(
-            f"Report of layer {choice.layer + 1} (HTML)",
+            f"Report of layer {choice.number} (HTML)",
             lambda: make_report(trace, choice),
-            f"queries-and-keys-layer-{choice.layer + 1}.html",
+            f"queries-and-keys-layer-{choice.number}.html",
             help="One file that opens offline: settings, the search and its regression, and the"
             " pictures of every head: raw, with the a and c of the search, and normalized.",
         )
@@ -89,7 +89,7 @@ def show_all_heads(trace: Trace, choice: Choice, colours: Palette) -> None:
         _show_pairs(trace, choice, pick_stage(), colours)
 
 
-def _show_map(scaling: ModelScaling, quantity: str, colours: Palette) -> None:
+def _show_map(trace: Trace, scaling: ModelScaling, quantity: str, colours: Palette) -> None:
     values = getattr(scaling, QUANTITIES[quantity])
     look: dict[str, Any]
     if quantity == "c":
@@ -102,7 +102,7 @@ def _show_map(scaling: ModelScaling, quantity: str, colours: Palette) -> None:
         name = f"{quantity}, r ="
         look = {"bounds": (-1, 1), "title": "r", "signed": True, "reverse": True}
     on_open = partial(choose_head, part="picture", span=ONE_HEAD)
-    show_head_map(values, name, colours, key="query_key_map", on_open=on_open, **look)
+    show_head_map(trace, values, name, colours, key="query_key_map", on_open=on_open, **look)
 
 
 def _means(scaling: ModelScaling, choice: Choice) -> str:
@@ -184,7 +184,7 @@ def _chosen_pair(trace: Trace) -> list[int]:
 
 
 def _choose_pair(query: int, key: int) -> None:
-    st.session_state["dot"] = [query + 1, key + 1]
+    st.session_state["dot"] = [query, key]
 
 
 def _pair_words(

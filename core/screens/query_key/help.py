@@ -76,7 +76,7 @@ row (Gabriel 1971).
 
 def examples(trace: Trace) -> list[Preset]:
     """Settings worth seeing on this text."""
-    last = str(trace.shape[0])
+    first, last = str(trace.numbers[0]), str(trace.numbers[-1])
     picture = {"part": "picture", "projection": "PCA", "dims": "2-D", "span": ONE_HEAD}
     presets = [
         Preset(
@@ -93,12 +93,12 @@ def examples(trace: Trace) -> list[Preset]:
             "Before and after the search",
             "Every head of the first layer before and after the notebook's a and c: do queries move"
             " nearer to the keys they attend to?",
-            {**picture, "span": BOTH, "layer": "1"},
+            {**picture, "span": BOTH, "layer": first},
         ),
         Preset(
             "The notebook's search",
             "Which a and c does the search find, and does c matter?",
-            {"part": "search", "layer": "1"},
+            {"part": "search", "layer": first},
         ),
         Preset(
             "Distance against dot product",
@@ -115,7 +115,7 @@ def examples(trace: Trace) -> list[Preset]:
     if link is None:
         return presets
     query, key = (quote(trace.tokens[position].display) for position in (link.query, link.key))
-    layer, head = str(link.layer + 1), str(link.head + 1)
+    layer, head = str(trace.numbers[link.layer]), str(link.head + 1)
     strongest = Preset(
         "The strongest link",
         f"In L{layer} H{head} {query} gives {link.weight:.2f} of its attention to {key}. How near"

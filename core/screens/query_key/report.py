@@ -63,13 +63,13 @@ def make_report(trace: Trace, choice: Choice) -> str:
     text = " | ".join(filter(None, (choice.key.text, choice.key.pair, choice.key.target)))
     body = _PAGE.format(
         settings=_settings(trace, choice, text),
-        layer=choice.layer + 1,
+        layer=choice.number,
         search=_search(trace, choice, search),
         scores=SCORES[choice.target],
         heads=_heads(trace, choice),
         mean_distance=MEAN_DISTANCE,
     )
-    title = f"Queries and keys of layer {choice.layer + 1} · {trace.model}"
+    title = f"Queries and keys of layer {choice.number} · {trace.model}"
     stages = tuple(stage for stage in _STAGES if stage in head_stages(search))
     return clouds_page(_clouds(trace, choice, stages), title, text, body)
 
@@ -82,7 +82,7 @@ def _settings(trace: Trace, choice: Choice, text: str) -> str:
         ("model", trace.model),
         ("text", text),
         ("tokens", str(len(trace.tokens))),
-        ("layer", str(choice.layer + 1)),
+        ("layer", str(choice.number)),
         ("distance", DISTANCES[choice.distance]),
         ("compared with", f"the {SCORES[choice.target]} of all permitted pairs"),
         ("criterion for c", CRITERIA[choice.criterion]),
@@ -110,7 +110,7 @@ def _search(trace: Trace, choice: Choice, search: GridSearch) -> str:
         ("improvements", str(len(search.history))),
     ]
     regression = regression_of(trace, choice.layer, search)
-    picture = regression_svg(regression, regression_title(choice.layer, search))
+    picture = regression_svg(regression, regression_title(choice.number, search))
     return f"{_table(('figure', 'value'), rows)}\n{picture}"
 
 

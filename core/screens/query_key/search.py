@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 def show_search(trace: Trace, choice: Choice, colours: Palette) -> None:
     """The notebook's search of the whole layer, then the paper's of one head."""
-    st.subheader(f"As the notebook does it: layer {choice.layer + 1}, all heads", anchor=False)
+    st.subheader(f"As the notebook does it: layer {choice.number}, all heads", anchor=False)
     with st.container(horizontal=True, vertical_alignment="bottom"):
         search_range(drawn=True)
     search = search_of(choice)
@@ -58,7 +58,7 @@ def _show_notebook(trace: Trace, choice: Choice, search: GridSearch, colours: Pa
         st.caption("The ring marks the best a and c.")
     with scatter:
         regression = regression_of(trace, choice.layer, search)
-        title = regression_title(choice.layer, search)
+        title = regression_title(choice.number, search)
         st.plotly_chart(regression_figure(regression, title, colours), key="query_key_regression")
         st.caption(
             f"The {regression.products.size:,} pairs of a query and its own token's key, all heads,"

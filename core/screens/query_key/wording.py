@@ -214,14 +214,14 @@ def edge_of(search: GridSearch) -> str:
 
 
 def regression_title(layer: int, search: GridSearch) -> str:
-    """The layer (from 0), its a and c, and how strong the regression is."""
+    """The layer (its number), its a and c, and how strong the regression is."""
     a, c = number(search.a, ".3g"), number(search.c, ".3g")
-    return f"Layer {layer + 1}: a = {a}, c = {c}, |r| = {abs(search.correlation):.5f}"
+    return f"Layer {layer}: a = {a}, c = {c}, |r| = {abs(search.correlation):.5f}"
 
 
 def search_words(search: GridSearch, choice: Choice) -> str:
     """The a and c of the search, and how much they mean (Markdown)."""
-    layer = choice.layer + 1
+    layer = choice.number
     if not search.defined:
         return (
             f"The search finds no a and c for layer {layer}: the products or the distances of its"

@@ -116,34 +116,36 @@ def examples(trace: Trace) -> list[Preset]:
         Preset(
             "The chapter's picture",
             "Mean attention of all heads, special tokens dropped, planes normalised.",
-            _state(),
+            _state(trace),
         ),
         Preset(
             "Follow a token",
             "Layers aligned: watch which words move together, and where they part.",
-            _state(align=True),
+            _state(trace, align=True),
         ),
         Preset(
             "What attention sees",
             "Hidden states instead of attention rows: tokens of one kind lie together here even"
             " where they attend differently.",
-            _state(draw="hidden states", align=True),
+            _state(trace, draw="hidden states", align=True),
         ),
         Preset(
             "The last layer, large",
             "One plane with room for every label, and a camera to save it.",
-            _state(show="one layer", layer=str(trace.shape[0])),
+            _state(trace, show="one layer", layer=str(trace.numbers[-1])),
         ),
-        Preset("Play", "From the first layer to the last in one plane.", _state(show="play")),
+        Preset(
+            "Play", "From the first layer to the last in one plane.", _state(trace, show="play")
+        ),
     ]
 
 
-def _state(**changes: str | bool) -> dict[str, str | bool | list[int]]:
+def _state(trace: Trace, **changes: str | bool) -> dict[str, str | bool | list[int]]:
     return {
         "of": [],
         "show": "all layers",
         "draw": "attention",
-        "layer": "1",
+        "layer": str(trace.numbers[0]),
         "head": "mean",
         "align": False,
         "special": False,

@@ -92,7 +92,7 @@ def test_a_corpus_is_the_mean_over_its_tokens() -> None:
         for size in (9, 12, 20)
     ]
     texts[1]["entropy"][0, 0] = np.nan  # where a text has no such number, the others make it
-    table = corpus_table(texts, exact=False)
+    table = corpus_table(texts, (1, 2), exact=False)
     for name in ("query_norm", "first_attention", "null_attention", "entropy", "rank"):
         for number, head in enumerate(np.ndindex(2, 3)):
             pairs = [(text[name][head], text["tokens"][head]) for text in texts]
@@ -101,7 +101,7 @@ def test_a_corpus_is_the_mean_over_its_tokens() -> None:
             assert table[name].iloc[number] == pytest.approx(expected)
     assert table.attrs["values"] == "|v|"
     with pytest.raises(ValueError, match="no text"):
-        corpus_table([], exact=True)
+        corpus_table([], (1,), exact=True)
 
 
 def sentence(words: str) -> tuple[Token, ...]:
@@ -126,13 +126,13 @@ def test_the_sink_of_a_corpus_is_measured_at_the_place_that_is_named() -> None:
         sentence("a b c d e f g h i j k"),
     ]
     measured = [one_head(text, {len(text) - 1: 0.9}) for text in texts]
-    table = corpus_table(measured, exact=True, separators=["[SEP]"])
+    table = corpus_table(measured, (1,), exact=True, separators=["[SEP]"])
     assert "sink" not in table
     assert table["sink_token"].tolist() == ["[SEP]"]
     assert table["sink_attention"][0] == pytest.approx(0.9)
     assert table["sink_uniform"][0] == pytest.approx(3 / (9 + 9 + 13))
     long = corpus_table(
-        [one_head(sentence("a " * 14), {15: 0.9})], exact=True, separators=["[SEP]"]
+        [one_head(sentence("a " * 14), {15: 0.9})], (1,), exact=True, separators=["[SEP]"]
     )
     assert "0.90 of its attention rests on [SEP] (uniform baseline: 0.06)" in long["reasons"][0]
 
@@ -156,7 +156,7 @@ def test_a_sink_of_a_corpus_is_a_role_that_most_of_its_texts_have(
         one_head(sentence(words), dict.fromkeys(places, 0.8 / len(places)))
         for words, places in texts
     ]
-    row = corpus_table(measured, exact=True).iloc[0]
+    row = corpus_table(measured, (1,), exact=True).iloc[0]
     if sink is None:
         assert row["sink_attention"] < 0.05
     else:
@@ -166,6 +166,9 @@ def test_a_sink_of_a_corpus_is_a_role_that_most_of_its_texts_have(
 
 def test_a_corpus_of_one_text_is_that_text_except_for_the_name_of_its_sink() -> None:
     trace = trace_with_attention(random_weights(4, 2, 2, 10))
-    one, many = anomaly_table(trace), corpus_table([measure_heads(trace)], exact=False)
+    one, many = (
+        anomaly_table(trace),
+        corpus_table([measure_heads(trace)], trace.numbers, exact=False),
+    )
     same = [name for name in one if "sink" not in str(name) and name not in {"flags", "reasons"}]
     pd.testing.assert_frame_equal(one[same], many[same], check_exact=False)

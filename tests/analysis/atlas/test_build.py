@@ -21,6 +21,7 @@ from core.analysis.query_key.clouds import STAGES
 from core.analysis.query_key.scaling import C_VALUES
 from core.model import trace_by_length, trace_text
 from tests.analysis.atlas.corpora import corpus_of, read_words, trace_of, window_mask
+from tests.analysis.traces import HYBRID, numbers_of
 from tests.model.families import SENTENCES
 
 if TYPE_CHECKING:
@@ -147,6 +148,12 @@ def test_an_atlas_holds_every_token_in_the_order_of_the_texts_whatever_that_of_t
             np.testing.assert_array_equal(ours, theirs)
         norms = [float(np.sqrt((row**2).sum())) for row in np.vstack(vectors)]
         np.testing.assert_allclose(shuffled.norms[layer, head], norms, rtol=1e-5)
+
+
+def test_an_atlas_of_a_hybrid_has_the_numbers_of_its_layers() -> None:
+    trace = numbers_of(trace_of(read_words("the cat sat on the mat"), 0), HYBRID)
+    atlas = build_atlas([trace])
+    assert (atlas.numbers, atlas.depth) == (HYBRID.numbers, HYBRID.depth)
 
 
 def test_sentences_that_left_no_trace_are_left_out_of_texts_and_labels() -> None:

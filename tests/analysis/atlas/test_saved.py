@@ -69,6 +69,21 @@ def test_it_is_written_to_a_path_and_replaces_what_was_there_only_when_whole(
     assert [each.name for each in tmp_path.iterdir()] == ["atlas.parquet"]
 
 
+def test_a_hybrid_s_layers_keep_their_numbers_in_the_header_and_in_the_table() -> None:
+    hybrid = replace(an_atlas(), layer_numbers=(3, 6), depth=8)
+    data = written(hybrid)
+    assert_same(opened(data), as_stored(hybrid))
+    assert (header_of(data)["layer_numbers"], header_of(data)["depth"]) == ([3, 6], 8)
+    layers = pd.read_parquet(io.BytesIO(data))["layer"]
+    assert layers.unique().tolist() == [3, 6]
+
+
+def test_files_of_other_models_have_no_numbers_and_count_their_layers() -> None:
+    data = written(an_atlas())
+    assert "layer_numbers" not in header_of(data)
+    assert (opened(data).numbers, opened(data).depth) == ((1, 2), 2)
+
+
 def test_pandas_reads_it_as_one_row_a_head_and_token() -> None:
     atlas = an_atlas()
     table = pd.read_parquet(io.BytesIO(written(atlas)))
@@ -225,7 +240,20 @@ HEADERS: dict[str, tuple[Callable[[dict[str, Any]], object], str]] = {
     "many texts": (lambda h: h.update(more=[""] * 3000), "texts"),
     "measured once": (lambda h: h.update(measured=[5]), "measured"),
     "a format that is true": (lambda h: h.update(format=True), "formats 1 to 2"),
+    "numbers of other layers": (lambda h: numbers(h, [2, 4, 6]), "layer_numbers"),
+    "layers that go back": (lambda h: numbers(h, [4, 2]), "layer_numbers"),
+    "layers before the first": (lambda h: numbers(h, [0, 1]), "layer_numbers"),
+    "layers beyond the last": (lambda h: numbers(h, [3, 9]), "layer_numbers"),
+    "a model of a million layers": (lambda h: numbers(h, [1, 2], 10**6), "layer_numbers"),
+    "a layer that is no number": (lambda h: numbers(h, [1, "2"]), "layer_numbers"),
+    "numbers without a depth": (lambda h: numbers(h, [3, 6], None), "depth"),
+    "numbers that the table does not have": (lambda h: numbers(h, [3, 6]), "not in order at L3"),
 }
+
+
+def numbers(header: dict[str, Any], layers: list[Any], depth: int | None = 8) -> None:
+    """Say which layers these are."""
+    header.update(layer_numbers=layers, depth=depth)
 
 
 NUMBERS = [  # the array, what fills it, and what is said of it

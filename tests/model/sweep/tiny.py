@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import torch
 from safetensors.torch import save_file
@@ -18,13 +18,17 @@ if TYPE_CHECKING:
     from transformers import PreTrainedConfig, PreTrainedModel, PreTrainedTokenizerFast
 
 
-def build(kind: str, folder: Path) -> None:
+def build(kind: str, folder: Path, **changes: Any) -> None:
     """Save the type's network and a fast tokenizer into the folder.
+
+    `changes` replace settings of its tiny configuration.
 
     Where transformers cannot build the network (a package is missing, or it has a fault), one
     tensor stands for the weights: a visitor may have such a folder, and the app must say why not.
     """
     config = tiny_config(kind)
+    if changes:
+        config = type(config).from_dict(config.to_dict() | changes)
     network_class = networks(kind)[0]
     config.architectures = [network_class.__name__]  # as in published folders
     torch.manual_seed(SEED)

@@ -65,22 +65,23 @@ class AtlasWriter:
         )
 
     def write_head(
-        self, head: tuple[int, int], points: Mapping[Stage, Array], norms: Array
+        self, layer: int, head: int, points: Mapping[Stage, Array], norms: Array
     ) -> None:
-        """Add the next head (layer, head), from 0, layer after layer: (2 token, 3) and (2 token,).
+        """Add the next head, layer after layer: points (2 token, 3) and norms (2 token,).
 
-        Raises `AtlasFileError` when a number is not finite.
+        `layer` and `head` are numbers as people read them. Raises `AtlasFileError` when a number is
+        not finite.
         """
         import pyarrow as pa
 
         size = self._size
         if not all(np.isfinite(each).all() for each in (norms, *points.values())):
-            raise AtlasFileError(f"L{head[0] + 1} H{head[1] + 1} has points that are not finite.")
+            raise AtlasFileError(f"L{layer} H{head} has points that are not finite.")
         floats: list[Array] = [norms[:size], norms[size:]]
         for stage in STAGES:
             both = points[stage]
             floats += [part[:, axis] for part in (both[:size], both[size:]) for axis in range(3)]
-        numbers = [pa.array(np.full(size, number + 1, dtype=np.int16)) for number in head]
+        numbers = [pa.array(np.full(size, number, dtype=np.int16)) for number in (layer, head)]
         arrays = [*numbers, *self._columns, *(pa.array(np.ascontiguousarray(x)) for x in floats)]
         self._writer.write_table(pa.table(arrays, schema=self._schema), row_group_size=size)
 
@@ -147,5 +148,6 @@ def _write(atlas: Atlas, target: Target) -> None:
     with AtlasWriter(target, atlas.tokens, atlas.labels) as writer:
         for head in product(range(layers), range(heads)):
             points = {stage: atlas.points[stage][head] for stage in STAGES}
-            writer.write_head(head, points, atlas.norms[head])
+            number = atlas.numbers[head[0]]
+            writer.write_head(number, head[1] + 1, points, atlas.norms[head])
         writer.finish(atlas)

@@ -12,6 +12,7 @@ import hashlib
 import json
 import zlib
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
@@ -40,6 +41,7 @@ from core.analysis.atlas.saved.texts import (
     well_formed,
 )
 from core.analysis.head_patterns.similarity import Distances
+from core.analysis.layers import without_attention
 from core.analysis.query_key.clouds import STAGES
 
 if TYPE_CHECKING:
@@ -55,6 +57,7 @@ if TYPE_CHECKING:
 
 MAX_BYTES = 64 * 2**20  # of a header: the texts of a corpus and 20 bytes per token
 MAX_HEADS = 2048  # in all layers; the distances between more would fill a header
+MAX_DEPTH = 4096  # layers of a model, those that do not attend included
 _MAX_POSITIONS = 32  # in the view by position, as in core.analysis.atlas.gather
 # Bytes of a header's parts: a reserve for files written before long texts were cut; per token two
 # texts and a gap of 200 characters, and 20 for its numbers; per head its attention by position and
@@ -79,6 +82,8 @@ class Header:
     distances: Distances
     positions: Positions
     settings: dict[str, str | int]
+    numbers: tuple[int, ...]  # of the layers, as people read them
+    depth: int  # of the model, in layers
 
 
 def corpus_hash(sentences: Sequence[str]) -> str:
@@ -118,6 +123,7 @@ def encode_header(atlas: Atlas) -> bytes:
         "compared": [int(atlas.distances.compared), int(atlas.distances.tokens)],
         "sentences": list(sentences),
         "labels": storable_texts(atlas.labels),
+        **_layer_numbers(atlas),
         "arrays": {
             name: _packed(array) for name, array in (_arrays(atlas) | {"spans": spans}).items()
         },
@@ -171,6 +177,7 @@ def decode_header(raw: bytes, max_rows: int, tokens: int) -> Header:
         distances=Distances(arrays["distances.sums"], *compared),
         positions=Positions(arrays["positions.sums"], arrays["positions.counts"]),
         settings=check_settings(_entry(fields, "settings", dict)),
+        **_numbers(fields, layers),
     )
 
 
@@ -184,6 +191,13 @@ def _arrays(atlas: Atlas) -> dict[str, NDArray[np.generic]]:
         **{f"shares.{stage}": atlas.shares[stage] for stage in STAGES},
         **faithfulness_arrays(atlas),
     }
+
+
+def _layer_numbers(atlas: Atlas) -> dict[str, Any]:
+    """What only hybrids need: files of other models stay as they were."""
+    if not without_attention(atlas):
+        return {}
+    return {"layer_numbers": list(atlas.numbers), "depth": max(atlas.depth or 0, atlas.numbers[-1])}
 
 
 def _expected(layers: int, heads: int, tokens: int, shown: int, version: int) -> Spec:
@@ -285,6 +299,18 @@ def _shape(fields: dict[str, Any], max_rows: int) -> tuple[int, int, int]:
             f" {MAX_HEADS:,} heads)."
         )
     return layers, heads, tokens
+
+
+def _numbers(fields: dict[str, Any], layers: int) -> dict[str, Any]:
+    """The number of each layer and the depth of the model; where the file has none, they count."""
+    if "layer_numbers" not in fields:
+        return {"numbers": tuple(range(1, layers + 1)), "depth": layers}
+    numbers = [_count(each, "layer_numbers") for each in _entry(fields, "layer_numbers", list)]
+    depth = _count(fields.get("depth"), "depth")
+    ascend = all(before < after for before, after in pairwise([0, *numbers]))
+    if len(numbers) != layers or not ascend or not numbers[-1] <= depth <= MAX_DEPTH:
+        raise AtlasFileError("“layer_numbers” are not those of the layers of one model.")
+    return {"numbers": tuple(numbers), "depth": depth}
 
 
 def _positions_shown(stored: dict[str, Any]) -> int:

@@ -65,7 +65,7 @@ def _read(source: BinaryIO, max_rows: int) -> Atlas:
     _check_table(file, header)
     check_pages(source, file.metadata, _max_bytes(header.shape[2]))
     tokens = _read_tokens(file, header)
-    points, norms = _read_heads(file, header.shape)
+    points, norms = _read_heads(file, header)
     return Atlas(
         model=header.model,
         causal=header.causal,
@@ -79,6 +79,8 @@ def _read(source: BinaryIO, max_rows: int) -> Atlas:
         distances=header.distances,
         positions=header.positions,
         settings=header.settings,
+        layer_numbers=header.numbers,
+        depth=header.depth,
     )
 
 
@@ -149,9 +151,9 @@ def _within(firsts: NDArray[np.intp]) -> NDArray[np.intp]:
     return np.arange(firsts[-1]) - np.repeat(firsts[:-1], np.diff(firsts))
 
 
-def _read_heads(file: ParquetFile, shape: tuple[int, int, int]) -> tuple[dict[Stage, Array], Array]:
+def _read_heads(file: ParquetFile, header: Header) -> tuple[dict[Stage, Array], Array]:
     """Points and norms of all heads; only one head at a time is in memory twice."""
-    layers, heads, tokens = shape
+    layers, heads, tokens = header.shape
     points: dict[Stage, Array] = {
         stage: np.empty((layers, heads, 2 * tokens, 3), dtype=np.float32) for stage in STAGES
     }
@@ -159,10 +161,11 @@ def _read_heads(file: ParquetFile, shape: tuple[int, int, int]) -> tuple[dict[St
     halves = (slice(None, tokens), slice(tokens, None))
     for group, (layer, head) in enumerate(product(range(layers), range(heads))):
         table = file.read_row_group(group, columns=["layer", "head", *FLOATS])
-        counted = zip(("layer", "head"), (layer, head), strict=True)
-        if any((_numbers(table, name) != number + 1).any() for name, number in counted):
+        number = header.numbers[layer]
+        counted = zip(("layer", "head"), (number, head + 1), strict=True)
+        if any((_numbers(table, name) != wanted).any() for name, wanted in counted):
             raise AtlasFileError(
-                f"The heads of the file are not in order at L{layer + 1} H{head + 1}."
+                f"The heads of the file are not in order at L{number} H{head + 1}."
             )
         for half, name in zip(halves, NORMS, strict=True):
             lengths = _finite(table, name)

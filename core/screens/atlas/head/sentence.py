@@ -112,7 +112,7 @@ def show_lines(
     are shown.
     """
     view: dict[str, Any] = {
-        "layer": str(screen.layer + 1),
+        "layer": str(trace.numbers[screen.layer]),
         "pairs": "all",
         "least": "auto",
         "weigh": weighting.value,

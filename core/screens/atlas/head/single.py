@@ -120,7 +120,7 @@ def _draw(
         offer_file(
             "Save as HTML",
             partial(cloud_page, cloud, f"{screen.name} of {atlas.model}", note.replace("**", "")),
-            f"atlas-layer-{screen.layer + 1}-head-{screen.head + 1}.html",
+            f"atlas-layer-{atlas.numbers[screen.layer]}-head-{screen.head + 1}.html",
             width="stretch",
         )
     return tokens

@@ -1,0 +1,182 @@
+"""Pages of a model of which only layers 3 and 6 of 8 attend: people read the model's numbers."""
+
+from __future__ import annotations
+
+import io
+import re
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+import pytest
+import streamlit as st
+
+from core.ui import presets
+from tests.components.received import received
+from tests.model.sweep.tiny import build
+from tests.opening import open_app
+from tests.pages.conftest import alerts, said, sidebar
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from pathlib import Path
+
+    from streamlit.testing.v1 import AppTest
+
+TEXT = "The cat sat on the mat because it was tired of the long, long walk home."
+ATTEND, SILENT = (3, 6), "Layers 1–2, 4–5 and 7–8 do not attend."
+PICKERS = ("heatmap", "query_key", "neuron_view", "patterns")
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("hybrid")
+    kinds = ["full_attention" if number in ATTEND else "conv" for number in range(1, 9)]
+    build("lfm2", folder, num_hidden_layers=8, layer_types=kinds)
+    return folder
+
+
+@pytest.fixture
+def hybrid(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., AppTest]:
+    """Open a page with the hybrid and a text."""
+    monkeypatch.setenv("HEADSCOPE_MODELS", "any")
+    monkeypatch.setenv("HEADSCOPE_FOLDERS", str(folder.parent))
+
+    def open_page(page: str, **link: str) -> AppTest:
+        return open_app(page, model=str(folder), text=TEXT, **link)
+
+    return open_page
+
+
+def sent(app: AppTest, component: str) -> dict[str, Any]:
+    """What a component gets."""
+    (data,) = (
+        each.proto.bytes
+        for each in app.get("bidi_component")
+        if each.proto.component_name == f"headscope_{component}"
+    )
+    return received(data)
+
+
+@pytest.mark.parametrize("page", PICKERS)
+def test_the_picker_has_the_layers_that_attend_and_begins_with_the_last(
+    hybrid: Callable[..., AppTest], page: str
+) -> None:
+    app = hybrid(page)
+    picker = app.selectbox(key="layer")
+    assert [option for option in picker.options if "mean" not in option] == ["layer 3", "layer 6"]
+    assert (picker.value, app.query_params["layer"]) == ("6", "6")
+    assert "Only 2 of its 8 layers attend: 3 and 6." in sidebar(app)
+
+
+def test_a_link_has_the_model_s_number_and_names_the_head_by_it(
+    hybrid: Callable[..., AppTest],
+) -> None:
+    app = hybrid("query_key", layer="3", head="2", part="trust")
+    assert "How faithful is each picture of L3 H2?" in [str(each.value) for each in app.subheader]
+    assert app.query_params["layer"] == "3"
+
+
+def test_a_link_to_a_layer_that_does_not_attend_names_those_that_do(
+    hybrid: Callable[..., AppTest],
+) -> None:
+    app = hybrid("heatmap", layer="4")
+    assert re.search(r"asks for layer `4`\. The layers of .* that attend are: ", alerts(app))
+    assert "`3`, `6`. `6` is shown instead." in alerts(app)
+    assert app.query_params["layer"] == "6"
+
+
+def test_the_next_head_after_a_layer_s_last_is_in_the_next_layer_that_attends(
+    hybrid: Callable[..., AppTest],
+) -> None:
+    app = hybrid("neuron_view", layer="3", head="4")
+    app.button(key="head_after").click().run()
+    assert (app.query_params["layer"], app.query_params["head"]) == ("6", "1")
+    app.button(key="head_after").click().run()
+    app.button(key="head_before").click().run()
+    app.button(key="head_before").click().run()
+    assert (app.query_params["layer"], app.query_params["head"]) == ("3", "4")
+
+
+@pytest.mark.parametrize("page", ["anomalies", "patterns", "vectors"])
+def test_files_have_the_model_s_numbers(
+    hybrid: Callable[..., AppTest], page: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    files: list[str] = []
+    offer = st.download_button
+
+    def keep(label: str, data: Any, *, file_name: str, **options: Any) -> bool:
+        if file_name.endswith(".csv"):
+            files.append(data())
+        return offer(label, data, file_name=file_name, **options)
+
+    monkeypatch.setattr(st, "download_button", keep)
+    hybrid(page)
+    (file,) = files
+    assert sorted(set(pd.read_csv(io.StringIO(file))["layer"])) == list(ATTEND)
+
+
+@pytest.mark.parametrize(
+    ("page", "link"),
+    [
+        ("patterns", {"part": "heads"}),
+        ("patterns", {"part": "heads", "score": "entropy"}),
+        ("anomalies", {"anomaly": "flags"}),
+        ("anomalies", {"anomaly": "norms"}),
+        ("anomalies", {"anomaly": "first"}),
+        ("anomalies", {"anomaly": "states"}),
+        ("projection", {}),
+        ("query_key", {"part": "heads"}),
+        ("model_view", {}),
+    ],
+)
+def test_a_map_says_which_layers_do_not_attend(
+    hybrid: Callable[..., AppTest], page: str, link: dict[str, str]
+) -> None:
+    assert SILENT in said(hybrid(page, **link))
+    assert SILENT not in said(open_app(page, text=TEXT, **link))
+
+
+def test_hidden_states_are_named_by_the_layers_that_they_leave(
+    hybrid: Callable[..., AppTest],
+) -> None:
+    app = hybrid("anomalies", anomaly="states")
+    assert re.search(r"after layer [258]\b", said(app))
+    assert "what a layer that attends receives, the last what leaves the model" in said(app)
+
+
+def test_the_model_view_gets_numbers_and_gaps_and_hides_layers_by_number(
+    hybrid: Callable[..., AppTest],
+) -> None:
+    view = sent(hybrid("model_view", off_layers="3"), "model_view")
+    assert view["numbers"] == [3, 6]
+    assert view["gaps"] == [[0, "1–2"], [1, "4–5"], [2, "7–8"]]
+    assert view["hidden"]["layers"] == [0]
+
+
+def test_the_head_view_gets_numbers_and_the_layer_asked_for(
+    hybrid: Callable[..., AppTest],
+) -> None:
+    view = sent(hybrid("head_view", layer="3"), "head_view")
+    assert (view["numbers"], view["depth"], view["view"]["layer"]) == ([3, 6], 8, "3")
+    assert list(view["sent"]) == ["0", "1"]
+
+
+@pytest.mark.parametrize(
+    "page",
+    ["heatmap", "vectors", "query_key", "head_view", "neuron_view", "patterns", "anomalies"],
+)
+def test_examples_choose_only_layers_that_attend(
+    hybrid: Callable[..., AppTest], page: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made: list[presets.Preset] = []
+
+    def note(_page: str, make: Callable[[], Sequence[presets.Preset]]) -> None:
+        made.extend(make())
+
+    monkeypatch.setattr(presets, "show", note)
+    hybrid(page)
+    asked = [preset.state["layer"] for preset in made if "layer" in preset.state]
+    assert asked
+    assert set(asked) <= {"3", "6"}
+    named = re.findall(r"\bL(\d+) H|[Ll]ayer (\d+)", " ".join(each.sentence for each in made))
+    assert {int(one or other) for one, other in named} <= set(ATTEND)
