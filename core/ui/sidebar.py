@@ -96,15 +96,14 @@ def _notice_missing_default(names: tuple[str, ...]) -> None:
 def show_model_facts(model: LoadedModel) -> None:
     """Show what was loaded, in its place in the sidebar."""
     spec = find(model.name)
-    shared = f" ({model.kv_heads} key heads)" if model.kv_heads != model.heads else ""
     with st.session_state[_FACTS]:
         if st.session_state.get(_STANDS_IN, False):
             st.caption(f"Shown instead: {quote(model.name)}")
         if spec is not None:
             st.caption(f"**{spec.title}.** {spec.good_for}")
         st.caption(
-            f"{model.layers} layers × {model.heads} heads{shared} × {model.dim} dims ·"
-            f" {model.parameters / 1e6:,.1f} M parameters · on the {_DEVICES[model.device]}"
+            f"{_describe_heads(model)} · {model.parameters / 1e6:,.1f} M parameters · on the"
+            f" {_DEVICES[model.device]}"
         )
         if model.depth is not None and model.depth > model.layers:
             which = f": {listed(model.numbers)}" if model.numbers else "; here they count from 1"
@@ -114,6 +113,17 @@ def show_model_facts(model: LoadedModel) -> None:
             f"**Checked{coarse}:** attention reproduced to {model.probe_error:.0e}",
             help=_describe_check(model),
         )
+
+
+def _describe_heads(model: LoadedModel) -> str:
+    """How many layers, heads and dims; an encoder-decoder has them in both its parts."""
+    parts = []
+    for kind in ("encoder", "decoder") if model.is_encoder_decoder else model.kinds:
+        own = model.attention[kind]
+        shared = f" ({own.kv_heads} key heads)" if own.kv_heads != own.heads else ""
+        name = "" if kind == "self" else f"{kind} "
+        parts.append(f"{name}{own.layers} layers × {own.heads} heads{shared} × {own.dim} dims")
+    return ", ".join(parts)
 
 
 def _describe_check(model: LoadedModel) -> str:
