@@ -144,18 +144,17 @@ def _describe_check(model: LoadedModel) -> str:
 
 
 @cache
-def _free_at_first() -> int:
-    """Memory that was free when somebody first looked: what a label says must not come and go."""
-    return available_bytes()
-
-
 def _model_label(name: str) -> str:
-    """A model of the catalogue by how it reads and, if it is not here, what it would take."""
+    """A model of the catalogue by how it reads and, if it is not here, what it would take.
+
+    As it was when somebody first looked: a browser answers with the label that it was shown, and
+    one that has changed meanwhile would be taken for a name that was typed.
+    """
     spec = find(name)
     if spec is None:
         return name
     facts = [f"{READS[spec.group]} {name}"]
-    if not fits(spec, _free_at_first()):
+    if not fits(spec, available_bytes()):
         facts.append("too large here")
     elif not spec.bundled:
         facts.append("here" if is_local(spec) else _size(spec.size_mb))

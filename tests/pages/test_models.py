@@ -33,9 +33,11 @@ def test_the_sidebar_states_what_was_loaded() -> None:
 
 def test_the_box_says_how_a_model_reads_and_what_it_takes(monkeypatch: pytest.MonkeyPatch) -> None:
     """Llama 3.2 1B takes 6.2 GB of memory, Qwen3 0.6B 3.8."""
-    monkeypatch.setattr(side, "_free_at_first", lambda: 6_000_000_000)
+    side._model_label.cache_clear()
+    monkeypatch.setattr(side, "available_bytes", lambda: 6_000_000_000)
     monkeypatch.setattr(side, "is_local", lambda spec: spec.name == "gpt2")
     options = open_app().sidebar.selectbox(key="model").options
+    side._model_label.cache_clear()
     assert options[:3] == [
         "↔ bundled/minilm",
         "→ bundled/gpt2-novels",
