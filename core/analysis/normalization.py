@@ -76,7 +76,7 @@ def normalize(
     `queries`, `keys` and the float64 arrays returned are (..., token, dim); `a` is one number for
     every dimension of every key, or vectors (..., dim), one a head; `c` one number, or one a head,
     (...). Negative ones mirror both clouds. Raises `ValueError` when a `c` is 0, or queries and
-    keys differ in shape.
+    keys differ in more than their number of tokens.
     """
     queries, keys = _vectors(queries, keys)
     a, c = np.asarray(a, dtype=np.float64), np.asarray(c, dtype=np.float64)
@@ -100,7 +100,7 @@ def grid_search(
 
     Moments are computed once for each a; c enters them as a factor and cancels from every cosine.
     """
-    queries, keys = _vectors(queries, keys)
+    queries, keys = _vectors(queries, keys, same_tokens=True)
     if queries.ndim != 3:
         raise ValueError(f"queries and keys must be (head, token, dim), not {queries.shape}")
     a, c = _range(a_values, "a_values"), _range(c_values, "c_values")
@@ -122,7 +122,7 @@ def same_token_pairs(
 
     From the scaled vectors themselves, (head, token, dim). A zero vector has cosine distance 1.
     """
-    scaled, shifted = normalize(queries, keys, a, c)
+    scaled, shifted = normalize(*_vectors(queries, keys, same_tokens=True), a, c)
     products = np.einsum("htd,htd->ht", scaled, shifted).ravel()
     lengths = (np.linalg.norm(scaled, axis=-1) * np.linalg.norm(shifted, axis=-1)).ravel()
     return products, 1 - _divide(products, lengths)
@@ -184,9 +184,14 @@ def _divide(x: Floats, y: Floats) -> Floats:
     return np.divide(x, y, out=np.zeros_like(x), where=y > 0)
 
 
-def _vectors(queries: ArrayLike, keys: ArrayLike) -> tuple[Floats, Floats]:
+def _vectors(
+    queries: ArrayLike, keys: ArrayLike, *, same_tokens: bool = False
+) -> tuple[Floats, Floats]:
+    """As float64; queries and keys may be of different tokens unless they are compared in pairs."""
     queries, keys = np.asarray(queries, dtype=np.float64), np.asarray(keys, dtype=np.float64)
-    if queries.ndim < 2 or queries.shape != keys.shape:
+    axes = slice(-2, None) if same_tokens else slice(-1, None)
+    shapes = [(each.ndim, each.shape[:-2], each.shape[axes]) for each in (queries, keys)]
+    if queries.ndim < 2 or shapes[0] != shapes[1]:
         raise ValueError(
             "queries and keys must be (..., token, dim) of one shape,"
             f" not {queries.shape} and {keys.shape}"

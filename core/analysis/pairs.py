@@ -12,11 +12,11 @@ if TYPE_CHECKING:
 
 
 def permitted_pairs(trace: Trace, layer: int) -> Bools:
-    """Which keys each query may see, (1 or head, token, token): one for all heads, or one each."""
-    mask, size = trace.layers[layer].mask, trace.shape[2]
+    """Which keys each query may see, (1 or head, token, key): one for all heads, or one each."""
+    mask, size = trace.layers[layer].mask, (trace.shape[2], trace.kv_keys.shape[2])
     if mask is None:
-        return np.ones((1, size, size), dtype=np.bool_)
-    return np.isfinite(mask).reshape(-1, size, size)
+        return np.ones((1, *size), dtype=np.bool_)
+    return np.isfinite(mask).reshape(-1, *size)
 
 
 def permitted(trace: Trace, layer: int, head: int) -> Bools:

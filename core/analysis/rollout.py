@@ -18,7 +18,7 @@ Overall = Literal["mean", "rollout"]
 
 
 def overall_attention(trace: Trace, kind: Overall) -> Array:
-    """The attention of the model as a whole, float32 (token, token), rows summing to one.
+    """The attention of the model as a whole, float32 (token, key token), rows summing to one.
 
     "mean" is over all heads of all layers, "rollout" the :func:`rollout` of the layers' means.
     """
@@ -27,7 +27,7 @@ def overall_attention(trace: Trace, kind: Overall) -> Array:
 
 
 def uniform_overall(trace: Trace, kind: Overall) -> Array:
-    """The same if every head attended uniformly to all that it may see, float32 (token, token)."""
+    """The same if every head attended uniformly to all it may see, float32 (token, key token)."""
     layers = (
         uniform_attention(permitted_pairs(trace, layer)).mean(axis=0)
         for layer in range(trace.shape[0])
@@ -42,10 +42,12 @@ def rollout(layers: Iterable[Array]) -> Array:
     identity, which stands for the residual connection (Abnar and Zuidema 2020, section 3).
 
     `layers` begin with the first, each (token, token) with rows that sum to one; with none of them
-    it raises a ValueError.
+    it raises a ValueError, and for cross attention, whose rows and columns are different tokens.
     """
     flow: Array | None = None
     for weights in layers:
+        if weights.shape[0] != weights.shape[1]:
+            raise ValueError("cross attention leads to other tokens: it cannot be rolled out")
         step: Array = weights / np.float32(2)
         np.fill_diagonal(step, step.diagonal() + np.float32(0.5))
         flow = step if flow is None else np.matmul(step, flow, dtype=np.float32)

@@ -28,20 +28,23 @@ def heatmap_figure(
     *,
     signed: bool = False,
     full_scale: bool = False,
+    columns: Sequence[str] | None = None,
 ) -> go.Figure:
     """A heatmap, queries down and keys across, read on hover.
 
-    `values` are (row, column), empty where not finite; `labels` one a row and column, each
-    different; `where` is the layer and head. `signed` are scores around 0 instead of strengths from
-    0; `full_scale` colours run from 0 to 1 instead of 0 to the largest value.
+    `values` are (row, column), empty where not finite; `labels` one a row, and a column unless
+    `columns` has others, each different; `where` is the layer and head. `signed` are scores around
+    0 instead of strengths from 0; `full_scale` colours run from 0 to 1 instead of 0 to the largest
+    value.
     """
     top = colour_limit(values, full_scale and not signed)
     names = [literal(label) for label in labels]
-    gap = 1 if len(names) <= MAX_TICKS else 0
+    across = names if columns is None else [literal(label) for label in columns]
+    gap = 1 if max(len(names), len(across)) <= MAX_TICKS else 0
     figure = go.Figure(
         go.Heatmap(
             z=np.where(np.isfinite(values), values, np.nan).astype(np.float32),
-            x=names,
+            x=across,
             y=names,
             zmin=-top if signed else 0.0,
             zmax=top,
@@ -56,14 +59,14 @@ def heatmap_figure(
     axis = {
         "type": "category",
         "tickmode": "linear",
-        "dtick": -(-len(names) // MAX_TICKS),
         "showgrid": False,
         "zeroline": False,
         "ticks": "",
     }
-    angle = -60 if len(names) > 8 else 0
-    figure.update_xaxes(title_text="to (key)", side="top", tickangle=angle, **axis)
-    figure.update_yaxes(title_text="from (query)", autorange="reversed", **axis)
+    angle = -60 if len(across) > 8 else 0
+    every = [-(-len(labels) // MAX_TICKS) for labels in (across, names)]
+    figure.update_xaxes(title_text="to (key)", side="top", tickangle=angle, dtick=every[0], **axis)
+    figure.update_yaxes(title_text="from (query)", autorange="reversed", dtick=every[1], **axis)
     height = float(np.clip(150 + _PER_TOKEN * len(names), _MIN_HEIGHT, _MAX_HEIGHT))
     figure.update_layout(height=height, margin={"l": 8, "r": 8, "t": 8, "b": 8})
     return figure

@@ -63,6 +63,7 @@ class LoadedModel:
     order : the kind of each attention call of a whole pass.
     batches : texts may run in padded batches; else one by one.
     pairs : a second text may be given.
+    number_type : "float32", "bfloat16" or "float16": the type in which the network computes.
     checked_tokens : of the longest text that the check at load ran.
     language_model : the network with the language-model head of the checkpoint, around the very
         weights of `network`; None without one, see :mod:`core.model.language.head`.
@@ -82,6 +83,7 @@ class LoadedModel:
     order: tuple[Kind, ...] = ()
     batches: bool = True
     pairs: bool = True
+    number_type: str = "float32"
     checked_tokens: int = 0
     language_model: PreTrainedModel | None = None
     task: Task | None = None

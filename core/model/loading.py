@@ -13,7 +13,7 @@ from core.model import catalog, memory, network
 from core.model.checks.config import check_config
 from core.model.checks.folder import check_folder
 from core.model.checks.tokenizer import NOT_FAST, private_copy
-from core.model.checks.weights import count_weights, read_weights
+from core.model.checks.weights import count_weights, number_type, read_weights
 from core.model.downloading import downloads, hub
 from core.model.errors import NotDownloadedError, UnknownModelError, UnsupportedModelError
 from core.model.language.head import describe_answers, fits_task, read_whole
@@ -23,9 +23,11 @@ from core.model.refusal import refusing
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    import torch
     from transformers import PreTrainedConfig, PreTrainedModel, PreTrainedTokenizerFast
 
     from core.model.checks.folder import ModelFiles
+    from core.model.checks.weights import NumberType
     from core.model.language.head import Whole
     from core.model.probe import Proof
     from core.model.trace import Kind
@@ -36,7 +38,12 @@ _REMOTE = ("//", "\\\\")  # looking there can log in to another machine
 
 
 def load(
-    name: str, download: bool = True, *, folders: bool = True, token: bool | None = None
+    name: str,
+    download: bool = True,
+    *,
+    folders: bool = True,
+    token: bool | None = None,
+    half: bool = False,
 ) -> LoadedModel:
     """Load a model and prove that its attention can be recomputed from what is recorded.
 
@@ -48,6 +55,9 @@ def load(
     download : fetch the weights if they are not on this machine; otherwise refuse.
     folders : whether `name` may be a folder; if not, the disk is not searched for one.
     token : False sends the hub no token, None this machine's token if there is one.
+    half : run a checkpoint in bfloat16 or float16 as it is, in half the memory; what is recorded is
+        float32 still, and the check knows how coarse those types are. Otherwise, and for any other
+        checkpoint, everything runs in float32.
 
     Raises
     ------
@@ -58,35 +68,47 @@ def load(
         folder = _locate(name.strip(), download, folders, token)
         spec = catalog.find(name.strip())
         with _LOAD_LOCK, _quiet():
-            return _load(name, folder, pinned=spec is not None and spec.bundled)
+            pinned = spec is not None and spec.bundled
+            return _load(name, folder, pinned=pinned, half=half)
 
 
-def _load(name: str, folder: Path, *, pinned: bool) -> LoadedModel:
+def _load(name: str, folder: Path, *, pinned: bool, half: bool) -> LoadedModel:
     """Load from a folder; the files of a pinned model are known, so they need no private copy."""
     files = check_folder(folder)
-    settings = check_config(files.config)
+    settings = check_config(files.config, 2 if half else memory.BYTES_PER_WEIGHT)
     on_disk = count_weights(files.weights)
-    memory.check_fits(on_disk)
+    dtype = _dtype(number_type(files.weights) if half else "float32")
+    memory.check_fits(on_disk, dtype.itemsize)
     place = contextlib.nullcontext(folder) if pinned else private_copy(files, settings)
     with place as checked:
         config = network.read_config(checked)
         empty = network.build_empty(config)
         network.check_share(on_disk, empty)
-        memory.check_fits(max(on_disk, network.count_numbers(empty)))
+        memory.check_fits(max(on_disk, network.count_numbers(empty)), dtype.itemsize)
         tokenizer = _read_tokenizer(checked)
-        base, whole = _fill(config, empty, on_disk, files)
+        base, whole = _fill(config, empty, on_disk, files, dtype)
     if whole is not None:
         describe_answers(whole.language_model, settings)
     return _prove(name, base, tokenizer, whole)
 
 
+def _dtype(name: NumberType) -> torch.dtype:
+    import torch
+
+    return getattr(torch, name)  # type: ignore[no-any-return]
+
+
 def _fill(
-    config: PreTrainedConfig, empty: PreTrainedModel, on_disk: int, files: ModelFiles
+    config: PreTrainedConfig,
+    empty: PreTrainedModel,
+    on_disk: int,
+    files: ModelFiles,
+    dtype: torch.dtype,
 ) -> tuple[PreTrainedModel, Whole | None]:
     """The network with its weights, and it with its language-model head if the files have one."""
     weights = read_weights(files.weights)
-    whole = read_whole(config, empty, on_disk, weights)
-    return (network.fill(empty, config, weights) if whole is None else whole.base), whole
+    whole = read_whole(config, empty, on_disk, weights, dtype)
+    return (network.fill(empty, config, weights, dtype) if whole is None else whole.base), whole
 
 
 def _locate(name: str, download: bool, folders: bool, token: bool | None) -> Path:
@@ -180,6 +202,7 @@ def _prove(
         order=proof.order,
         batches=proof.batches,
         pairs=proof.pairs,
+        number_type=str(filled.dtype).removeprefix("torch."),
         checked_tokens=proof.tokens,
         language_model=entire if speaks else None,
         task=whole.task if whole is not None and speaks else None,

@@ -14,7 +14,7 @@ from core.model.errors import FREE_MEMORY, OutOfMemoryError
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-BYTES_PER_WEIGHT = 4  # everything runs in float32
+BYTES_PER_WEIGHT = 4  # of float32
 _HEADROOM = 1.25  # for activations, and for the file and the network being in memory together
 _ARENA_MAX, _MMAP_THRESHOLD = -8, -3  # from glibc's malloc.h
 _NO_LIMIT_BYTES = 2**60  # version 1 writes "no limit" as the largest multiple of a page below 2^63
@@ -44,24 +44,25 @@ def return_freed_memory() -> None:
         library.mallopt(_MMAP_THRESHOLD, 2**20)
 
 
-def needed_bytes(weights: int) -> int:
+def needed_bytes(weights: int, bytes_per_weight: int = BYTES_PER_WEIGHT) -> int:
     """Memory that a network of so many numbers needs, in bytes."""
-    return int(weights * BYTES_PER_WEIGHT * _HEADROOM)
+    return int(weights * bytes_per_weight * _HEADROOM)
 
 
-def check_fits(weights: int) -> None:
+def check_fits(weights: int, bytes_per_weight: int = BYTES_PER_WEIGHT) -> None:
     """Refuse a model whose weights would not fit in free memory.
 
     Parameters
     ----------
     weights : how many numbers it has.
+    bytes_per_weight : 2 for a model that stays in half precision.
 
     Raises
     ------
     OutOfMemoryError
         With the sizes in megabytes.
     """
-    needed = needed_bytes(weights)
+    needed = needed_bytes(weights, bytes_per_weight)
     if needed > (free := available_bytes()):
         raise OutOfMemoryError(
             f"{{name}} needs about {needed / 1e6:,.0f} MB of memory,"

@@ -139,9 +139,12 @@ def check_share(on_disk: int, empty: PreTrainedModel) -> None:
 
 
 def fill(
-    empty: PreTrainedModel, config: PreTrainedConfig, weights: dict[str, torch.Tensor]
+    empty: PreTrainedModel,
+    config: PreTrainedConfig,
+    weights: dict[str, torch.Tensor],
+    dtype: torch.dtype,
 ) -> PreTrainedModel:
-    """The network with its weights, in float32 and evaluation mode, with recording attention.
+    """The network with its weights, of that type and in evaluation mode, with recording attention.
 
     Raises
     ------
@@ -150,7 +153,7 @@ def fill(
     """
     attention = empty.config._attn_implementation  # noqa: SLF001 - it has no other name
     try:
-        network, missing = read(type(empty), config, weights, attention)
+        network, missing = read(type(empty), config, weights, attention, dtype)
     except RuntimeError as error:
         if "ignore_mismatched_sizes" not in str(error):
             raise
@@ -172,20 +175,19 @@ def read(
     config: PreTrainedConfig,
     weights: dict[str, torch.Tensor],
     attention: str,
+    dtype: torch.dtype,
 ) -> tuple[PreTrainedModel, list[str]]:
-    """A network of that class with its weights in float32, and the names of those that are missing.
+    """A network of that class with its weights, and the names of those that are missing.
 
     The tensors are passed in, so transformers opens no file in the folder. Poolers do not count:
     they sit above the last layer, checkpoints often lack them, and attention does not see them.
     """
-    import torch
-
     network, report = kind.from_pretrained(
         None,
         config=config,
         state_dict=weights,
         attn_implementation=attention,
-        dtype=torch.float32,
+        dtype=dtype,
         local_files_only=True,
         output_loading_info=True,
     )

@@ -17,6 +17,7 @@ from core.model.checks.agreement import (
     are_same,
     compare_call,
     have_same_mask,
+    rounding,
     trace_of,
 )
 from core.model.checks.texts import chooses_keys, texts_for
@@ -73,7 +74,7 @@ def probe(network: PreTrainedModel, tokenizer: PreTrainedTokenizerFast, max_toke
     ------
     UnsupportedModelError
         When nothing is recorded, or recomputed attention or its output differs from the model's own
-        by more than float32 rounds off in scores of that size.
+        by more than numbers of its type round off in scores of that size.
     """
     asks = network.config._attn_implementation == IMPLEMENTATION  # noqa: SLF001 - it has no other name
     run = _Runs(network, tokenizer, "exact" if asks else "watched")
@@ -121,6 +122,11 @@ class _Runs:
     way: Way  # of the passes that others are compared with
     error: float = 0.0
     order: tuple[Kind, ...] = ()  # the kind of each call
+
+    @property
+    def eps(self) -> float:
+        """The rounding of the type in which the network computes."""
+        return rounding(next(self.network.parameters()))
 
     def traces(self, texts: Sequence[Text], way: Way | None = None) -> list[Trace]:
         """The traces of texts run together, each call compared with what the model computed.
@@ -235,7 +241,8 @@ class _Runs:
             traces = self.traces(texts)
         except (DiffersError, RuntimeError, ValueError, IndexError):
             return []  # what is wrong without padding too is refused there
-        return traces if all(map(are_same, traces, alone)) else []
+        same = all(are_same(*each, self.eps) for each in zip(traces, alone, strict=True))
+        return traces if same else []
 
     def is_fast_the_same(self, texts: Sequence[Text], exact: Sequence[Trace]) -> bool:
         """Whether PyTorch's attention gives what the model's own function gave."""
@@ -244,7 +251,7 @@ class _Runs:
         except (DiffersError, RuntimeError, ValueError, TypeError):
             return False
         return all(
-            are_same(fast, own) and all(map(have_same_mask, fast.layers, own.layers))
+            are_same(fast, own, self.eps) and all(map(have_same_mask, fast.layers, own.layers))
             for fast, own in zip(traces, exact, strict=True)
         )
 

@@ -22,9 +22,10 @@ from core.model import LoadedModel, Trace, load, trace_repeated, trace_text
 from core.model.language import Guess, Masked
 from core.model.language import masked_words as read_masked
 from core.model.language import next_words as read_next
+from core.model.loading import pick_device
 from core.model.memory import return_freed_memory
 from core.model.weights import embeddings, output_projection, query_key
-from core.ui.site import access, garbage
+from core.ui.site import access, deployment, garbage
 
 if TYPE_CHECKING:
     import numpy as np
@@ -82,7 +83,13 @@ def model(name: str) -> LoadedModel:
     """
     return_freed_memory()
     garbage.freeze_long_lived()
-    return load(name, download=False, folders=Path(name).is_absolute(), token=access.hub_token())
+    return load(
+        name,
+        download=False,
+        folders=Path(name).is_absolute(),
+        token=access.hub_token(),
+        half=deployment.is_on("HALF") and pick_device() != "cpu",
+    )
 
 
 def trace(

@@ -101,8 +101,9 @@ def show_model_facts(model: LoadedModel) -> None:
         if model.depth is not None and model.depth > model.layers:
             which = f": {listed(model.numbers)}" if model.numbers else "; here they count from 1"
             st.caption(f"Only {model.layers} of its {model.depth} layers attend{which}.")
+        coarse = "" if model.number_type == "float32" else f" in {model.number_type}"
         st.caption(
-            f"**Checked:** attention reproduced to {model.probe_error:.0e}",
+            f"**Checked{coarse}:** attention reproduced to {model.probe_error:.0e}",
             help=_describe_check(model),
         )
 
@@ -114,7 +115,7 @@ def _describe_check(model: LoadedModel) -> str:
         f"When this model was loaded, a short text, one of {model.checked_tokens} tokens{pair}"
         " and a padded batch were run, and attention was recomputed from the queries and keys"
         " recorded. This is the largest difference in any weight from the model's own. A model is"
-        " refused when it differs by more than float32 rounds off."
+        " refused when it differs by more than {model.number_type} rounds off."
     )
     sentences = [check]
     if model.way == "watched":

@@ -139,10 +139,17 @@ def test_a_c_of_zero_is_refused(c: Any) -> None:
         normalize(*clouds(3, 2, 3, 4), 0.5, c)
 
 
-@pytest.mark.parametrize("shape", [(2, 4, 4), (1, 3, 4), (3, 4)])
+@pytest.mark.parametrize("shape", [(2, 3, 5), (1, 3, 4), (3, 4)])
 def test_queries_and_keys_of_different_shapes_are_refused(shape: tuple[int, ...]) -> None:
     with pytest.raises(ValueError, match="of one shape"):
         normalize(np.ones((2, 3, 4)), np.ones(shape), 0.5, 1)
+
+
+def test_keys_of_other_tokens_are_scaled_too_but_not_paired() -> None:
+    queries, keys = np.ones((2, 3, 4)), np.ones((2, 5, 4))
+    assert [each.shape for each in normalize(queries, keys, 0.5, 2)] == [(2, 3, 4), (2, 5, 4)]
+    with pytest.raises(ValueError, match="of one shape"):
+        grid_search(queries, keys, [0.0], [1.0])
 
 
 @pytest.mark.parametrize("shape", [(1, 1), (2, 5, 3), (2, 3, 4, 1)])

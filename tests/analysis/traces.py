@@ -120,3 +120,21 @@ def with_values(trace: Trace, lengths: list[float]) -> Trace:
     values = np.zeros((*trace.shape[:3], 4), dtype=np.float32)
     values[..., 0] = lengths
     return replace(trace, kv_values=values)
+
+
+def crossing(
+    seed: int,
+    heads: int = 2,
+    *,
+    queries: tuple[str, ...] = ("[CLS]", "she", "runs"),
+    keys: tuple[str, ...] = ("he", "walks", "a", "dog", "[SEP]"),
+    layers: int = 2,
+    dim: int = 4,
+) -> Trace:
+    """Random cross attention: the tokens of `queries` attend to those of `keys`."""
+    draw = np.random.default_rng(seed)
+    tokens, source = spelled(" ".join(queries)), spelled(" ".join(keys))
+    shapes = [(layers, heads, len(each), dim) for each in (tokens, source, source)]
+    q, k, v = (draw.normal(size=shape).astype(np.float32) for shape in shapes)
+    rules = (Layer(dim**-0.5, None),) * layers
+    return Trace("by hand", tokens, q, k, v, rules, causal=False, kind="cross", source=source)

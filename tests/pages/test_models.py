@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
 import pytest
+import torch
 
 from core.model import CATALOG, load, loading
 from core.model.catalog import bundled_folder
 from core.model.downloading import downloads, hub
 from core.model.errors import NotDownloadedError, OutOfMemoryError
 from core.ui import cache
+from tests.model.families import FAMILIES, build
 from tests.opening import open_app
 from tests.pages.conftest import alerts, sidebar
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 NOVELS = bundled_folder(CATALOG[1])
 
@@ -20,6 +28,20 @@ def test_the_sidebar_states_what_was_loaded() -> None:
     assert "6 layers × 12 heads × 32 dims" in facts
     assert "22.7 M parameters" in facts
     assert f"attention reproduced to {load('bundled/minilm').probe_error:.0e}" in facts
+
+
+@pytest.mark.parametrize(("switch", "device"), [("1", "cuda"), ("0", "cuda"), ("1", "cpu")])
+def test_half_precision_needs_the_switch_and_a_card_and_is_said(
+    switch: str, device: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The card is only said to be there: the network runs on the processor."""
+    folder = str(build(replace(FAMILIES["llama"], dtype=torch.bfloat16), tmp_path))
+    monkeypatch.setenv("HEADSCOPE_HALF", switch)
+    monkeypatch.setattr(cache, "pick_device", lambda: device)
+    facts = sidebar(open_app(model=folder))
+    half = (switch, device) == ("1", "cuda")
+    assert ("**Checked in bfloat16:** attention reproduced to" in facts) == half
+    assert ("**Checked:** attention reproduced to" in facts) != half
 
 
 def test_a_hub_out_of_reach_is_told_and_the_picture_stays() -> None:

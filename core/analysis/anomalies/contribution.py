@@ -27,26 +27,29 @@ _TOLERANCE = 1e-5  # relative change of the largest singular value at which it s
 
 @dataclass(frozen=True, eq=False)
 class Columns:
-    """What each token takes of a head's attention, and what it gives."""
+    """What each key token takes of a head's attention, and what it gives."""
 
-    attention: Floats  # mean attention to each token, (layer, head, token); sums to 1 over tokens
+    attention: Floats  # mean attention to each, (layer, head, key token); sums to 1 over them
     uniform: Floats  # the same under uniform attention to all permitted keys
     # Of what the head moves, the sum over i of a_ij |f(v_j)|; sums to 1, or 0 where nothing moves
     contribution: Floats
-    norms: Floats  # |f(v_j)| or |v_j|, (layer, head, token)
+    norms: Floats  # |f(v_j)| or |v_j|, (layer, head, key token)
     entropy: Floats  # H(row) / ln(permitted keys), mean over rows with a choice, (layer, head)
-    offset: Floats  # the largest mean attention at offset -1, 0 or 1, (layer, head)
+    # The largest mean attention at offset -1, 0 or 1, (layer, head); nan in cross attention, whose
+    # queries and keys are places of two texts
+    offset: Floats
     rank: Floats  # stable rank of the attention matrix, (layer, head)
 
 
 def columns(trace: Trace, transformed: Array | None = None) -> Columns:
-    """Attention to each token and what it contributes, for all heads.
+    """Attention to each key token and what it contributes, for all heads.
 
-    `transformed` is |f(v)|, (layer, head, token), of
+    `transformed` is |f(v)|, (layer, head, key token), of
     ``core.model.weights.output_projection.transformed_norms``; None takes |v|. One layer's
-    attention, 4 bytes x heads x tokens squared, is in memory at a time.
+    attention, 4 bytes x heads x tokens x key tokens, is in memory at a time.
     """
     norms = value_norms(trace, transformed)
+    no_offset = np.full(trace.shape[1], np.nan)
     layers = []
     with one_thread():
         for layer in range(trace.shape[0]):
@@ -61,7 +64,9 @@ def columns(trace: Trace, transformed: Array | None = None) -> Columns:
                         axis=1, dtype=np.float64
                     ),
                     "entropy": mean_relative_entropy(weights, allowed),
-                    "offset": offset_attention(weights, allowed),
+                    "offset": offset_attention(weights, allowed)
+                    if trace.source is None
+                    else no_offset,
                     "rank": stable_rank(weights),
                 }
             )
@@ -71,7 +76,7 @@ def columns(trace: Trace, transformed: Array | None = None) -> Columns:
 
 
 def value_norms(trace: Trace, transformed: Array | None = None) -> Floats:
-    """|f(v)| where it is given, else |v|, float64 (layer, head, token)."""
+    """|f(v)| where it is given, else |v|, float64 (layer, head, key token)."""
     if transformed is not None:
         return np.asarray(transformed, dtype=np.float64)
     lengths = np.linalg.norm(trace.kv_values, axis=-1).astype(np.float64)
@@ -81,12 +86,12 @@ def value_norms(trace: Trace, transformed: Array | None = None) -> Floats:
 def contributions(weights: Array, norms: Floats) -> Array:
     """|a_ij f(v_j)|, how much each key gives each query, scaled to the total of the attention.
 
-    Each matrix sums to the number of its tokens, as attention does, so the two compare cell by cell
+    Each matrix sums to the number of its rows, as attention does, so the two compare cell by cell
     and column by column; a row sums to what its token receives, 1 on average. All 0 where nothing
-    moves. `weights` is (..., token, token), `norms` (..., token).
+    moves. `weights` is (..., token, key token), `norms` (..., key token).
     """
     carried = weights * norms[..., None, :].astype(np.float32)
-    mean = carried.sum(axis=(-1, -2), keepdims=True, dtype=np.float64) / weights.shape[-1]
+    mean = carried.sum(axis=(-1, -2), keepdims=True, dtype=np.float64) / weights.shape[-2]
     return np.divide(carried, mean, out=carried, where=mean > 0, casting="same_kind")
 
 
@@ -94,8 +99,8 @@ def lengths_and_sum(weights: Array, vectors: Array) -> tuple[Floats, Floats]:
     """What each token receives of a head: the summed lengths of its parts, the length of their sum.
 
     The head gives token i the sum over j of a_ij f(v_j). Unless all parts point the same way, they
-    partly cancel and the second is smaller. From attention (token, token) and the `vectors` f(v_j),
-    or v_j where W_O is not known, (token, width), two float64 (token,).
+    partly cancel and the second is smaller. From attention (token, key token) and the `vectors`
+    f(v_j), or v_j where W_O is not known, (key token, width), two float64 (token,).
     """
     exact, parts = weights.astype(np.float64), vectors.astype(np.float64)
     return exact @ np.linalg.norm(parts, axis=-1), np.linalg.norm(exact @ parts, axis=-1)
@@ -148,10 +153,11 @@ def stable_rank(weights: Array) -> Floats:
 
     1 where all tokens attend the same way, the number of tokens where each attends to itself alone.
     Also called the effective rank of A^T A, trace over largest eigenvalue (Vershynin 2018, remark
-    5.6.3). `weights` (head, token, token) are not negative, so a power iteration that starts at a
-    positive vector cannot miss the largest singular value.
+    5.6.3). `weights` (head, token, key token) are not negative, so a power iteration that starts at
+    a positive vector cannot miss the largest singular value.
     """
-    vectors = np.full((*weights.shape[:-1], 1), weights.shape[-1] ** -0.5, dtype=np.float32)
+    heads, _, keys = weights.shape
+    vectors = np.full((heads, keys, 1), keys**-0.5, dtype=np.float32)
     largest = np.zeros(len(weights))
     for _ in range(_MAX_STEPS):
         forward = weights @ vectors
@@ -163,9 +169,10 @@ def stable_rank(weights: Array) -> Floats:
     return np.asarray(np.einsum("hij,hij->h", weights, weights, dtype=np.float64) / largest)
 
 
-def without_first(weights: Array) -> Array:
-    """A matrix (token, token) without its first token, rows divided by what remains of them.
+def without_first(weights: Array, *, cross: bool = False) -> Array:
+    """A matrix without its first token, rows divided by what remains of them.
 
-    It shows what a head would do without its sink. A row with nothing left stays 0.
+    It shows what a head would do without its sink. A row with nothing left stays 0. From (token,
+    token), or from (token, key token) of `cross` attention, which loses only the first key.
     """
-    return renormalise_rows(weights[1:, 1:])
+    return renormalise_rows(weights[0 if cross else 1 :, 1:])

@@ -183,7 +183,8 @@ FLAGS: dict[str, Flag] = {
             " themselves are left out: one key each is how they work.",
             reason="the entropy of its rows is {:.2f} of the maximum (0: one key each)",
             cause="concentration",
-            applies=lambda measures: measures["offset_attention"] <= THRESHOLDS["previous"],
+            # nan in cross attention, where no token is previous or next
+            applies=lambda measures: ~(measures["offset_attention"] > THRESHOLDS["previous"]),
             condition="where previous, self and next token have at most"
             f" {THRESHOLDS['previous']:g}",
         ),

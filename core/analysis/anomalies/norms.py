@@ -9,7 +9,7 @@ import numpy as np
 from core.analysis.normalization import key_translation
 
 if TYPE_CHECKING:
-    from core.analysis.arrays import Floats
+    from core.analysis.arrays import Floats, Indices
     from core.model.trace import Trace
 
 MAX_POINTS = 192  # tokens, evenly spaced: distances of all pairs grow with the square
@@ -18,7 +18,7 @@ TIE = 1e-6  # relative; distances that differ by less are equal
 
 
 def vector_norms(trace: Trace) -> tuple[Floats, Floats]:
-    """|q| and |k| of every head and token, float64 (layer, head, token) each."""
+    """|q| and |k| of every head, float64 (layer, head, token) and (layer, head, key token)."""
     query, key = (
         np.linalg.norm(vectors, axis=-1).astype(np.float64)
         for vectors in (trace.queries, trace.kv_keys)
@@ -40,14 +40,18 @@ def norm_disparity(trace: Trace) -> dict[str, Floats]:
     defined = (query_median > 0) & (key_median > 0)
     ratio[defined] = np.log2(query_median[defined] / key_median[defined])
     shift = key_translation(trace.queries, trace.keys)
-    rest = trace.queries - (trace.keys + shift[..., None, :].astype(np.float32))
+    moved = trace.keys + shift[..., None, :].astype(np.float32)
+    if trace.source is None:  # token by token, which rounds less
+        rest = (trace.queries - moved).mean(axis=-2, dtype=np.float64)
+    else:
+        rest = trace.queries.mean(axis=-2, dtype=np.float64) - moved.mean(axis=-2, dtype=np.float64)
     return {
         "query_norm": query.mean(axis=-1),
         "key_norm": key.mean(axis=-1),
         "norm_difference": query.mean(axis=-1) - key.mean(axis=-1),
         "norm_log_ratio": ratio,
         "centroid_distance": np.linalg.norm(shift, axis=-1),
-        "centroid_distance_after": np.linalg.norm(rest.mean(axis=-2, dtype=np.float64), axis=-1),
+        "centroid_distance_after": np.linalg.norm(rest, axis=-1),
     }
 
 
@@ -58,25 +62,34 @@ def separability(trace: Trace) -> Floats:
     head): these give the translation, and the vector goes to the cloud from which its energy
     distance is smaller, the mean distance to its members less half their mean distance from each
     other (Szekely and Rizzo 2013). 0.5 is guessing: one cloud. 1: apart. nan for fewer than
-    `MIN_POINTS` tokens; of long texts, `MAX_POINTS` tokens, evenly spaced, are used.
+    `MIN_POINTS` tokens; of long texts, `MAX_POINTS` tokens, evenly spaced, are used. In cross
+    attention queries and keys have no tokens in common: each vector is judged by all others, and
+    the shares of queries and of keys count alike, however many there are.
 
     After translation the means are equal, so Fisher's criterion is 0 and a straight cut sees only
     skew. This also sees one cloud inside the other, and clouds along different directions.
     """
     layers, heads, tokens, _ = trace.shape
-    if tokens < MIN_POINTS:
+    sizes = tokens, len(trace.key_tokens)
+    if min(sizes) < MIN_POINTS:
         return np.full((layers, heads), np.nan)
-    picked = np.unique(np.linspace(0, tokens - 1, min(tokens, MAX_POINTS)).round().astype(int))
+    queries, keys = (_evenly_spaced(size) for size in sizes)
     groups = np.arange(heads) // trace.group
+    share = _share_recognised if trace.source is None else _share_of_two_texts
     return np.stack(
         [
-            _share_recognised(
-                trace.queries[layer][:, picked].astype(np.float64),
-                trace.kv_keys[layer][groups][:, picked].astype(np.float64),
+            share(
+                trace.queries[layer][:, queries].astype(np.float64),
+                trace.kv_keys[layer][groups][:, keys].astype(np.float64),
             )
             for layer in range(layers)
         ]
     )
+
+
+def _evenly_spaced(size: int) -> Indices:
+    """At most `MAX_POINTS` of so many positions."""
+    return np.unique(np.linspace(0, size - 1, min(size, MAX_POINTS)).round().astype(np.intp))
 
 
 def _share_recognised(queries: Floats, keys: Floats) -> Floats:
@@ -94,6 +107,27 @@ def _share_recognised(queries: Floats, keys: Floats) -> Floats:
         _nearer(_mean_of_others(within_k) - spread_k, to_queries),
     ]
     return np.asarray(np.concatenate(recognised, axis=1).mean(axis=1))
+
+
+def _share_of_two_texts(queries: Floats, keys: Floats) -> Floats:
+    """The same, (head,), where no query (head, token, dim) shares a token with a key."""
+    shares = [_share_kept(*clouds) for clouds in ((queries, keys), (keys, queries))]
+    return np.asarray(np.mean(shares, axis=0))
+
+
+def _share_kept(cloud: Floats, other: Floats) -> Floats:
+    """Share of one cloud's vectors (head, token, dim) that go to it and not to the other, (head,).
+
+    The centroids are brought together without the vector that is judged.
+    """
+    size, others = cloud.shape[1], other.shape[1]
+    rest = (size * cloud.mean(axis=1, keepdims=True) - cloud) / (size - 1)  # centroids without each
+    moved = cloud - (rest - other.mean(axis=1, keepdims=True))
+    within, within_other = _distances(cloud, cloud), _distances(other, other)
+    spread_other = within_other.sum(axis=(1, 2)) / (2 * others * (others - 1))
+    to_other = _distances(moved, other).mean(axis=2) - spread_other[:, None]
+    kept = _nearer(_mean_of_others(within) - _spread_without(within), to_other)
+    return np.asarray(kept.mean(axis=1))
 
 
 def _mean_of_others(distances: Floats) -> Floats:

@@ -28,7 +28,7 @@ def anomaly_table(
 ) -> pd.DataFrame:
     """What is odd about each head on this text, a row per head, in the order of layers and heads.
 
-    `transformed` is |f(v)|, (layer, head, token), of
+    `transformed` is |f(v)|, (layer, head, key token), of
     ``core.model.weights.output_projection.transformed_norms``; without it values count by their own
     length |v|, and ``table.attrs["values"]`` says which. `similarity` of W_Q and W_K is (layer,
     head), of ``core.model.weights.query_key.weight_similarity``; without it the column is nan.
@@ -38,12 +38,13 @@ def anomaly_table(
     flag (``z_`` and its name), ``severity``, the same for each kind of flag (``severity_`` and one
     of `flags.KINDS`), ``flags`` (names, joined by ", ") and ``reasons`` (in words, joined by "; ").
     Severity is how far a head's flagged measures lie from ordinary, in units of the threshold's
-    distance, summed over causes; of flags with one cause the strongest counts.
-    ``table.attrs["tokens"]`` is how many tokens the text has (of a corpus, the mean),
+    distance, summed over causes; of flags with one cause the strongest counts. In cross attention
+    the first token, the sink and the roles are key tokens, and ``offset_attention`` is nan.
+    ``table.attrs["tokens"]`` is how many query tokens there are (of a corpus, the mean),
     ``"too_short"`` whether that is too few for some flags.
     """
     measures = measure_heads(trace, transformed, similarity)
-    names = [token.display for token in trace.tokens]
+    names = [token.display for token in trace.key_tokens]
     sinks = [names[position - 1] for position in measures["sink"].ravel().astype(int)]
     return _table(measures, sinks, trace.numbers, exact=transformed is not None)
 
@@ -122,7 +123,7 @@ def measure_heads(
     """Every measure of every head, float64 (layer, head) by name; only permitted pairs count.
 
     - those of `norms.norm_disparity`, and ``separability`` (`norms.separability`).
-    - ``first_attention``, ``first_uniform``: mean attention to the first token, and its uniform
+    - ``first_attention``, ``first_uniform``: mean attention to the first key token, and its uniform
       baseline (1 / n, or the mean of 1 / (i + 1) in a causal model).
     - ``first_contribution``: the first token's share of what the head moves, the sum over i of
       a_ij |f(v_j)| over that of all tokens (after Kobayashi et al. 2020).
@@ -134,7 +135,7 @@ def measure_heads(
     - ``entropy``: H(row) / ln(permitted keys), mean over rows.
     - ``offset_attention``: the largest mean attention to the previous token, itself or the next.
     - ``rank``: stable rank of the attention matrix, 1 to the number of tokens.
-    - ``weight_similarity``: correlation of W_Q and W_K; ``tokens``: how many there are.
+    - ``weight_similarity``: correlation of W_Q and W_K; ``tokens``: how many query tokens.
     - attention to the roles by which the texts of a corpus are aligned (`sinks.role_measures`).
     """
     totals = columns(trace, transformed)
@@ -153,7 +154,7 @@ def measure_heads(
         "rank": totals.rank,
         "weight_similarity": np.full(shape, np.nan if similarity is None else similarity, float),
         "tokens": np.full(shape, float(trace.shape[2])),
-        **role_measures(trace.tokens, totals),
+        **role_measures(trace.key_tokens, totals),
     }
 
 

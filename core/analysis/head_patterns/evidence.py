@@ -19,10 +19,11 @@ if TYPE_CHECKING:
 class Evidence:
     """One attention matrix beside a pattern."""
 
-    ideal: Array  # (token, token), rows uniform over the pattern's pairs; nan for tokens with none
+    # (token, key token), rows uniform over the pattern's pairs; nan for tokens with none
+    ideal: Array
     share: Floats  # (token,), of each row on it, for "broad" relative entropy; nan without a pair
     uniform: Floats  # (token,), the same for uniform attention
-    strongest: Indices  # (token,), the position that each token attends to most
+    strongest: Indices  # (token,), the position of the key that each token attends to most
 
     @property
     def tokens(self) -> int:
@@ -30,15 +31,22 @@ class Evidence:
         return int(np.isfinite(self.share).sum())
 
 
-def evidence(weights: Array, uniform: Array, tokens: tuple[Token, ...], pattern: str) -> Evidence:
+def evidence(
+    weights: Array,
+    uniform: Array,
+    tokens: tuple[Token, ...],
+    pattern: str,
+    source: tuple[Token, ...] | None = None,
+) -> Evidence:
     """The evidence for a pattern of `NAMING`.
 
     "induction" is here from a token to those right after its earlier copies. `weights` are
-    attention, (token, token); `uniform` the same to everything permitted, where 0 is not permitted.
+    attention, (token, key token); `uniform` the same to everything permitted, where 0 is not
+    permitted; `source` the tokens that cross attention goes to.
     """
     record = NAMING[pattern]
     allowed = uniform > 0
-    pairs = allowed if record.pairs is None else allowed & record.pairs(tokens)
+    pairs = allowed & record.between(tokens, source)
     if record.measured == "entropy":
         both = np.stack([weights, uniform])
         (share, baseline), (has_pair, _) = relative_entropy(both, np.stack([allowed, allowed]))

@@ -59,9 +59,10 @@ class Scores:
 def measure_text(trace: Trace, patterns: Sequence[Pattern] = TABLE) -> Measured:
     """Every head on one text, by some of the patterns `ON_TEXT`.
 
+    In cross attention no token has a pair of a pattern that is not `Pattern.across`.
     One layer's attention, 4 bytes x heads x tokens squared, is in memory at a time.
     """
-    ruler = _Ruler(trace.tokens, patterns)
+    ruler = _Ruler(patterns, trace.tokens, trace.source)
     baselines: dict[int, tuple[Floats, Counts]] = {}  # layers that share a mask share these
     layers = []
     with one_thread():
@@ -81,12 +82,18 @@ def measure_text(trace: Trace, patterns: Sequence[Pattern] = TABLE) -> Measured:
     return Measured(ruler.names, sums, uniform, counted, len(trace.tokens), trace.numbers)
 
 
-def measure_matrix(weights: Array, uniform: Array, tokens: tuple[Token, ...]) -> Measured:
-    """One attention matrix (token, token), as if it were a model's only head.
+def measure_matrix(
+    weights: Array,
+    uniform: Array,
+    tokens: tuple[Token, ...],
+    source: tuple[Token, ...] | None = None,
+) -> Measured:
+    """One attention matrix (token, key token), as if it were a model's only head.
 
-    `uniform` is uniform attention to all permitted keys, 0 elsewhere.
+    `uniform` is uniform attention to all permitted keys, 0 elsewhere; `source` are the tokens that
+    cross attention goes to.
     """
-    ruler = _Ruler(tokens, TABLE)
+    ruler = _Ruler(TABLE, tokens, source)
     allowed = (uniform > 0)[None]
     return Measured(
         ruler.names,
@@ -131,42 +138,42 @@ def uniform_attention(allowed: Bools) -> Array:
 class _Ruler:
     """The pairs of some patterns on one text, ready to be multiplied with attention."""
 
-    def __init__(self, tokens: tuple[Token, ...], patterns: Sequence[Pattern]) -> None:
-        positions = np.arange(len(tokens))
+    def __init__(
+        self,
+        patterns: Sequence[Pattern],
+        tokens: tuple[Token, ...],
+        source: tuple[Token, ...] | None,
+    ) -> None:
         self.names = tuple(each.score for each in patterns)
-        # What each is measured by; boolean (token, token), or distances in tokens.
-        self.factors = [
-            (
-                each.measured,
-                each.pairs(tokens) if each.pairs else abs(positions[:, None] - positions),
-            )
-            for each in patterns
+        # What each is measured by, and its pairs, boolean (token, key token)
+        self.pairs = [(each.measured, each.between(tokens, source)) for each in patterns]
+        positions = np.arange(len(tokens if source is None else source))
+        away = abs(np.arange(len(tokens))[:, None] - positions)  # in tokens
+        flat = [
+            (pairs * away if kind == "distance" else pairs).ravel()
+            for kind, pairs in self.pairs
+            if kind != "entropy"
         ]
-        flat = [factor.ravel() for kind, factor in self.factors if kind != "entropy"]
-        self.flat = np.array(flat, np.float32).reshape(len(flat), len(tokens) ** 2)
+        self.flat = np.array(flat, np.float32).reshape(len(flat), away.size)
 
     def sums(self, weights: Array, allowed: Bools) -> Floats:
-        """Of attention (head, token, token): float64 (score, head)."""
+        """Of attention (head, token, key token): float64 (score, head)."""
         shares = iter((weights.reshape(len(weights), -1) @ self.flat.T).astype(np.float64).T)
         return np.stack(
             [
                 relative_entropy(weights, allowed)[0].sum(axis=-1)
                 if kind == "entropy"
                 else next(shares)
-                for kind, _ in self.factors
+                for kind, _ in self.pairs
             ]
         )
 
     def counts(self, allowed: Bools) -> Counts:
         """How many tokens have a permitted pair, or a choice, int (score, 1 or head)."""
-        tokens = {
-            "distance": np.full(len(allowed), allowed.shape[-1]),
-            "entropy": (allowed.sum(axis=-1) > 1).sum(axis=-1),
-        }
         return np.stack(
             [
-                tokens[kind] if kind in tokens else (pairs & allowed).any(axis=-1).sum(axis=-1)
-                for kind, pairs in self.factors
+                ((pairs & allowed).sum(axis=-1) > (kind == "entropy")).sum(axis=-1)
+                for kind, pairs in self.pairs
             ]
         )
 
@@ -175,7 +182,7 @@ def mean_relative_entropy(weights: Array, allowed: Bools) -> Floats:
     """H / ln(permitted keys), mean over the rows that may see more than one key, (head,).
 
     1 for uniform attention, 0 where each row looks at one key; nan when no row has a choice.
-    `weights` is (head, token, token), `allowed` that or (1, token, token).
+    `weights` is (head, token, key token), `allowed` that or (1, token, key token).
     """
     relative, choice = relative_entropy(weights, allowed)
     rows = choice.sum(axis=-1)
@@ -186,7 +193,7 @@ def mean_relative_entropy(weights: Array, allowed: Bools) -> Floats:
 def relative_entropy(weights: Array, allowed: Bools) -> tuple[Floats, Bools]:
     """H / ln(permitted keys) of each row, 0 for a row without a choice; and whether it has one.
 
-    (head, token, token) in, float64 and boolean (head, token) out.
+    (head, token, key token) in, float64 and boolean (head, token) out.
     """
     logarithms = np.log(weights, out=np.zeros_like(weights), where=weights > 0)
     entropy = -np.einsum("hij,hij->hi", weights, logarithms, dtype=np.float64)

@@ -29,11 +29,6 @@ def at_offset(offset: int) -> Callable[[tuple[Token, ...]], Bools]:
     return lambda tokens: np.eye(len(tokens), k=offset, dtype=np.bool_)
 
 
-def on_keys(condition: Callable[[Token], bool]) -> Callable[[tuple[Token, ...]], Bools]:
-    """From each token to those that meet the condition."""
-    return lambda tokens: np.tile([condition(token) for token in tokens], (len(tokens), 1))
-
-
 def is_mark(token: Token) -> bool:
     """Whether a token is one of `SENTENCE_PUNCTUATION`."""
     return token.display in SENTENCE_PUNCTUATION

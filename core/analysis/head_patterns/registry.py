@@ -9,12 +9,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
+import numpy as np
+
 from core.analysis.head_patterns.minimum_evidence import MIN_QUERY_TOKENS
 from core.analysis.head_patterns.pairs import (
     at_offset,
     induction_pairs,
     is_mark,
-    on_keys,
     other_sentence_pairs,
     related_word_pairs,
     same_token_pairs,
@@ -48,16 +49,19 @@ class Naming:
 
 @dataclass(frozen=True)
 class Pattern:
-    """One head pattern."""
+    """One head pattern: of `pairs`, of `keys` or, with neither, of all pairs."""
 
     name: str  # in links and in the table's column ``class``
     measures: str  # what its score is; a share of attention unless it says otherwise
-    pairs: Callable[[tuple[Token, ...]], Bools] | None = None  # (token, token); None for all pairs
+    # Of tokens that attend to one another, (token, token)
+    pairs: Callable[[tuple[Token, ...]], Bools] | None = None
     naming: Naming | None = None  # how it names heads; None if it names none
     # By attention on the `pairs`; by how many tokens away heads attend; by entropy; by attention on
     # the pairs of sequences repeated twice (:mod:`.induction`); or by words that are related in the
     # model's own embeddings (:mod:`core.analysis.related_words`)
     measured: Measure = "pairs"
+    # Whether a token is such a key, whatever the query token: it may be a token of another text
+    keys: Callable[[Token], bool] | None = None
     score: str = ""  # its column of the table, where that is not the `name`
     threshold: float = 0.5  # of the score; for "permutation", the share of random arrangements
     source: str = OURS  # of the threshold
@@ -73,6 +77,28 @@ class Pattern:
     def __post_init__(self) -> None:
         object.__setattr__(self, "score", self.score or self.name)
         object.__setattr__(self, "link", self.link or self.name)
+
+    @property
+    def across(self) -> bool:
+        """Whether it has a meaning in cross attention, where queries and keys are of two texts.
+
+        It has where it asks nothing of the query token: previous and next, itself and other copies
+        are about tokens of one text.
+        """
+        return self.keys is not None or self.measured == "entropy"
+
+    def between(self, tokens: tuple[Token, ...], source: tuple[Token, ...] | None = None) -> Bools:
+        """Its pairs, boolean (token, key token).
+
+        `source` are the tokens that cross attention goes to, as in a trace: then there are none of
+        a pattern that is not `across`.
+        """
+        keys = tokens if source is None else source
+        if self.keys is not None:
+            return np.tile([self.keys(token) for token in keys], (len(tokens), 1))
+        if source is None and self.pairs is not None:
+            return self.pairs(tokens)
+        return np.full((len(tokens), len(keys)), source is None or self.across)
 
 
 # In the order of the table's columns. Clark et al. look at heads with more than half of their
@@ -109,35 +135,35 @@ PATTERNS = (
     Pattern(
         "first",
         "on position 0, whatever stands there",
-        on_keys(lambda token: token.position == 0),
-        Naming(6, "1", category=0),
+        naming=Naming(6, "1", category=0),
+        keys=lambda token: token.position == 0,
         in_head_view=True,
     ),
     Pattern(
         "cls",
         "on a special token at position 0",
-        on_keys(lambda token: token.special and token.position == 0),
+        keys=lambda token: token.special and token.position == 0,
     ),
     Pattern(
         "sep",
         "on other special tokens",
-        on_keys(lambda token: token.special and token.position > 0),
-        Naming(7, "|", hue=75, light=36, dark=84),
+        naming=Naming(7, "|", hue=75, light=36, dark=84),
+        keys=lambda token: token.special and token.position > 0,
         threshold=0.6,
         source=CLARK,
     ),
     Pattern(
         "punctuation",
         'on "." and ","',
-        on_keys(lambda token: is_mark(token) and not token.special),
-        Naming(8, ".", hue=15, light=34),
+        naming=Naming(8, ".", hue=15, light=34),
+        keys=lambda token: is_mark(token) and not token.special,
         threshold=0.6,
         source=CLARK,
     ),
     Pattern(
         "delimiter",
         "the sum of cls, sep and punctuation",
-        on_keys(lambda token: is_mark(token) or token.special),
+        keys=lambda token: is_mark(token) or token.special,
         threshold=0.6,
         source=CLARK,
         highlight=3,

@@ -53,7 +53,7 @@ def head_distances(rows: Array) -> Floats:
 
     The Jensen-Shannon distance of two heads' rows for a token is the square root of their
     divergence in bits (Endres and Schindelin 2003); this is its mean over the tokens compared,
-    whose attention `rows` is (head, compared token, token).
+    whose attention `rows` is (head, compared token, key token).
     """
     entropies = _entropy(rows)  # (head, token)
     distances = np.zeros((len(rows), len(rows)))
@@ -79,7 +79,8 @@ def compare_heads(trace: Trace, max_logarithms: int = MAX_LOGARITHMS) -> Distanc
     """
     layers, heads, tokens, _ = trace.shape
     pairs = layers * heads * (layers * heads - 1) // 2
-    step = min(tokens, max(1, -(-pairs * tokens**2 // max_logarithms)))
+    weights = tokens * len(trace.key_tokens)
+    step = min(tokens, max(1, -(-pairs * weights // max_logarithms)))
     with one_thread():
         rows = np.concatenate([trace.attention(layer)[:, ::step] for layer in range(layers)])
     compared = rows.shape[1]
@@ -157,7 +158,7 @@ def order_heads(trace: Trace, by: Order) -> NDArray[np.int64]:
 def token_step(trace: Trace) -> int:
     """Heads are ordered by every k-th token, all tokens of a short text; gives k."""
     layers, heads, tokens, _ = trace.shape
-    logarithms = layers * heads * (heads - 1) // 2 * tokens**2
+    logarithms = layers * heads * (heads - 1) // 2 * tokens * len(trace.key_tokens)
     return max(1, -(-logarithms // MAX_LOGARITHMS))
 
 

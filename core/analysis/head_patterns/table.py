@@ -49,7 +49,9 @@ def pattern_table(
     the same texts, ``<score>_uniform``. Unless noted, a score is a share of attention, mean over
     the tokens that have such a pair which the model permits, and nan where no token has one;
     `registry.PATTERNS` says where that attention goes. Its ``cls``, ``sep`` and ``punctuation`` are
-    those of Clark et al. 2019; ``delimiter``, their sum, is ours and names no head. Several texts
+    those of Clark et al. 2019; ``delimiter``, their sum, is ours and names no head. In cross
+    attention every score is nan but those that ask nothing of the query token, and entropy
+    (`registry.Pattern.across`); first, special and punctuation are the key tokens. Several texts
     add ``<score>_low`` and ``<score>_high``, a 95 % bootstrap interval over texts.
 
     ``class`` is the most specific pattern that the head clearly follows, or "none": with its score

@@ -35,7 +35,7 @@ _IN_PLACE = {
 }
 
 _UNSEEN = {"scaled_dot_product_attention", "multi_head_attention_forward"}
-_SAME = 1e-5  # of what is added to scores
+_SAME = 1e-5  # of what is added to scores; of coarser types twice their rounding
 _FORBIDDEN = 5000  # that far below the largest score of a row there is no attention at all
 
 
@@ -188,12 +188,17 @@ class Watch(TorchFunctionMode):
         query, key, value = (
             self._by_text(_spread(each, scores)) for each in (product.query, product.key, values)
         )
-        products = (query @ key.transpose(-1, -2)).float().mul_(product.factor)
+        # In float32 also where the network rounds: what it rounds off counts as added.
+        products = (query.float() @ key.float().transpose(-1, -2)).mul_(product.factor)
+        same = near = _SAME
+        if query.dtype != torch.float32:
+            same = 2 * torch.finfo(query.dtype).eps
+            near = same * (1 + _largest(products))
         call = Call(
             query,
             key,
             value,
-            mask=self._shared(_added(scores, products)),
+            mask=self._shared(_added(scores, products, same), near),
             bias=None,
             causal=False,
             scaling=product.factor,
@@ -205,14 +210,14 @@ class Watch(TorchFunctionMode):
             weights = self._by_text(origin.weights)
             self._recorder.check(call, self._by_text(result).transpose(1, 2), weights)
 
-    def _shared(self, mask: torch.Tensor | None) -> torch.Tensor | None:
+    def _shared(self, mask: torch.Tensor | None, near: float) -> torch.Tensor | None:
         """The mask of a call before if it is the same but for rounding, as it mostly is."""
         for call in self._recorder.calls[:-3:-1]:  # a decoder attends in two ways by turns
             last = call.mask
             if mask is None or last is None or last.shape != mask.shape:
                 continue
             difference = (mask - last).nan_to_num_(nan=0)  # where both permit nothing
-            if _largest(difference) <= _SAME:
+            if _largest(difference) <= near:
                 return last
         return mask
 
@@ -232,8 +237,10 @@ def _spread(tensor: torch.Tensor, scores: torch.Tensor) -> torch.Tensor:
     )
 
 
-def _added(scores: torch.Tensor, products: torch.Tensor) -> torch.Tensor | None:
+def _added(scores: torch.Tensor, products: torch.Tensor, same: float) -> torch.Tensor | None:
     """What a network added to scaled products: additive, -inf where it permits nothing.
+
+    None if it permits everything and adds no more than `same`, by the size of the products.
 
     In place where it can be: at 512 tokens, most of the time goes to memory for the copies.
     """
@@ -241,7 +248,7 @@ def _added(scores: torch.Tensor, products: torch.Tensor) -> torch.Tensor | None:
     # Networks write -inf, the lowest number, or -10,000.
     forbidden = scores <= scores.amax(-1, keepdim=True).clamp(max=0) - _FORBIDDEN
     added = (scores - products).masked_fill_(forbidden, 0)
-    if _largest(added) <= 1e-5 * (1 + _largest(products)):  # rounding
+    if _largest(added) <= same * (1 + _largest(products)):  # rounding
         if not forbidden.any():
             return None
         added.zero_()

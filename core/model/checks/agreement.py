@@ -1,4 +1,4 @@
-"""Whether recomputed attention is what a network computed, up to what float32 rounds off."""
+"""Whether recomputed attention is what a network computed, up to what its numbers round off."""
 
 from __future__ import annotations
 
@@ -16,10 +16,13 @@ if TYPE_CHECKING:
     from core.model.capture import Call
     from core.model.trace import Array, Layer
 
-_ROUNDING = 8 * float(np.finfo(np.float32).eps)
+_FLOAT32 = float(np.finfo(np.float32).eps)
+_ROUNDINGS = 8  # of float32, in a score
 # Of vectors in a padded batch against the same text alone, by their size. From the third layer on
 # rounding adds up, while padding that leaks shows in the first two.
 _SAME, _SAME_DEEP = 1e-4, 1e-2
+_SAME_HALF, _SAME_DEEP_HALF = 4, 16  # times the rounding of bfloat16 or float16
+_ANYTHING = 50.0  # a shift of log-odds that lets a weight be anything, and overflows nowhere
 
 
 class DiffersError(Exception):
@@ -46,19 +49,21 @@ def compare_call(
         When weights or output differ by more than rounding.
     """
     trace = trace_of([call], row, queries, keys)
-    attention, tolerance, error = trace.attention(0), _tolerance(trace), 0.0
+    eps = max(map(rounding, (call.query, call.key, call.value, output)))
+    attention, values, error = trace.attention(0), trace.values[0], 0.0
     if weights is not None:
         own = weights[row, :, :queries, :keys].float().cpu().numpy()
-        # Some functions return weights before the sink takes its share.
-        shares = attention if call.sink is None else _per_row(attention)
-        error = _largest_difference(shares, own if call.sink is None else _per_row(own))
-        if not error <= tolerance:  # also for "not a number"
-            raise DiffersError(f"by {error:.1g} ({tolerance:.0e} is accepted)")
-    values = trace.values[0]  # (head, token, dim)
+        shares, rows = attention, 1.0
+        if call.sink is not None:  # some functions return weights before the sink takes its share
+            shares, own, rows = _per_row(attention), _per_row(own), attention.sum(-1, keepdims=True)
+        differences, tolerance = _differences(shares, own), _tolerance(trace, shares, eps, rows)
+        error = float(differences.max())
+        if not (differences <= tolerance).all():  # also for "not a number"
+            raise DiffersError(f"by {error:.1g} ({np.max(tolerance):.0e} is accepted)")
     written = output[row, :queries].float().cpu().numpy().swapaxes(0, 1)
-    difference = _largest_difference(attention @ values, written)
-    if not difference <= 2 * tolerance * max(1.0, np.abs(values).max()):
-        raise DiffersError(f"its output by {difference:.1g}")
+    differences = _differences(attention @ values, written)
+    if not (differences <= _tolerance_of_output(trace, attention, values, eps)).all():
+        raise DiffersError(f"its output by {differences.max():.1g}")
     return error
 
 
@@ -76,30 +81,84 @@ def _per_row(weights: Array) -> Array:
     return shares
 
 
-def _largest_difference(ours: Array, own: Array) -> float:
+def _differences(ours: Array, own: Array) -> Array:
     if ours.shape != own.shape:
         raise DiffersError(f"it has the shape {own.shape} instead of {ours.shape}")
-    return float(np.abs(ours - own).max())
+    differences: Array = np.abs(ours - own)
+    return differences
 
 
-def _tolerance(trace: Trace) -> float:
-    """What float32 rounds off in scores as large as one layer's queries and keys may give."""
+def rounding(tensor: torch.Tensor) -> float:
+    """The gap between 1 and the next number of a tensor's type."""
+    import torch
+
+    return torch.finfo(tensor.dtype).eps
+
+
+def _tolerance(
+    trace: Trace, weights: Array, eps: float, rows: float | Array = 1.0
+) -> float | Array:
+    """What is rounded off in the weights of one layer.
+
+    One number for float32, else one for each weight; `rows` is what their rows added up to.
+    """
+    if eps > _FLOAT32:
+        return _coarse_tolerance(trace, weights, eps) + eps * eps / rows
+    return _ROUNDINGS * eps * float(1 + _largest_score(trace))
+
+
+def _tolerance_of_output(
+    trace: Trace, attention: Array, values: Array, eps: float
+) -> float | Array:
+    """What is rounded off in what heads give; of coarse types for each number by itself."""
+    tolerance = _tolerance(trace, attention, eps)
+    if isinstance(tolerance, float):
+        return 2 * tolerance * max(1.0, float(np.abs(values).max()))
+    given: Array = tolerance @ np.abs(values) + eps * np.abs(attention @ values) + eps * eps
+    return given
+
+
+def _largest_score(trace: Trace) -> float:
+    """As large as one layer's queries and keys may give: float32 rounds whatever is added up."""
     rule = trace.layers[0]
     norms = [np.linalg.norm(each[0], axis=-1).max() for each in (trace.queries, trace.kv_keys)]
-    largest = rule.scaling * norms[0] * norms[1]
+    largest = float(rule.scaling * norms[0] * norms[1])
     if rule.mask is not None:
         largest += np.abs(
             rule.mask, where=np.isfinite(rule.mask), out=np.zeros_like(rule.mask)
         ).max()
-    return _ROUNDING * float(1 + largest)
+    return largest
 
 
-def are_same(trace: Trace, other: Trace) -> bool:
-    """Whether two passes recorded the same vectors, but for rounding."""
+def _coarse_tolerance(trace: Trace, weights: Array, eps: float) -> Array:
+    """What bfloat16 or float16 rounds off in each weight, (head, token, token).
+
+    Sums are added up in float32, so only results are rounded, each by at most eps / 2 of its size:
+    product, scaling, cap, mask, and subtraction of the largest (twice that size) make the scores of
+    a row uncertain by 3 eps of the largest, and the difference of two by 6 eps. The logarithm of a
+    weight's odds, w / (1 - w), moves by no more than the scores of the others move against its own.
+    Then exponential and quotient are rounded.
+    """
+    scores = np.where(weights > 0, trace.scores(0), 0)
+    largest = np.abs(scores).max(axis=-1, keepdims=True)
+    sink = trace.layers[0].sink
+    if sink is not None:
+        largest = np.maximum(largest, np.abs(sink)[:, None, None])
+    shift = np.exp(np.minimum(6 * eps * largest, _ANYTHING))
+    up, down = (weights / (weights + (1 - weights) * each) for each in (1 / shift, shift))
+    tolerance: Array = np.maximum(up - weights, weights - down) + 2 * eps * weights
+    return tolerance
+
+
+def are_same(trace: Trace, other: Trace, eps: float = _FLOAT32) -> bool:
+    """Whether two passes recorded the same vectors, but for rounding of that size."""
+    same, deep = _SAME, _SAME_DEEP
+    if eps > _FLOAT32:
+        same, deep = max(same, _SAME_HALF * eps), max(deep, _SAME_DEEP_HALF * eps)
     for name in ("queries", "kv_keys", "kv_values"):
         ours, theirs = getattr(trace, name), getattr(other, name)
         for layer, (a, b) in enumerate(zip(ours, theirs, strict=True)):
-            limit = (_SAME if layer < 2 else _SAME_DEEP) * max(1.0, np.abs(b).max())
+            limit = (same if layer < 2 else deep) * max(1.0, np.abs(b).max())
             if not np.abs(a - b).max() <= limit:
                 return False
     return True

@@ -53,7 +53,7 @@ _MAX_WRITTEN = 10**12  # larger numbers are written as a power of ten
 _MAX_DEPTH = 32  # of settings within settings
 
 
-def check_config(config: Settings) -> Settings:
+def check_config(config: Settings, bytes_per_weight: int = memory.BYTES_PER_WEIGHT) -> Settings:
     """The settings to hand to transformers, or a refusal.
 
     Raises
@@ -69,7 +69,7 @@ def check_config(config: Settings) -> Settings:
             "Pick the original model, before quantization.",
         )
     _check_numbers(config)
-    _check_estimate(config)
+    _check_estimate(config, bytes_per_weight)
     stripped = _strip(config)
     if not isinstance(stripped, dict) or not isinstance(stripped.get("model_type"), str):
         raise UnsupportedModelError(
@@ -144,7 +144,7 @@ def _check_products(config: Settings, largest: dict[str, float]) -> None:
         )
 
 
-def _check_estimate(config: Settings) -> None:
+def _check_estimate(config: Settings, bytes_per_weight: int) -> None:
     """Refuse early what cannot fit: layers x width^2 x 12 + vocabulary x width weights.
 
     Families that share weights or narrow their layers have as little as a quarter of that; the
@@ -155,7 +155,7 @@ def _check_estimate(config: Settings) -> None:
     free = memory.available_bytes()
     for part in _parts(config):
         layers, width, words = (_first(part, key) for key in (_LAYERS, _WIDTH, ("vocab_size",)))
-        size = (layers * width**2 * 12 + words * width) / 4 * memory.BYTES_PER_WEIGHT
+        size = (layers * width**2 * 12 + words * width) / 4 * bytes_per_weight
         if size > free:
             raise OutOfMemoryError(
                 f"config.json of {{name}} describes a network of more than {size / 1e6:,.0f} MB,"

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from collections import Counter
+from typing import TYPE_CHECKING, Literal
 
 from core.model.errors import NoWeightsError
 
@@ -13,9 +14,11 @@ if TYPE_CHECKING:
 
     import torch
 
+NumberType = Literal["float32", "bfloat16", "float16"]  # that networks run in; torch's names
 _LENGTH_BYTES = 8  # in front of the header, little-endian
 _MAX_HEADER_BYTES = 8_000_000  # 60,000 tensors; the library itself would accept 100 MB
 _MAX_AXES = 8  # of a tensor; convolutions over video have 5
+_HALVES: dict[str, NumberType] = {"BF16": "bfloat16", "F16": "float16"}  # as headers call them
 _ADVICE = "Download or save the model again."
 
 
@@ -52,6 +55,23 @@ def count_weights(files: Iterable[Path]) -> int:
     if not total:
         raise NoWeightsError("The weights of {name} are empty.", _ADVICE)
     return total
+
+
+def number_type(files: Iterable[Path]) -> NumberType:
+    """The type in which a checkpoint keeps most of its numbers, if this app runs it; else float32.
+
+    Check the headers first.
+    """
+    from safetensors import safe_open
+
+    counts: Counter[str] = Counter()
+    for path in files:
+        with safe_open(path, framework="pt") as file:
+            for key in file.keys():  # noqa: SIM118 - it is no dict
+                tensor = file.get_slice(key)
+                counts[tensor.get_dtype()] += math.prod(tensor.get_shape())
+    ((most, _),) = counts.most_common(1)
+    return _HALVES.get(most, "float32")
 
 
 def read_weights(files: Iterable[Path]) -> dict[str, torch.Tensor]:

@@ -48,6 +48,7 @@ def read_whole(
     empty: PreTrainedModel,
     on_disk: int,
     weights: dict[str, torch.Tensor],
+    dtype: torch.dtype,
 ) -> Whole | None:
     """The network with its head and its weights; None without a head, whatever the reason.
 
@@ -57,10 +58,11 @@ def read_whole(
     empty : the network without a head and without memory.
     on_disk : number of weights in the files.
     weights : their tensors by name.
+    dtype : of the network.
     """
     try:
         for kind, task in _kinds(config):
-            language_model = _read_as(kind, config, empty, on_disk, weights)
+            language_model = _read_as(kind, config, empty, on_disk, weights, dtype)
             base = None if language_model is None else _base_of(language_model, empty)
             if language_model is not None and base is not None:
                 return Whole(finish(base), finish(language_model), task)
@@ -102,13 +104,14 @@ def _read_as(
     empty: PreTrainedModel,
     on_disk: int,
     weights: dict[str, torch.Tensor],
+    dtype: torch.dtype,
 ) -> PreTrainedModel | None:
     """The network as one of that class; None if some of its weights are not in the files."""
     attention = empty.config._attn_implementation  # noqa: SLF001 - it has no other name
     outline = build_with(kind._from_config, config, attention)  # noqa: SLF001 - nor has this
     check_share(on_disk, outline)
-    memory.check_fits(max(on_disk, count_numbers(outline)))
-    language_model, missing = read(kind, config, weights, attention)
+    memory.check_fits(max(on_disk, count_numbers(outline)), dtype.itemsize)
+    language_model, missing = read(kind, config, weights, attention, dtype)
     return None if missing else language_model
 
 

@@ -52,7 +52,7 @@ def transformed_values(model: LoadedModel, trace: Trace, layer: int, head: int) 
     projections = output_projections(model, trace.kind)
     if projections is None:
         return None
-    weight = projections[layer][head]
+    weight = projections[layer][head].float()
     values = trace.kv_values[layer, head // trace.group, :, : len(weight)]  # the layer's own dims
     with torch.inference_mode():
         written: Array = (torch.from_numpy(values.copy()).to(model.device) @ weight).cpu().numpy()

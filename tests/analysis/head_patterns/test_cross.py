@@ -1,0 +1,130 @@
+"""Patterns of cross attention: those of the key tokens alone, against loops over all pairs."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from core.analysis.head_patterns import pattern_table
+from core.analysis.head_patterns.evidence import evidence
+from core.analysis.head_patterns.measure import measure_matrix, measure_text, uniform_attention
+from core.analysis.head_patterns.registry import PATTERNS
+from core.analysis.head_patterns.similarity import compare_heads
+from core.analysis.head_patterns.table import SCORES
+from core.analysis.rollout import overall_attention, rollout, uniform_overall
+from tests.analysis.traces import crossing
+
+# The decoder's tokens have marks of their own, which are no keys.
+QUERIES = ("[CLS]", "so", ".", "he", ",", "runs", ".", "on", "and", "on", "[SEP]")
+KEYS = ("[CLS]", "the", "dog", ",", "it", "runs", ".", "[SEP]")
+# By score, the places of KEYS that the pattern's name says
+PLACES = {
+    "first": [0],
+    "cls": [0],
+    "sep": [7],
+    "punctuation": [3, 6],
+    "delimiter": [0, 3, 6, 7],
+}
+TRACE = crossing(3, 4, queries=QUERIES, keys=KEYS)
+
+
+def softmax_in_a_loop(layer: int, head: int) -> list[list[float]]:
+    """Attention of a head from its queries and keys, pair by pair."""
+    rows = []
+    for query in TRACE.queries[layer, head].tolist():
+        scores = [
+            sum(a * b for a, b in zip(query, key, strict=True)) / math.sqrt(len(query))
+            for key in TRACE.kv_keys[layer, head].tolist()
+        ]
+        total = sum(map(math.exp, scores))
+        rows.append([math.exp(score) / total for score in scores])
+    return rows
+
+
+@pytest.mark.parametrize("score", PLACES)
+def test_a_score_is_the_attention_to_such_keys(score: str) -> None:
+    table = pattern_table(TRACE)
+    for number, (layer, head) in enumerate(np.ndindex(2, 4)):
+        rows = softmax_in_a_loop(layer, head)
+        expected = sum(row[place] for row in rows for place in PLACES[score]) / len(QUERIES)
+        assert table[score][number] == pytest.approx(expected, abs=1e-5)
+    assert table[f"{score}_uniform"].tolist() == pytest.approx([len(PLACES[score]) / len(KEYS)] * 8)
+
+
+def test_entropy_is_over_that_of_all_keys() -> None:
+    table = pattern_table(TRACE)
+    for number, (layer, head) in enumerate(np.ndindex(2, 4)):
+        rows = softmax_in_a_loop(layer, head)
+        entropies = [-sum(weight * math.log(weight) for weight in row) for row in rows]
+        expected = sum(entropies) / len(QUERIES) / math.log(len(KEYS))
+        assert table["entropy"][number] == pytest.approx(expected, abs=1e-5)
+
+
+def test_what_needs_two_tokens_of_one_text_is_left_empty() -> None:
+    table = pattern_table(TRACE)
+    defined = {name for name in SCORES if table[name].notna().any()}
+    assert defined == {*PLACES, "entropy"}
+    assert {name for name in SCORES if table[f"{name}_uniform"].notna().any()} == defined
+    assert {each.score for each in PATTERNS if each.across} == defined
+    assert not set(table["class"]) & {"previous", "next", "self", "same_token", "other_sentence"}
+
+
+def test_query_tokens_are_counted_as_evidence() -> None:
+    measured = measure_text(TRACE)
+    assert measured.tokens == len(QUERIES)
+    first = measured.names.index("first")
+    assert (measured.counts[first] == len(QUERIES)).all()
+    assert (measured.counts[measured.names.index("previous")] == 0).all()
+    assert (measured.counts[measured.names.index("distance")] == 0).all()
+
+
+def test_the_evidence_of_a_pattern_is_over_key_tokens() -> None:
+    weights = TRACE.attention(1, 2)
+    uniform = uniform_attention(np.ones((len(QUERIES), len(KEYS)), dtype=np.bool_))
+    marks = evidence(weights, uniform, TRACE.tokens, "punctuation", TRACE.source)
+    rows = softmax_in_a_loop(1, 2)
+    np.testing.assert_allclose(marks.share, [row[3] + row[6] for row in rows], atol=1e-5)
+    assert marks.uniform == pytest.approx(2 / len(KEYS))
+    np.testing.assert_array_equal(marks.ideal, [[0, 0, 0, 0.5, 0, 0, 0.5, 0]] * len(QUERIES))
+    assert marks.strongest.tolist() == [row.index(max(row)) for row in rows]
+    assert evidence(weights, uniform, TRACE.tokens, "self", TRACE.source).tokens == 0
+    broad = evidence(weights, uniform, TRACE.tokens, "broad", TRACE.source)
+    entropies = [-sum(weight * math.log(weight) for weight in row) for row in rows]
+    np.testing.assert_allclose(broad.share, np.array(entropies) / math.log(len(KEYS)), atol=1e-5)
+
+
+def test_the_mean_of_everything_is_measured_like_a_head_and_nothing_is_rolled_out() -> None:
+    every = np.array([softmax_in_a_loop(*place) for place in np.ndindex(2, 4)])
+    weights = overall_attention(TRACE, "mean")
+    np.testing.assert_allclose(weights, every.mean(axis=0), atol=1e-5)
+    uniform = uniform_overall(TRACE, "mean")
+    np.testing.assert_allclose(uniform, np.full((len(QUERIES), len(KEYS)), 1 / len(KEYS)))
+    measured = measure_matrix(weights, uniform, TRACE.tokens, TRACE.source)
+    share = measured.sums[measured.names.index("sep"), 0, 0] / len(QUERIES)
+    assert share == pytest.approx(every.mean(axis=0)[:, 7].mean(), abs=1e-5)
+    with pytest.raises(ValueError, match="other tokens"):
+        rollout([weights])
+
+
+def test_heads_are_compared_row_by_row() -> None:
+    distances = compare_heads(TRACE)
+    rows = [softmax_in_a_loop(*place) for place in np.ndindex(2, 4)]
+
+    def entropy(row: list[float]) -> float:
+        return -sum(weight * math.log2(weight) for weight in row)
+
+    for a, b in ((0, 5), (3, 4), (6, 7)):
+        total = 0.0
+        for one, two in zip(rows[a], rows[b], strict=True):
+            middle = [(x + y) / 2 for x, y in zip(one, two, strict=True)]
+            total += math.sqrt(entropy(middle) - entropy(one) / 2 - entropy(two) / 2)
+        assert distances.mean[a, b] == pytest.approx(total / len(QUERIES), abs=1e-4)
+    assert (distances.compared, distances.tokens) == (len(QUERIES), len(QUERIES))
+
+
+def test_a_long_text_is_compared_on_as_many_weights_as_a_square_one() -> None:
+    """As many logarithms as the bound permits: 28 pairs of heads, 11 queries, 8 keys."""
+    assert compare_heads(TRACE, max_logarithms=28 * 11 * 8).compared == 11
+    assert compare_heads(TRACE, max_logarithms=28 * 11 * 8 // 2).compared == 6

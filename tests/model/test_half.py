@@ -1,0 +1,192 @@
+"""Checkpoints in bfloat16 and float16 may stay so: the check knows how coarse they are."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+import torch
+from safetensors.torch import load_file, save_file
+from transformers import AutoModel
+
+from core.model import load, trace_corpus, trace_text
+from core.model.capture import interface, watching
+from core.model.capture.calls import Call
+from core.model.checks.weights import number_type
+from core.model.errors import OutOfMemoryError, UnsupportedModelError
+from core.model.language import next_words
+from tests.model.families import FAMILIES, HEADS, LAYERS, SENTENCES, build
+from tests.model.language.checkpoints import build_with_head
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+# Half the gap between 1 and the next number: what one rounding costs.
+UNIT = {torch.bfloat16: 2.0**-8, torch.float16: 2.0**-11}
+TYPES = list(UNIT)
+MAX_SCORE = 30  # of these networks
+
+
+def _half(name: str, dtype: torch.dtype, folder: Path) -> Path:
+    return build(replace(FAMILIES[name], dtype=dtype), folder)
+
+
+@pytest.mark.parametrize("dtype", TYPES, ids=str)
+@pytest.mark.parametrize(
+    "name", ["bert", "modernbert", "gpt2", "llama", "gemma2", "gpt_oss", "bloom", "deberta-v2"]
+)
+def test_a_network_in_half_precision_opens_and_its_attention_is_its_own(
+    name: str, dtype: torch.dtype, tmp_path: Path
+) -> None:
+    """Against transformers' eager attention in the same type; what is recorded is float32."""
+    folder = _half(name, dtype, tmp_path)
+    model = load(str(folder), half=True)
+    assert model.number_type == str(dtype).removeprefix("torch.")
+    weights = list(model.network.parameters())  # a few may need float32 beside float16
+    own_type = sum(weight.numel() for weight in weights if weight.dtype == dtype)
+    assert own_type > 0.9 * sum(weight.numel() for weight in weights)
+    assert 0 < model.probe_error < 2 * UNIT[dtype] * (1 + MAX_SCORE)
+    network = AutoModel.from_pretrained(folder, attn_implementation="eager", dtype=dtype).eval()
+    trace = trace_text(model, SENTENCES[1])
+    assert {each.dtype for each in (trace.queries, trace.keys, trace.values)} == {np.dtype("f4")}
+    ids = torch.tensor([[token.id for token in trace.tokens]])
+    with torch.no_grad():
+        own = torch.cat(network(input_ids=ids, output_attentions=True).attentions).float().numpy()
+    tolerance = 2 * UNIT[dtype] * (1 + MAX_SCORE)
+    np.testing.assert_allclose(trace.attention(), own, rtol=0, atol=tolerance)
+    assert np.abs(trace.attention() - own).mean() < UNIT[dtype]
+
+
+@pytest.mark.parametrize("name", ["bert", "llama", "bloom"])
+def test_padded_batches_are_the_same_texts_in_half_precision(name: str, tmp_path: Path) -> None:
+    model = load(str(_half(name, torch.bfloat16, tmp_path)), half=True)
+    assert model.batches
+    for text, trace in zip(SENTENCES, trace_corpus(model, SENTENCES), strict=True):
+        alone = trace_text(model, text).attention()
+        assert alone.shape[:2] == (LAYERS, HEADS)
+        assert np.abs(trace.attention() - alone).mean() < UNIT[torch.bfloat16]
+
+
+@pytest.mark.parametrize(("half", "dtype"), [(False, torch.bfloat16), (True, torch.float32)])
+def test_only_a_half_checkpoint_and_only_when_asked_stays_so(
+    half: bool, dtype: torch.dtype, tmp_path: Path
+) -> None:
+    model = load(str(_half("llama", dtype, tmp_path)), half=half)
+    assert model.number_type == "float32"
+    assert {weight.dtype for weight in model.network.parameters()} == {torch.float32}
+
+
+def test_scores_of_order_hundred_pass_in_half_precision(tmp_path: Path) -> None:
+    """They are rounded to whole numbers in bfloat16, so next to nothing is known of such rows."""
+    folder = _half("mistral", torch.bfloat16, tmp_path)
+    weights = load_file(folder / "model.safetensors")
+    sharp = {name: 20 * each if "q_proj" in name else each for name, each in weights.items()}
+    save_file(sharp, folder / "model.safetensors", metadata={"format": "pt"})
+    model = load(str(folder), half=True)
+    trace = trace_text(model, SENTENCES[1])
+    scores = trace.scores(0)
+    assert np.abs(scores[np.isfinite(scores)]).max() > 100
+
+
+def _longer_window(call: Call) -> Call:
+    """Each query sees one more token of the past."""
+    assert call.mask is not None
+    permitted = call.mask == 0
+    permitted[..., :-1] |= permitted[..., 1:].clone()
+    return replace(call, mask=torch.where(permitted, 0.0, torch.finfo(torch.float32).min))
+
+
+WRONG: dict[str, Callable[[Call], Call]] = {
+    "scaling": lambda call: replace(call, scaling=call.scaling * 1.1),
+    "mask": _longer_window,
+    "values": lambda call: replace(call, value=call.value.roll(1, dims=1)),
+    "keys": lambda call: replace(call, key=call.key.roll(1, dims=2)),
+}
+
+
+@pytest.mark.parametrize("dtype", TYPES, ids=str)
+@pytest.mark.parametrize("what", WRONG)
+def test_a_wrong_rule_is_refused_in_half_precision_too(
+    what: str, dtype: torch.dtype, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = str(_half("mistral", dtype, tmp_path))
+
+    def spoilt(*tensors: torch.Tensor, **settings: object) -> Call:
+        return WRONG[what](Call(*tensors, **settings))  # type: ignore[arg-type]
+
+    monkeypatch.setattr(interface, "Call", spoilt)
+    with pytest.raises(UnsupportedModelError, match="differs from the model's own"):
+        load(folder, half=True)
+
+
+@pytest.mark.parametrize("dtype", TYPES, ids=str)
+def test_a_wrong_bias_of_a_watched_network_is_refused_in_half_precision_too(
+    dtype: torch.dtype, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """BLOOM without its ALiBi."""
+    folder = str(_half("bloom", dtype, tmp_path))
+
+    def spoilt(*tensors: torch.Tensor, **settings: object) -> Call:
+        call = Call(*tensors, **settings)  # type: ignore[arg-type]
+        assert call.mask is not None
+        return replace(call, mask=torch.where(call.mask.isfinite(), 0.0, call.mask))
+
+    monkeypatch.setattr(watching, "Call", spoilt)
+    with pytest.raises(UnsupportedModelError, match="differs from the model's own"):
+        load(folder, half=True)
+
+
+def test_rounding_is_no_bias_in_a_watched_network(tmp_path: Path) -> None:
+    """GPT-J adds nothing to its scores, whatever bfloat16 rounds off."""
+    config = {"n_embd": 32, "n_layer": 2, "n_head": 4, "n_positions": 64, "rotary_dim": 4}
+    gptj = replace(
+        FAMILIES["gpt2"], config="GPTJConfig", settings=config | {"initializer_range": 0.3}
+    )
+    folder = build(replace(gptj, dtype=torch.bfloat16), tmp_path)
+    model = load(str(folder), half=True)
+    assert (model.way, model.number_type) == ("watched", "bfloat16")
+    trace = trace_text(model, SENTENCES[1])
+    assert not any(layer.biased for layer in trace.layers)
+    assert len({id(layer.mask) for layer in trace.layers}) == 1
+
+
+def test_the_type_is_that_of_most_numbers(tmp_path: Path) -> None:
+    many, few = torch.zeros(50), torch.zeros(3)
+    cases = [
+        ({"a": many.bfloat16(), "b": few}, "bfloat16"),
+        ({"a": many.half(), "b": few.bfloat16(), "c": few}, "float16"),
+        ({"a": many, "b": few.half()}, "float32"),
+        ({"a": many.double()}, "float32"),
+        ({"a": few.half(), "b": many.to(torch.float8_e4m3fn)}, "float32"),
+    ]
+    for place, (tensors, expected) in enumerate(cases):
+        path = tmp_path / f"{place}.safetensors"
+        save_file(tensors, path)
+        assert number_type([path]) == expected
+    assert number_type([tmp_path / "0.safetensors", tmp_path / "1.safetensors"]) == "bfloat16"
+
+
+def test_half_precision_needs_half_the_memory(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = _half("llama", torch.bfloat16, tmp_path)
+    count = sum(each.numel() for each in load_file(folder / "model.safetensors").values())
+    monkeypatch.setattr("core.model.memory.available_bytes", lambda: 4 * count)
+    with pytest.raises(OutOfMemoryError):
+        load(str(folder))
+    assert load(str(folder), half=True).number_type == "bfloat16"
+
+
+def test_guesses_in_half_precision_are_those_of_float32_but_for_rounding(tmp_path: Path) -> None:
+    network = build_with_head("llama", "LlamaForCausalLM", tmp_path, stir=0.3)
+    network.to(torch.bfloat16).save_pretrained(tmp_path)
+    coarse, fine = (
+        {guess.id: guess.probability for guess in next_words(model, SENTENCES[1], count=400)}
+        for model in (load(str(tmp_path), half=True), load(str(tmp_path)))
+    )
+    assert sum(coarse.values()) == pytest.approx(1, abs=1e-5)
+    assert max(coarse, key=coarse.__getitem__) == max(fine, key=fine.__getitem__)
+    assert max(abs(coarse[each] - fine[each]) for each in fine) < 0.1
