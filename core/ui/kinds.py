@@ -62,13 +62,13 @@ def _origin(trace: Trace) -> str:
     more = " …" if len(shown) > _MAX_SHOWN else ""
     text = quote(" ".join(shown[:_MAX_SHOWN]) + more)
     if trace.origin == "given":
-        return f"It reads what you typed, {text}, one token late: after its start token."
+        return f"The decoder reads what you typed, {text}, one token late: after its start token."
     if trace.origin == "start":
         return (
-            "It reads its start token alone: this checkpoint has no head that could answer. Type"
-            " what the decoder reads."
+            "The decoder reads its start token alone: this checkpoint has no head that could"
+            " answer. Type what it reads."
         )
     return (
-        f"It reads the model's own answer, {text}: always the likeliest token, at most"
+        f"The decoder reads the model's own answer, {text}: always the likeliest token, at most"
         f" {MAX_ANSWER} of them."
     )
