@@ -18,6 +18,7 @@ from core.ui.site.access import access, box_help, default_model
 
 if TYPE_CHECKING:
     from core.model import LoadedModel
+    from core.model.catalog import Group
 
 EXAMPLES: tuple[tuple[str, str | None], ...] = (
     ("Oh, this book? I've enjoyed it.", None),
@@ -26,6 +27,13 @@ EXAMPLES: tuple[tuple[str, str | None], ...] = (
     ("leaves fall in autumn", "autumn is marked by colorful foliage"),
     ("astronomers discovered a new planet", None),
 )
+# Which way a model reads, for its group.
+READS: dict[Group, str] = {
+    "encoder": "↔",
+    "decoder": "→",
+    "multilingual": "↔",
+    "encoder-decoder": "↔→",
+}
 _FACTS, _STANDS_IN = "_model_facts", "_model_stands_in"
 _DEVICES = {"cuda": "graphics card (CUDA)", "mps": "graphics processor (MPS)", "cpu": "processor"}
 
@@ -136,23 +144,22 @@ def _describe_check(model: LoadedModel) -> str:
 
 
 @cache
-def _free_at_first() -> int:
-    """Memory that was free when somebody first looked: what a label says must not come and go."""
-    return available_bytes()
-
-
 def _model_label(name: str) -> str:
-    """A model of the catalogue with its group and, if it is not here, what it would take."""
+    """A model of the catalogue by how it reads and, if it is not here, what it would take.
+
+    As it was when somebody first looked: a browser answers with the label that it was shown, and
+    one that has changed meanwhile would be taken for a name that was typed.
+    """
     spec = find(name)
     if spec is None:
         return name
-    facts = [name, spec.group]
-    if not spec.bundled and is_local(spec):
-        facts.append("here")
+    facts = [f"{READS[spec.group]} {name}"]
+    if not fits(spec, available_bytes()):
+        facts.append("too large here")
     elif not spec.bundled:
-        facts += [_size(spec.size_mb), *(["licence"] if spec.gated else [])]
-    if not fits(spec, _free_at_first()):
-        facts.append("needs more memory")
+        facts.append("here" if is_local(spec) else _size(spec.size_mb))
+        if spec.gated:
+            facts.append("licence")
     return " · ".join(facts)
 
 
