@@ -57,6 +57,12 @@ def explain(trace: Trace) -> None:
     st.caption(words)
 
 
+def note_corpus(model: LoadedModel) -> None:
+    """Say which part of an encoder-decoder reads the texts of a corpus."""
+    if model.is_encoder_decoder:
+        st.caption("Texts of a corpus go through the encoder alone: this is its attention.")
+
+
 def _origin(trace: Trace) -> str:
     shown = [token.display for token in trace.tokens[1:] if not token.special]
     more = " …" if len(shown) > _MAX_SHOWN else ""

@@ -132,6 +132,11 @@ def test_a_page_of_tokens_that_attend_to_one_another_leaves_out_cross_attention(
     assert dict(app.query_params)["attention"] == "encoder"
 
 
+def test_an_atlas_is_of_the_encoder_and_says_so(folder: Path) -> None:
+    app = opened("atlas", folder, budget="200")
+    assert "go through the encoder alone" in said(app)
+
+
 def test_other_models_have_no_such_choice() -> None:
     app = open_app("heatmap")
     assert {"attention", "decoder"}.isdisjoint(app.query_params)
