@@ -16,7 +16,7 @@ from core.screens.head_view.sending import file_later, pack_for_page, shown_laye
 from core.screens.head_view.help import examples, explain, mathematics
 from core.screens.head_view.state import KEY, restore_view, take_report
 
-trace = current_trace()
+trace = current_trace(cross=True)
 offered = weightings(trace)
 view = restore_view(trace, [each.value for each in offered if not each.disabled])
 

@@ -21,7 +21,7 @@ from core.screens.heatmap.help import examples, explain, mathematics
 LAYER_SUMMARIES: tuple[Literal["mean"], ...] = ("mean",)
 HEAD_SUMMARIES: tuple[Literal["mean", "max"], ...] = ("mean", "max")
 
-trace = current_trace()
+trace = current_trace(cross=True)
 
 with st.container(horizontal=True, vertical_alignment="bottom"):
     layer = controls.layer(trace, summaries=LAYER_SUMMARIES, width=150)
@@ -60,7 +60,7 @@ with st.container(horizontal=True):
 table = attention_table(
     trace, layer, head, values=values, words=words, hide_special=hide, renormalise=renormalise
 )
-if not table.labels:
+if not (table.rows.labels and table.columns.labels):
     st.info("This text has only special tokens: show them again to see the table.")
     controls.end_page()
 if view == "table":
@@ -69,11 +69,12 @@ else:
     colours = palette(st.context.theme.type)
     figure = heatmap_figure(
         table.values,
-        table.labels,
+        table.rows.labels,
         table.where,
         colours,
         signed=not probabilities,
         full_scale=full_scale,
+        columns=table.columns.labels,
     )
     st.plotly_chart(figure, key="heatmap_picture")
 with st.container(horizontal=True, vertical_alignment="center"):

@@ -27,7 +27,7 @@ PARTS = {
     "heads": "All heads",
 }
 
-trace = current_trace()
+trace = current_trace(cross=True)
 colours = palette(st.context.theme.type)
 
 part = pick_part(PARTS)

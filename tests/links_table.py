@@ -52,8 +52,10 @@ _HEAD = """# What a link can hold
 The address bar always holds the state that is on the screen; "Copy link to this view" copies it.
 An impossible value is reported and replaced; a control that is not on the screen is not in the
 link. Numbers of layers, heads and positions of tokens begin at 1. Beside these, `packed` carries a
-text that would make the address longer than 7,500 bytes. Made from the controls that the pages
-declare, with the embedded model and its first sentence, by `python -m tests.links_table`.
+text that would make the address longer than 7,500 bytes. With an encoder-decoder, `attention` is
+`encoder`, `decoder` or `cross`, and `decoder` is what its decoder reads (empty: the model's own
+answer). Made from the controls that the pages declare, with the embedded model and its first
+sentence, by `python -m tests.links_table`.
 """
 _MAX_NAMED = 9  # options; of more, the first two and the last
 

@@ -13,6 +13,8 @@ import pandas as pd
 from core.analysis.layers import head_name
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from core.model.trace import Array, Token, Trace
 
 _BYTE = re.compile(r"<0x([0-9A-F]{2})>")
@@ -23,19 +25,28 @@ Head = int | Literal["mean", "max"]
 Values = Literal["attention", "scores"]
 
 
+@dataclass(frozen=True)
+class Side:
+    """The tokens down or across a table."""
+
+    labels: tuple[str, ...]  # all different: repeated words are numbered
+    displays: tuple[str, ...]  # the same without the number
+    special: tuple[bool, ...]  # whether it is a special token
+    segments: tuple[int, ...]  # 0 for the first sentence, 1 for the second
+
+
 @dataclass(frozen=True, eq=False)
 class AttentionTable:
     """A table as it is shown."""
 
     values: Array  # float32 (row, column); ``-inf`` where a score is masked
-    labels: tuple[str, ...]  # one a row and column, all different: repeated words are numbered
-    displays: tuple[str, ...]  # the same without the number
-    special: tuple[bool, ...]  # whether a row (and column) is a special token
-    segments: tuple[int, ...]  # 0 for the first sentence, 1 for the second
+    rows: Side  # who attends
+    columns: Side  # who is attended to: the same tokens, except in cross attention
     where: str  # which layer and head, e.g. ``"L4 H2"`` or ``"layer 6, mean of 12 heads"``
     kind: Values  # "attention" (probabilities) or "scores" (before softmax)
     rows_sum_to_one: bool  # whether every row adds up to one, within 1e-3
     hidden: int  # how many special tokens are not shown
+    hidden_columns: int  # how many of them are attended to
 
     @property
     def row_sums(self) -> Array:
@@ -49,8 +60,8 @@ class AttentionTable:
 
     def frame(self) -> pd.DataFrame:
         """The table as it is saved, with tokens as labels of rows and columns."""
-        index = pd.Index(self.labels, name="from \\ to")
-        return pd.DataFrame(self.values, index=index, columns=list(self.labels))
+        index = pd.Index(self.rows.labels, name="from \\ to")
+        return pd.DataFrame(self.values, index=index, columns=list(self.columns.labels))
 
 
 def attention_table(
@@ -73,43 +84,60 @@ def attention_table(
     """
     if values == "scores" and (words or renormalise):
         raise ValueError("scores can be neither merged into words nor renormalised")
-    tokens = trace.tokens
-    groups = word_groups(tokens) if words else [[token.position] for token in tokens]
+    groups = [_groups(tokens, words) for tokens in (trace.tokens, trace.key_tokens)]
     layers = range(trace.shape[0]) if layer == "mean" else (layer,)
     total = sum(_summarise_heads(trace, each, head, values, groups) for each in layers)
     matrix = np.asarray(total / len(layers), dtype=np.float32)
 
-    displays = tuple(join_pieces([tokens[i] for i in group]) for group in groups)
-    labels = unique_labels(displays)
-    first = [tokens[group[0]] for group in groups]
-    shown = [i for i, token in enumerate(first) if not (hide_special and token.special)]
-    matrix = matrix[np.ix_(shown, shown)]
+    down, rows = _side(trace.tokens, groups[0], hide_special)
+    across, columns = _side(trace.key_tokens, groups[1], hide_special)
+    hidden = len(groups[0]) - len(down), len(groups[1]) - len(across)
+    matrix = matrix[np.ix_(down, across)]
     if renormalise:
         matrix = renormalise_rows(matrix)
     sums_to_one = values == "attention" and bool(np.allclose(matrix.sum(axis=1), 1, atol=1e-3))
     return AttentionTable(
         values=matrix,
+        rows=rows,
+        columns=columns,
+        where=_describe(trace, layer, head),
+        kind=values,
+        rows_sum_to_one=sums_to_one,
+        hidden=hidden[0] if trace.source is None else sum(hidden),
+        hidden_columns=hidden[1],
+    )
+
+
+def _groups(tokens: tuple[Token, ...], words: bool) -> list[list[int]]:
+    return word_groups(tokens) if words else [[token.position] for token in tokens]
+
+
+def _side(
+    tokens: tuple[Token, ...], groups: list[list[int]], hide_special: bool
+) -> tuple[list[int], Side]:
+    """Which groups of tokens are shown, and what is said of them."""
+    displays = tuple(join_pieces([tokens[i] for i in group]) for group in groups)
+    labels = unique_labels(displays)
+    first = [tokens[group[0]] for group in groups]
+    shown = [i for i, token in enumerate(first) if not (hide_special and token.special)]
+    return shown, Side(
         labels=tuple(labels[i] for i in shown),
         displays=tuple(displays[i] for i in shown),
         special=tuple(first[i].special for i in shown),
         segments=tuple(first[i].segment for i in shown),
-        where=_describe(trace, layer, head),
-        kind=values,
-        rows_sum_to_one=sums_to_one,
-        hidden=len(labels) - len(shown),
     )
 
 
 def _summarise_heads(
-    trace: Trace, layer: int, head: Head, values: Values, groups: list[list[int]]
+    trace: Trace, layer: int, head: Head, values: Values, groups: list[list[list[int]]]
 ) -> Array:
-    """Attention or scores of a layer's head, or their mean or maximum; (group, group)."""
+    """Attention or scores of a layer's head, or their mean or maximum; (row, column)."""
     one = None if isinstance(head, str) else head
     matrix = trace.scores(layer, one)
     if values == "attention":
         matrix = trace.layers[layer].weights(matrix, one, out=matrix)
-    if len(groups) < len(trace.tokens):
-        matrix = merge_words(matrix, groups)
+    if [len(own) for own in groups] != list(matrix.shape[-2:]):
+        matrix = merge_words(matrix, *groups)
     if head == "mean":
         return matrix.mean(axis=0)
     return matrix.max(axis=0) if head == "max" else matrix
@@ -126,12 +154,11 @@ def word_groups(tokens: tuple[Token, ...]) -> list[list[int]]:
     return groups
 
 
-def merge_words(matrix: Array, groups: list[list[int]]) -> Array:
+def merge_words(matrix: Array, rows: list[list[int]], columns: list[list[int]]) -> Array:
     """Mean over the rows of a word, sum over its columns; float32 (..., word, word)."""
-    starts = [group[0] for group in groups]
-    sizes = np.array([len(group) for group in groups], dtype=np.float32)
-    columns = np.add.reduceat(matrix, starts, axis=-1)
-    merged = np.add.reduceat(columns, starts, axis=-2) / sizes[:, None]
+    sizes = np.array([len(group) for group in rows], dtype=np.float32)
+    summed = np.add.reduceat(matrix, [group[0] for group in columns], axis=-1)
+    merged = np.add.reduceat(summed, [group[0] for group in rows], axis=-2) / sizes[:, None]
     return merged.astype(np.float32, copy=False)
 
 
@@ -157,6 +184,11 @@ def _decode_run(run: re.Match[str]) -> str:
         return bytes.fromhex("".join(_BYTE.findall(run[0]))).decode("utf-8")
     except UnicodeDecodeError:
         return run[0]
+
+
+def labels_of(tokens: Sequence[Token]) -> tuple[str, ...]:
+    """What tokens are called where each needs a name of its own."""
+    return unique_labels(tuple(token.display for token in tokens))
 
 
 def unique_labels(displays: tuple[str, ...]) -> tuple[str, ...]:

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
-    from core.model.trace import Array, Trace
+    from numpy.typing import NDArray
+
+    from core.model.trace import Array, Token, Trace
 
 _MIN_DISTANCE = 2  # words: in almost every model neighbours attend to each other, which is not news
 
@@ -35,22 +37,26 @@ def strongest_link(
     word, and words fewer than `min_distance` apart do not count: many heads rest on them, which
     says little about the sentence. None when no such pair exists.
     """
-    words = np.array([token.word for token in trace.tokens])
-    names = np.array([token.display.casefold() for token in trace.tokens])
-    wordlike = np.array(
-        [not token.special and any(map(str.isalpha, token.display)) for token in trace.tokens]
-    )
-    far = np.abs(words[:, None] - words) >= min_distance
-    pairs = wordlike[:, None] & wordlike & far & (names[:, None] != names)
+    (words, names, wordlike), keys = map(_words_of, (trace.tokens, trace.key_tokens))
+    pairs = wordlike[:, None] & keys[2] & (names[:, None] != keys[1])
+    if trace.source is None:  # words of two texts are no neighbours
+        pairs &= np.abs(words[:, None] - keys[0]) >= min_distance
     if not pairs.any():
         return None
     links = []
     for layer in range(trace.shape[0]) if layers is None else layers:
-        weights = np.where(pairs, trace.attention(layer), 0.0)  # (head, token, token)
+        weights = np.where(pairs, trace.attention(layer), 0.0)  # (head, token, key token)
         head, query, key = map(int, np.unravel_index(int(weights.argmax()), weights.shape))
         links.append(Link(layer, head, query, key, float(weights[head, query, key])))
     best = max(links, key=lambda link: link.weight)
     return best if best.weight > 0 else None
+
+
+def _words_of(tokens: Sequence[Token]) -> tuple[NDArray[Any], ...]:
+    """Of each token: the number of its word, how it reads, and whether it has letters."""
+    ordinary = [not each.special and any(map(str.isalpha, each.display)) for each in tokens]
+    names = [each.display.casefold() for each in tokens]
+    return np.array([each.word for each in tokens]), np.array(names), np.array(ordinary)
 
 
 @dataclass(frozen=True, eq=False)

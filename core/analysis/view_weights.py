@@ -28,7 +28,7 @@ Weighting = Literal["attention", "value", "transformed"]
 
 @dataclass(frozen=True, eq=False)
 class ExactWeights:
-    """The layer's attention in full: float32 (head, token, token)."""
+    """The layer's attention in full: float32 (head, token, key token)."""
 
     weights: Array
 
@@ -38,7 +38,7 @@ class ExactScores:
     """What a weight is computed from: ``exp(scaling * <q_i, k_j> - log_sum_i)``, soft-capped."""
 
     queries: Array  # float32 (head, token, dim)
-    keys: Array  # float32 (key-value head, token, dim)
+    keys: Array  # float32 (key-value head, key token, dim)
     # float32 (2, head, token): the logarithm of the sum of each row's exponentials, and what
     # rounding took from it, so that their sum has the precision of float64
     log_sums: Array
@@ -50,11 +50,11 @@ class ExactScores:
 class LayerWeights:
     """One layer as the head view gets it."""
 
-    steps: Bytes  # uint8 (head, token, token), ``round(255 * weight / top)``
+    steps: Bytes  # uint8 (head, token, key token), ``round(255 * weight / top)``
     top: float  # the weight that 255 stands for: 1 for attention, else the layer's largest
     exact: ExactWeights | ExactScores  # where the exact attention comes from
     permitted: Bytes | None  # from :func:`permitted_bits`
-    factor: Array | None  # float32 (head, token), what attention to each key is multiplied by
+    factor: Array | None  # float32 (head, key token), what attention to each is multiplied by
 
 
 def weighted_layer(
@@ -63,7 +63,7 @@ def weighted_layer(
     """A layer by the name of its weighting in links.
 
     Attention alone, times the length of the values, or times that of the transformed values
-    (Kobayashi et al. 2020), which is `norms`, float32 (layer, head, token), and a `ValueError`
+    (Kobayashi et al. 2020), which is `norms`, float32 (layer, head, key token), and a `ValueError`
     where they are not known.
     """
     if weighting == "attention":
@@ -76,7 +76,7 @@ def weighted_layer(
 
 
 def layer_weights(trace: Trace, layer: int, factor: Array | None = None) -> LayerWeights:
-    """The attention of a layer (from 0), times `factor` (head, token) if that is given."""
+    """The attention of a layer (from 0), times `factor` (head, key token) if given."""
     exact: ExactScores | ExactWeights
     if sends_scores(trace, layer):
         attention, exact = _attention_and_scores(trace, layer)
@@ -107,16 +107,16 @@ def permitted_bits(mask: Array | None) -> Bytes | None:
 
 
 def value_norms(trace: Trace, layer: int) -> Array:
-    """|v| of every value vector of a layer, float32 (head, token), as query heads see them."""
-    norms = np.linalg.norm(trace.kv_values[layer], axis=-1)  # (key-value head, token)
+    """|v| of every value vector of a layer, float32 (head, key token), as query heads see them."""
+    norms = np.linalg.norm(trace.kv_values[layer], axis=-1)  # (key-value head, key token)
     return np.repeat(norms, trace.group, axis=0)
 
 
 def payload_size(trace: Trace, layer: int) -> int:
     """The most bytes a layer's attention takes when it is sent, without computing it."""
-    _, heads, size, _ = trace.shape
+    heads, pairs = trace.shape[1], len(trace.tokens) * len(trace.key_tokens)
     exact = min(_exact_sizes(trace)) if only_permits(trace, layer) else _exact_sizes(trace)[1]
-    return heads * size * size + exact + math.ceil(size * size / 8)
+    return heads * pairs + exact + math.ceil(pairs / 8)
 
 
 def sends_scores(trace: Trace, layer: int) -> bool:
@@ -137,20 +137,21 @@ def only_permits(trace: Trace, layer: int) -> bool:
 
 def _exact_sizes(trace: Trace) -> tuple[int, int]:
     """Bytes of :class:`ExactScores` and of :class:`ExactWeights`, for any layer."""
-    _, heads, size, dim = trace.shape
-    vectors = (heads + trace.kv_keys.shape[1]) * size * dim
-    return _FLOAT * (vectors + 2 * heads * size), _FLOAT * heads * size * size
+    _, heads, queries, dim = trace.shape
+    keys = len(trace.key_tokens)
+    vectors = (heads * queries + trace.kv_keys.shape[1] * keys) * dim
+    return _FLOAT * (vectors + 2 * heads * queries), _FLOAT * heads * queries * keys
 
 
 def _attention_and_scores(trace: Trace, layer: int) -> tuple[Array, ExactScores]:
-    """Attention, float32 (head, token, token), and what its numbers are computed from.
+    """Attention, float32 (head, token, key token), and what its numbers are computed from.
 
     In float64, a head at a time: in float32 a score of 100 has only five decimals.
     """
     rule = trace.layers[layer]
-    heads, size = trace.shape[1:3]
-    attention = np.empty((heads, size, size), dtype=np.float32)
-    log_sums = np.empty((heads, size))
+    heads, queries = trace.shape[1:3]
+    attention = np.empty((heads, queries, len(trace.key_tokens)), dtype=np.float32)
+    log_sums = np.empty((heads, queries))
     for head in range(heads):
         scores = exact_scores(trace, layer, head)
         largest = scores.max(axis=-1, keepdims=True)

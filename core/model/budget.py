@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from core.model.tracing import CHARACTERS_PER_TOKEN, token_lengths, usable_tokens
+from core.model.inputs import CHARACTERS_PER_TOKEN, token_lengths, usable_tokens
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

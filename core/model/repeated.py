@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from core.model.errors import TooShortError
+from core.model.inputs import Input
 from core.model.refusal import refusing_to
 from core.model.tokens import display_name, is_byte_level
 from core.model.trace import Token
-from core.model.tracing import Input, trace_inputs
+from core.model.tracing import trace_inputs
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import islice
 from typing import TYPE_CHECKING
 
@@ -17,15 +17,14 @@ from core.model.encoder_decoder.calls import Lengths, of_kind
 from core.model.encoder_decoder.targets import answered, read_target, start_id
 from core.model.errors import EmptyTextError, OutOfMemoryError, UnsupportedModelError
 from core.model.forward import hidden_states, run_batch
+from core.model.inputs import Input, cut_characters, encode, token_lengths, usable_tokens
 from core.model.refusal import refusing, refusing_to
-from core.model.tokens import read_tokens
-from core.model.trace import Token, Trace
+from core.model.trace import Trace
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     import torch
-    from tokenizers import Encoding
     from transformers import PreTrainedModel
 
     from core.model.capture import Call
@@ -35,32 +34,6 @@ if TYPE_CHECKING:
 
 # Tokens of a padded batch: 60 MB of queries, keys and values for BERT base. More is no faster.
 BATCH_TOKENS = 1024
-# Tokenizers need 250 bytes of memory per byte of text, so they get at most this many characters for
-# each token the model takes. Words and word pieces have 2 to 20 characters; longer ones are blanks,
-# lines of dashes, or a thousand letters that WordPiece turns into one unknown token. Such a text
-# may end before the model's limit, which is reported like any other cut.
-CHARACTERS_PER_TOKEN = 32
-
-
-@dataclass(frozen=True)
-class Input:
-    """One text ready for the model: its ids and segments, its tokens, and what was cut.
-
-    `dropped` and `cut_characters` are as in :class:`core.model.trace.Trace`. `target` is what the
-    decoder of an encoder-decoder reads; without one, its encoder runs alone.
-    """
-
-    ids: list[int]
-    segments: list[int]
-    tokens: tuple[Token, ...]
-    dropped: int
-    cut_characters: int = 0
-    target: Target | None = None
-
-    @property
-    def target_ids(self) -> list[int]:
-        """Of the target, empty without one."""
-        return [] if self.target is None else self.target.ids
 
 
 def trace_text(
@@ -103,7 +76,7 @@ def _target(model: LoadedModel, item: Input, text: str | None, max_tokens: int |
     """What the decoder reads: the text, or the model's own answer."""
     limit = usable_tokens(model, max_tokens)
     if text and text.strip():
-        return read_target(model, _usable(text, limit), limit)
+        return read_target(model, cut_characters(text, limit), limit)
     if model.language_model is not None and model.task == "answer":
         check_ids(model.network, item.ids)
         return answered(model, greedy_ids(model.language_model, item.ids, min(limit, MAX_ANSWER)))
@@ -158,24 +131,6 @@ def trace_by_length(
             yield from zip(items, trace_inputs(model, list(items.values())), strict=True)
 
 
-@refusing_to("run")
-def token_lengths(model: LoadedModel, texts: Sequence[str], max_tokens: int | None) -> list[int]:
-    """How many tokens of each text the model gets, special tokens included."""
-    limit = usable_tokens(model, max_tokens)
-    lengths = []
-    for text in texts:
-        usable = _usable(text, limit)
-        with model.tokenizer_lock:
-            ids = model.tokenizer(usable, verbose=False)["input_ids"]
-        lengths.append(min(limit, len(ids)))
-    return lengths
-
-
-def usable_tokens(model: LoadedModel, max_tokens: int | None) -> int:
-    """The maximum number of tokens of a text that are run."""
-    return min(model.max_tokens, max_tokens or model.max_tokens)
-
-
 def batches_by_length(lengths: Sequence[int], batch_tokens: int) -> Iterator[list[int]]:
     """Group places by length, as many as fit when padded to the longest of them."""
     batch: list[int] = []
@@ -186,34 +141,6 @@ def batches_by_length(lengths: Sequence[int], batch_tokens: int) -> Iterator[lis
         batch.append(place)
     if batch:
         yield batch
-
-
-@refusing_to("run")
-def encode(model: LoadedModel, text: str, pair: str | None, max_tokens: int | None) -> Input:
-    """A text or a pair as the model gets it; parameters and errors as for :func:`trace_text`."""
-    limit = usable_tokens(model, max_tokens)
-    pair = pair if pair and pair.strip() else None
-    whole = len(text) + len(pair or "")
-    text, pair = _usable(text, limit), None if pair is None else _usable(pair, limit)
-    cut = whole - len(text) - len(pair or "")
-    with model.tokenizer_lock:
-        encoded = model.tokenizer(text, pair, verbose=False)
-        length = len(encoded["input_ids"])
-        if length > limit:
-            encoded = model.tokenizer(text, pair, verbose=False, truncation=True, max_length=limit)
-        encoding: Encoding = encoded.encodings[0]
-        tokens = read_tokens(model.tokenizer, encoding, text, pair)
-    if all(token.special for token in tokens):
-        raise EmptyTextError(
-            "There is nothing to show: the text has only special tokens.", "Type a sentence."
-        )
-    segments = encoded.get("token_type_ids", [0] * len(tokens))
-    return Input(encoding.ids, segments, tokens, max(0, length - len(tokens)), cut)
-
-
-def _usable(text: str, limit: int) -> str:
-    """The characters the tokenizer gets; half a surrogate pair is replaced, as tokenizers fail."""
-    return text[: limit * CHARACTERS_PER_TOKEN].encode("utf-8", "replace").decode("utf-8")
 
 
 def trace_inputs(model: LoadedModel, batch: list[Input]) -> Iterator[Trace]:

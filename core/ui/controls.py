@@ -284,7 +284,7 @@ def layer(
     numbers = trace.numbers
     subject = f"{trace.model} has {len(numbers)} layers"
     if without_attention(trace):
-        subject = f"The layers of {trace.model} that attend are"
+        subject += " that attend"
     return _place("layer", numbers, str(numbers[-1]), subject, summaries, width, drawn=drawn)
 
 

@@ -57,18 +57,24 @@ def explain(trace: Trace) -> None:
     st.caption(words)
 
 
+def note_corpus(model: LoadedModel) -> None:
+    """Say which part of an encoder-decoder reads the texts of a corpus."""
+    if model.is_encoder_decoder:
+        st.caption("Texts of a corpus go through the encoder alone: this is its attention.")
+
+
 def _origin(trace: Trace) -> str:
     shown = [token.display for token in trace.tokens[1:] if not token.special]
     more = " …" if len(shown) > _MAX_SHOWN else ""
     text = quote(" ".join(shown[:_MAX_SHOWN]) + more)
     if trace.origin == "given":
-        return f"It reads what you typed, {text}, one token late: after its start token."
+        return f"The decoder reads what you typed, {text}, one token late: after its start token."
     if trace.origin == "start":
         return (
-            "It reads its start token alone: this checkpoint has no head that could answer. Type"
-            " what the decoder reads."
+            "The decoder reads its start token alone: this checkpoint has no head that could"
+            " answer. Type what it reads."
         )
     return (
-        f"It reads the model's own answer, {text}: always the likeliest token, at most"
+        f"The decoder reads the model's own answer, {text}: always the likeliest token, at most"
         f" {MAX_ANSWER} of them."
     )

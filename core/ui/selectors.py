@@ -73,11 +73,17 @@ def pick_pairs(
     key: str = "filter",
     **look: Any,  # noqa: ANN401 - of the control: names, help
 ) -> PairFilter:
-    """Which sentence attends to which; nothing to choose where there is only one."""
-    two = any(token.segment for token in trace.tokens)
+    """Which sentence attends to which; nothing to choose where there is only one on each side."""
+    sides = [{token.segment for token in side} for side in (trace.tokens, trace.key_tokens)]
+    offered = [
+        pairs
+        for pairs in PAIR_FILTERS[1:]
+        if all("ab".index(name) in side for name, side in zip(pairs, sides, strict=True))
+    ]
+    two = len(offered) > 1
     return controls.choice(
         key,
-        PAIR_FILTERS if two else PAIR_FILTERS[:1],
+        [PAIR_FILTERS[0], *offered] if two else PAIR_FILTERS[:1],
         label if two else "",
         subject="The pairs are" if two else "With one sentence the pairs are",
         optional=not two,

@@ -18,6 +18,7 @@ from core.ui.site.access import access, box_help, default_model
 
 if TYPE_CHECKING:
     from core.model import LoadedModel
+    from core.model.catalog import Group
 
 EXAMPLES: tuple[tuple[str, str | None], ...] = (
     ("Oh, this book? I've enjoyed it.", None),
@@ -26,6 +27,13 @@ EXAMPLES: tuple[tuple[str, str | None], ...] = (
     ("leaves fall in autumn", "autumn is marked by colorful foliage"),
     ("astronomers discovered a new planet", None),
 )
+# Which way a model reads, for its group.
+READS: dict[Group, str] = {
+    "encoder": "↔",
+    "decoder": "→",
+    "multilingual": "↔",
+    "encoder-decoder": "↔→",
+}
 _FACTS, _STANDS_IN = "_model_facts", "_model_stands_in"
 _DEVICES = {"cuda": "graphics card (CUDA)", "mps": "graphics processor (MPS)", "cpu": "processor"}
 
@@ -88,15 +96,14 @@ def _notice_missing_default(names: tuple[str, ...]) -> None:
 def show_model_facts(model: LoadedModel) -> None:
     """Show what was loaded, in its place in the sidebar."""
     spec = find(model.name)
-    shared = f" ({model.kv_heads} key heads)" if model.kv_heads != model.heads else ""
     with st.session_state[_FACTS]:
         if st.session_state.get(_STANDS_IN, False):
             st.caption(f"Shown instead: {quote(model.name)}")
         if spec is not None:
             st.caption(f"**{spec.title}.** {spec.good_for}")
         st.caption(
-            f"{model.layers} layers × {model.heads} heads{shared} × {model.dim} dims ·"
-            f" {model.parameters / 1e6:,.1f} M parameters · on the {_DEVICES[model.device]}"
+            f"{_describe_heads(model)} · {model.parameters / 1e6:,.1f} M parameters · on the"
+            f" {_DEVICES[model.device]}"
         )
         if model.depth is not None and model.depth > model.layers:
             which = f": {listed(model.numbers)}" if model.numbers else "; here they count from 1"
@@ -106,6 +113,17 @@ def show_model_facts(model: LoadedModel) -> None:
             f"**Checked{coarse}:** attention reproduced to {model.probe_error:.0e}",
             help=_describe_check(model),
         )
+
+
+def _describe_heads(model: LoadedModel) -> str:
+    """How many layers, heads and dims; an encoder-decoder has them in both its parts."""
+    parts = []
+    for kind in ("encoder", "decoder") if model.is_encoder_decoder else model.kinds:
+        own = model.attention[kind]
+        shared = f" ({own.kv_heads} key heads)" if own.kv_heads != own.heads else ""
+        name = "" if kind == "self" else f"{kind} "
+        parts.append(f"{name}{own.layers} layers × {own.heads} heads{shared} × {own.dim} dims")
+    return ", ".join(parts)
 
 
 def _describe_check(model: LoadedModel) -> str:
@@ -126,23 +144,22 @@ def _describe_check(model: LoadedModel) -> str:
 
 
 @cache
-def _free_at_first() -> int:
-    """Memory that was free when somebody first looked: what a label says must not come and go."""
-    return available_bytes()
-
-
 def _model_label(name: str) -> str:
-    """A model of the catalogue with its group and, if it is not here, what it would take."""
+    """A model of the catalogue by how it reads and, if it is not here, what it would take.
+
+    As it was when somebody first looked: a browser answers with the label that it was shown, and
+    one that has changed meanwhile would be taken for a name that was typed.
+    """
     spec = find(name)
     if spec is None:
         return name
-    facts = [name, spec.group]
-    if not spec.bundled and is_local(spec):
-        facts.append("here")
+    facts = [f"{READS[spec.group]} {name}"]
+    if not fits(spec, available_bytes()):
+        facts.append("too large here")
     elif not spec.bundled:
-        facts += [_size(spec.size_mb), *(["licence"] if spec.gated else [])]
-    if not fits(spec, _free_at_first()):
-        facts.append("needs more memory")
+        facts.append("here" if is_local(spec) else _size(spec.size_mb))
+        if spec.gated:
+            facts.append("licence")
     return " · ".join(facts)
 
 

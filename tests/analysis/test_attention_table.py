@@ -17,7 +17,14 @@ from core.analysis.attention_table import (
     renormalise_rows,
     unique_labels,
 )
-from tests.analysis.traces import plain_tokens, random_weights, spelled, token, trace_with_attention
+from tests.analysis.traces import (
+    crossing,
+    plain_tokens,
+    random_weights,
+    spelled,
+    token,
+    trace_with_attention,
+)
 
 CAPYBARA = spelled("[CLS] the cap ##y ##bara the [SEP]")
 NAMES = ["[CLS]", "the", "cap", "##y", "##bara", "the (2)", "[SEP]"]
@@ -62,7 +69,7 @@ def test_hiding_special_tokens_drops_their_rows_and_columns_and_renormalising_fi
     shown = frame_of(WEIGHTS[0, 0]).iloc[1:6, 1:6]
     table = attention_table(TRACE, 0, 0, hide_special=True)
     np.testing.assert_allclose(table.values, shown.to_numpy(), atol=1e-6)
-    assert table.labels == ("the", "cap", "##y", "##bara", "the (2)")
+    assert table.rows.labels == ("the", "cap", "##y", "##bara", "the (2)")
     assert table.hidden == 2
     assert not table.rows_sum_to_one
     table = attention_table(TRACE, 0, 0, hide_special=True, renormalise=True)
@@ -82,7 +89,7 @@ def test_words_take_the_mean_of_rows_and_the_sum_of_columns_in_each_head(head: H
     )
     expected = by_hand.max(axis=0) if head == "max" else by_hand[head]
     table = attention_table(TRACE, 1, head, words=True)
-    assert table.labels == ("[CLS]", "the", "capybara", "the (2)", "[SEP]")
+    assert table.rows.labels == ("[CLS]", "the", "capybara", "the (2)", "[SEP]")
     np.testing.assert_allclose(table.values, expected, atol=1e-5)
     assert table.rows_sum_to_one == (head != "max")
 
@@ -115,7 +122,7 @@ def test_merging_keeps_each_row_at_one(size: int, seed: int) -> None:
     weights = draw.dirichlet(np.ones(size), size).astype(np.float32)
     cuts = sorted({0, *draw.integers(0, size, 3).tolist()})
     groups = [list(range(a, b)) for a, b in zip(cuts, [*cuts[1:], size], strict=True)]
-    merged = merge_words(weights, groups)
+    merged = merge_words(weights, groups, groups)
     assert merged.shape == (len(groups), len(groups))
     np.testing.assert_allclose(merged.sum(axis=1), 1, atol=1e-5)
 
@@ -128,7 +135,7 @@ def test_a_row_of_zeros_stays_zero() -> None:
 def test_small_texts_keep_their_segments_and_rows_of_one() -> None:
     tokens = (token("a", 0, 0), token("b", 1, 1, segment=1))
     table = attention_table(trace_with_attention(random_weights(1, 1, 1, 2), tokens), 0, 0)
-    assert table.segments == (0, 1)
+    assert table.rows.segments == (0, 1)
     single = trace_with_attention(np.ones((1, 1, 1, 1), np.float32), plain_tokens("x"))
     assert attention_table(single, 0, "mean").row_sums.tolist() == [1.0]
 
@@ -138,3 +145,20 @@ def test_bytes_of_one_character_become_it_when_merged() -> None:
     assert join_pieces(pieces) == "😀"
     assert join_pieces(pieces[:2]) == "<0xF0><0x9F>"
     assert join_pieces([token("␣", 0, 0), token("cat", 1, 0)]) == "cat"
+
+
+def test_cross_attention_has_its_own_tokens_down_and_across() -> None:
+    trace = crossing(5, 3, keys=("a", "##b", "c", "[SEP]"), queries=("[CLS]", "x", "##y"))
+    weights = trace.attention(1, 0)
+    assert weights.shape == (3, 4)
+    table = attention_table(trace, 1, 0, hide_special=True)
+    assert (table.rows.labels, table.columns.labels) == (("x", "##y"), ("a", "##b", "c"))
+    np.testing.assert_array_equal(table.values, weights[1:, :3])
+    assert (table.hidden, table.hidden_columns) == (2, 1)
+    merged = attention_table(trace, 1, 0, words=True)
+    assert (merged.rows.labels, merged.columns.labels) == (("[CLS]", "xy"), ("ab", "c", "[SEP]"))
+    np.testing.assert_allclose(merged.row_sums[1], 1, rtol=1e-5)
+    np.testing.assert_allclose(
+        merged.column_sums[0], weights[:, :2].sum(axis=1) @ [1, 0.5, 0.5], rtol=1e-5
+    )
+    assert table.frame().shape == (2, 3)

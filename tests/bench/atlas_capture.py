@@ -23,7 +23,8 @@ from core.analysis.atlas.layouts import lay_out_head
 from core.analysis.corpus.sample import sample_sentences
 from core.model import DEFAULT_MODEL, choose_texts, load, trace_by_length
 from core.model.forward import inputs_of
-from core.model.tracing import BATCH_TOKENS, batches_by_length, encode
+from core.model.inputs import encode
+from core.model.tracing import BATCH_TOKENS, batches_by_length
 from tests.bench.forward import _plain_network
 from tests.bench.report import show
 from tests.bench.timing import by_turns

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING
 
 from core.model import DEFAULT_MODEL, load, trace_text
 from core.model.catalog import bundled_folder
+from core.model.inputs import Input, encode
 from core.model.loading import _quiet
-from core.model.tracing import Input, _run, encode, trace_inputs
+from core.model.tracing import _run, trace_inputs
 from tests.bench.report import show
 from tests.bench.texts import sentence_of
 from tests.bench.timing import by_turns

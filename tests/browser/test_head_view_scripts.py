@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from core.model.trace import Trace
 
 SCRIPTS = [f"head_view/{name}" for name in ("weights", "filters", "layout", "words")]
+SCRIPTS.append("shared/sentences")
 VIEW = {"pairs": "all", "hide": False, "without": []}
 
 
@@ -56,9 +57,10 @@ def words(*texts: str) -> list[dict[str, object]]:
 
 EVERY_WEIGHT = """
 const shown = readLayer(data, layer)
-const indices = Array.from({ length: shown.heads * shown.size ** 2 }, (_, i) => i)
+const { queries, keys } = shown.size
+const indices = Array.from({ length: shown.heads * queries * keys }, (_, i) => i)
 return indices.map((i) => exactWeight(
-  shown, Math.floor(i / shown.size ** 2), Math.floor(i / shown.size) % shown.size, i % shown.size
+  shown, Math.floor(i / (queries * keys)), Math.floor(i / keys) % queries, i % keys
 ))"""
 
 
@@ -106,8 +108,51 @@ def test_filters_choose_the_tokens_of_both_columns(
     run: Run, view: dict[str, object], queries: list[int], keys: list[int]
 ) -> None:
     tokens = words("[CLS]", "a", "b", "[SEP]", "|", "c", "d", "[SEP]")
-    shown = run("return shownTokens(tokens, view)", tokens=tokens, view=VIEW | view)
+    sides = {"queries": tokens, "keys": tokens}
+    shown = run("return shownTokens(tokens, view)", tokens=sides, view=VIEW | view)
     assert (shown["queries"], shown["keys"]) == (queries, keys)
+
+
+@pytest.mark.parametrize(
+    ("view", "queries", "keys"),
+    [
+        ({}, [0, 1, 2], [0, 1, 2, 3, 4]),
+        ({"hide": True}, [1, 2], [0, 1, 3]),
+        ({"pairs": "ab"}, [0, 1, 2], [3, 4]),
+        ({"without": [2], "without_keys": [1, 5]}, [0, 2], [1, 2, 3]),
+    ],
+)
+def test_in_cross_attention_each_column_has_tokens_of_its_own(
+    run: Run, view: dict[str, object], queries: list[int], keys: list[int]
+) -> None:
+    sides = {
+        "queries": words("[START]", "wo", "ist"),
+        "keys": words("where", "is", "[SEP]", "|", "it", "[SEP]"),
+    }
+    shown = run(
+        "return shownTokens(tokens, view)", tokens=sides, view=VIEW | {"without_keys": []} | view
+    )
+    assert (shown["queries"], shown["keys"]) == (queries, keys)
+
+
+@pytest.mark.parametrize(
+    ("queries", "keys", "cross", "labels"),
+    [
+        ([0, 0], [0, 0], False, []),
+        ([0, 1], [0, 1], False, ["All", "A→A", "A→B", "B→A", "B→B"]),
+        ([0, 0], [0, 0, 0], True, []),
+        ([0, 0], [0, 1, 1], True, ["All", "→A", "→B"]),
+    ],
+)
+def test_pairs_are_offered_where_a_side_has_two_sentences(
+    run: Run, queries: list[int], keys: list[int], cross: bool, labels: list[str]
+) -> None:
+    offered = run(
+        "return offeredPairs(segments, cross)",
+        segments={"queries": queries, "keys": keys},
+        cross=cross,
+    )
+    assert [each["label"] for each in offered] == labels
 
 
 @pytest.mark.parametrize(
@@ -120,17 +165,18 @@ def test_a_link_names_the_heads_that_are_on(run: Run, written: list[int], on: li
 
 
 def test_lines_come_strongest_first_and_none_is_lost(run: Run) -> None:
-    steps = np.random.default_rng(4).integers(0, 256, (3, 6, 6))
+    steps = np.random.default_rng(4).integers(0, 256, (3, 6, 4))
     shown = {"queries": [0, 2, 5], "keys": [1, 2]}
     cells = run(
-        "return [...strongestFirst(Uint8Array.from(steps), 6, [0, 2], shown, 40)]",
+        """const size = { queries: 6, keys: 4 }
+        return [...strongestFirst(Uint8Array.from(steps), size, [0, 2], shown, 40)]""",
         steps=steps.ravel().tolist(),
         shown=shown,
     )
     drawn = [steps.ravel()[cell] for cell in cells]
     assert drawn == sorted(drawn, reverse=True)
     expected = {
-        (head * 6 + query) * 6 + key
+        (head * 6 + query) * 4 + key
         for head in (0, 2)
         for query in shown["queries"]
         for key in shown["keys"]
@@ -147,9 +193,9 @@ def test_the_automatic_threshold_leaves_few_enough_lines(run: Run) -> None:
     cases = [("auto", few), ("auto", many), ("0.3", many), ("auto", np.full((2, 64, 64), 255))]
     thresholds = run(
         """const every = Array.from({ length: 64 }, (_, i) => i)
-        const shown = { queries: every, keys: every }
+        const [shown, size] = [{ queries: every, keys: every }, { queries: 64, keys: 64 }]
         return cases.map(([least, steps]) => (
-          thresholdOf(least, Uint8Array.from(steps), 64, [0, 1], shown)
+          thresholdOf(least, Uint8Array.from(steps), size, [0, 1], shown)
         ))""",
         cases=[(least, steps.ravel().tolist()) for least, steps in cases],
     )
@@ -192,12 +238,12 @@ def test_a_row_with_nothing_left_stays_empty(run: Run) -> None:
 
 
 def test_a_line_is_drawn_when_it_crosses_the_view(run: Run) -> None:
-    size, first, last = 12, 4, 7
-    cells = list(range(size * size))
+    size, first, last = 9, 4, 7  # keys; there are 12 queries
+    cells = list(range(12 * size))
     result = run(
         """const rows = new Map(Array.from({ length: 12 }, (_, row) => [row, row]))
-        const rowOf = { queries: rows, keys: rows }
-        const { cells, ends } = nearestFirst(Uint32Array.from(all), 12, rowOf, 4, 7)
+        const [rowOf, size] = [{ queries: rows, keys: rows }, { queries: 12, keys: 9 }]
+        const { cells, ends } = nearestFirst(Uint32Array.from(all), size, rowOf, 4, 7)
         return { cells: [...cells], ends }""",
         all=cells,
     )
@@ -254,7 +300,13 @@ def test_a_bars_segments_are_the_heads_weights(run: Run) -> None:
 
 
 def test_the_sentence_names_the_strongest_pairs_over_heads(run: Run) -> None:
-    tokens = [{"label": name} for name in ("it", "book", "it (2)")]
+    tokens = {
+        side: [{"label": name} for name in names]
+        for side, names in {
+            "queries": ("x", "y", "it (2)"),
+            "keys": ("it", "book", "it (2)"),
+        }.items()
+    }
     parts = run(
         """return tokenSentence({ side: "queries", position: 2 }, {
           tokens, on: [1, 4], top: 1, pinned: false,
@@ -273,8 +325,8 @@ def test_a_pair_the_model_does_not_permit_is_called_so(run: Run) -> None:
     sent = LayerWeights(sent.steps, sent.top, sent.exact, bits, None)
     note = run(
         """return pairNote(0, 2, {
-          tokens: data.tokens, layer: readLayer(data, 0), on: [0], top: 1, colours: ["#000"],
-          causal: true,
+          tokens: { queries: data.tokens, keys: data.tokens }, layer: readLayer(data, 0),
+          on: [0], top: 1, colours: ["#000"], causal: true,
         }, -1)""",
         data=packed(trace, {0: sent}),
     )

@@ -306,6 +306,21 @@ def test_a_place_in_a_tile_leads_back_to_that_tile(in_grid: Run, zoom: float) ->
     assert len(pairs) == 72 if zoom == 1 else 0 < len(pairs) < 72
 
 
+def test_a_place_between_the_rows_of_layers_that_attend_is_in_no_tile(in_grid: Run) -> None:
+    """Rows from 0.5 to 1.5 and from 2 to 3, in a window of 3.5 tiles."""
+    tiles, top, pitch = (
+        in_grid("""const hybrid = gridFor({ tops: [0.5, 2], high: 3.5 }, 4, box, 240)
+        const view = wholeView(hybrid)
+        const { left } = tileSpot(view, hybrid, 0, 0)
+        const at = (down) => tileAt(view, hybrid, left, box.top + down * hybrid.pitch)
+        const tiles = [0.25, 0.6, 1.4, 1.7, 2.5, 3.2].map((down) => at(down)?.row ?? null)
+        return [tiles, tileSpot(view, hybrid, 1, 0).top - box.top, hybrid.pitch]""")
+    )
+    assert tiles == [None, 0, 0, None, 1, None]
+    assert pitch == pytest.approx(600 / 3.5)
+    assert top == pytest.approx(2 * pitch, abs=5)  # and half the space between tiles
+
+
 def test_zooming_keeps_the_place_under_the_pointer_and_the_view_within_the_grid(
     in_grid: Run,
 ) -> None:

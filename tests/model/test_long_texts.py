@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from core.model import load, trace_by_length, trace_corpus, trace_text
-from core.model.tracing import CHARACTERS_PER_TOKEN, token_lengths
+from core.model.inputs import CHARACTERS_PER_TOKEN, token_lengths
 from tests.model.families import SENTENCES
 
 if TYPE_CHECKING:

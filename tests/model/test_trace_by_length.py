@@ -13,7 +13,7 @@ from tests.model.families import SENTENCES
 
 if TYPE_CHECKING:
     from core.model import LoadedModel, Trace
-    from core.model.tracing import Input
+    from core.model.inputs import Input
     from tests.conftest import ModelOf
 
 TOLERANCE = 5e-6

@@ -67,6 +67,11 @@ def box(app: AppTest) -> Any:
     return app.sidebar.selectbox(key="model")
 
 
+def names_in_box(app: AppTest) -> list[str]:
+    """What stands between the sign and the size."""
+    return [label.split(" ·")[0].split()[-1] for label in box(app).options]
+
+
 # ---- what is offered --------------------------------------------------------------------------
 
 
@@ -89,7 +94,7 @@ def test_from_elsewhere_a_site_without_settings_offers_the_bundled_models(
 ) -> None:
     connect(**visitor)
     app = open_app("home", model="gpt2")
-    assert [label.split(" ·")[0] for label in box(app).options] == BUNDLED
+    assert names_in_box(app) == BUNDLED
     assert not box(app).proto.accept_new_options
     assert "run the app on your own machine" in box(app).help
     assert "asks for model `gpt2`. This site offers" in alerts(app)
@@ -99,7 +104,7 @@ def test_from_elsewhere_a_site_without_settings_offers_the_bundled_models(
 def test_without_a_connection_nobody_sits_at_the_machine(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.undo()  # the tests' own connection; the app's own reading finds none
     app = open_app()
-    assert [label.split(" ·")[0] for label in box(app).options] == BUNDLED
+    assert names_in_box(app) == BUNDLED
 
 
 @pytest.mark.parametrize(
@@ -122,7 +127,7 @@ def test_the_operators_settings_apply_to_everybody(
     monkeypatch.setenv("HEADSCOPE_MODELS", words)
     connect(ip)
     app = open_app("home", model="bundled/minilm")
-    assert [label.split(" ·")[0] for label in box(app).options] == names
+    assert names_in_box(app) == names
     assert box(app).proto.accept_new_options is free
     assert not app.exception
 

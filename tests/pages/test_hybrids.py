@@ -80,7 +80,7 @@ def test_a_link_to_a_layer_that_does_not_attend_names_those_that_do(
     hybrid: Callable[..., AppTest],
 ) -> None:
     app = hybrid("heatmap", layer="4")
-    assert re.search(r"asks for layer `4`\. The layers of .* that attend are: ", alerts(app))
+    assert re.search(r"asks for layer `4`\. .* has 2 layers that attend: ", alerts(app))
     assert "`3`, `6`. `6` is shown instead." in alerts(app)
     assert app.query_params["layer"] == "6"
 

@@ -13,6 +13,7 @@ from core.model.catalog import bundled_folder
 from core.model.downloading import downloads, hub
 from core.model.errors import NotDownloadedError, OutOfMemoryError
 from core.ui import cache
+from core.ui import sidebar as side
 from tests.model.families import FAMILIES, build
 from tests.opening import open_app
 from tests.pages.conftest import alerts, sidebar
@@ -28,6 +29,29 @@ def test_the_sidebar_states_what_was_loaded() -> None:
     assert "6 layers × 12 heads × 32 dims" in facts
     assert "22.7 M parameters" in facts
     assert f"attention reproduced to {load('bundled/minilm').probe_error:.0e}" in facts
+
+
+def test_the_box_says_how_a_model_reads_and_what_it_takes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Llama 3.2 1B takes 6.2 GB of memory, Qwen3 0.6B 3.8."""
+    side._model_label.cache_clear()
+    monkeypatch.setattr(side, "available_bytes", lambda: 6_000_000_000)
+    monkeypatch.setattr(side, "is_local", lambda spec: spec.name == "gpt2")
+    options = open_app().sidebar.selectbox(key="model").options
+    side._model_label.cache_clear()
+    assert options[:3] == [
+        "↔ bundled/minilm",
+        "→ bundled/gpt2-novels",
+        "↔ bert-base-uncased · 440 MB",
+    ]
+    for label in (
+        "→ gpt2 · here",
+        "→ gemma-3-270m · 536 MB · licence",
+        "→ Qwen3-0.6B · 1.5 GB",
+        "→ Llama-3.2-1B · too large here",
+        "↔ xlm-roberta-base · 1.1 GB",
+        "↔→ t5-small · 242 MB",
+    ):
+        assert label in options
 
 
 @pytest.mark.parametrize(("switch", "device"), [("1", "cuda"), ("0", "cuda"), ("1", "cpu")])
@@ -97,7 +121,7 @@ def test_a_restricted_site_offers_only_its_models(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setenv("HEADSCOPE_MODELS", "bundled/minilm")
     app = open_app("heatmap", model="gpt2")
     assert "asks for model `gpt2`. This site offers: `bundled/minilm`." in alerts(app)
-    assert app.sidebar.selectbox(key="model").options == ["bundled/minilm · encoder"]
+    assert app.sidebar.selectbox(key="model").options == ["↔ bundled/minilm"]
     assert "6 layers × 12 heads" in sidebar(app)
 
 

@@ -259,7 +259,7 @@ def test_in_space_kinds_differ_in_shape_and_lightness_and_points_are_as_large_as
     cloud = head_clouds(trace, 0, 0, scale_head(trace, 0, 0), dimensions=3)[0]
     tokens = len(cloud.norms) // 2
     shade = picture.css_colours(
-        "position", np.tile(np.linspace(0, 1, tokens), 2), 2, palette("light")
+        "position", np.tile(np.linspace(0, 1, tokens), 2), tokens, 2, palette("light")
     )
     figure = space_figure(
         cloud,

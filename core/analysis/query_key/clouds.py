@@ -14,6 +14,7 @@ from core.analysis.projections.joint_embedding import Embedding, embed
 from core.analysis.query_key.distance import distances_between
 from core.analysis.query_key.faithfulness import Faithfulness, compare_matrix, faithfulness
 from core.analysis.query_key.target import head_target
+from core.analysis.strongest_link import strongest_link
 from core.analysis.vectors import align_planes
 
 if TYPE_CHECKING:
@@ -48,7 +49,7 @@ class Cloud:
 
     stage: HeadStage
     picture: Embedding  # where queries and keys lie
-    norms: Floats  # lengths of the vectors before projection, (2 token,), queries first
+    norms: Floats  # lengths of the vectors before projection, (query + key,), queries first
     apart_in_picture: float  # mean Euclidean distance of each query to its most attended key
     apart_in_full: float  # the same in full space, in its metric
     in_picture: Faithfulness  # of a biplot, by inner product
@@ -134,7 +135,7 @@ def head_clouds(
     reading: Reading = "inner product" if projection == "biplot" else "distance"
     clouds = []
     for stage, embedding, points in zip(shown, pictures, aligned, strict=True):
-        queries, keys = np.split(points, 2)
+        queries, keys = np.split(points, [len(embedding.queries)])
         picture = replace(embedding, queries=queries, keys=keys)
         in_full = distances_between(*vectors[stage], metric)
         clouds.append(
@@ -192,8 +193,11 @@ def default_chosen(trace: Trace) -> tuple[list[int], list[int]]:
     """The source and target tokens to begin with, as positions; empty where there are none.
 
     "brown" and the pieces of "capybara" in the project's own sentence; else the pair of the
-    projection page, with all pieces of their words.
+    projection page, with all pieces of their words; in cross attention the strongest link.
     """
+    if trace.source is not None:
+        link = strongest_link(trace)
+        return ([], []) if link is None else ([link.query], [link.key])
     words: dict[int, list[int]] = {}
     for token in trace.tokens:
         if not token.special:

@@ -47,10 +47,17 @@ class Regression(NamedTuple):
 
 
 def search_layer(trace: Trace, layer: int, ranges: SearchRange = NOTEBOOK_RANGE) -> GridSearch:
-    """:func:`core.analysis.normalization.grid_search` over all heads of one layer."""
+    """:func:`core.analysis.normalization.grid_search` over all heads of one layer.
+
+    It compares the query and the key of one token: in cross attention no token has both, and
+    nothing is found.
+    """
     a_values, c_values = (
         np.linspace(-limit, limit, ranges.steps) for limit in (ranges.a, ranges.c)
     )
+    if trace.source is not None:
+        nothing = np.full((ranges.steps, ranges.steps), np.nan)
+        return GridSearch(np.nan, np.nan, np.nan, nothing, (), a_values, c_values)
     return grid_search(trace.queries[layer], trace.keys[layer], a_values, c_values)
 
 

@@ -29,10 +29,10 @@ class Panel:
     ----------
     title : above the points.
     notes : lines of text below them.
-    points : (2 token, 2), queries first.
-    tones : (2 token,), what colours stand for: 0 to 1, or whole numbers for categories.
+    points : (query + key, 2), queries first.
+    tones : (query + key,), what colours stand for: 0 to 1, or whole numbers for categories.
     group : which head's lines it shows, an index into ``Clouds.lines``.
-    norms : (2 token,), lengths of the vectors, if the size of a point shows them; in all panels
+    norms : (query + key,), lengths of the vectors, if the size of a point shows them; in all panels
         or in none.
     """
 
@@ -57,7 +57,9 @@ class Clouds(Coloured):
     together : this many panels stay in one row if they fit; with 2 or more, panels of one group
         share a scale.
     sources, targets : these queries and keys are red, and lines from a source to a target.
-    shown : positions that are drawn; lines to others are counted in a note.
+    key_labels : of the keys, where those are other tokens than the queries.
+    shown, shown_keys : positions that are drawn, of queries and of keys (the same unless given);
+        lines to others are counted in a note.
     own_scale : each panel as large as its points, instead of one scale for all or for its group.
     """
 
@@ -68,14 +70,20 @@ class Clouds(Coloured):
     together: int = 1
     sources: Sequence[int] = ()
     targets: Sequence[int] = ()
+    key_labels: Sequence[str] | None = None
     shown: Sequence[int] = ()
+    shown_keys: Sequence[int] | None = None
     own_scale: bool = False
 
     def packed(self, pinned: str | None = None) -> bytes:
         """What the component receives."""
         norms = [panel.norms for panel in self.panels if panel.norms is not None]
         sizes, ends = packed_sizes(np.concatenate([np.zeros(0), *norms]))
+        keys = self.labels if self.key_labels is None else self.key_labels
+        shown_keys = self.shown if self.shown_keys is None else self.shown_keys
         settings = self.settings() | {
+            "labels": [*self.labels, *keys],
+            "queries": len(self.labels),
             "titles": [panel.title for panel in self.panels],
             "notes": [list(panel.notes) for panel in self.panels],
             "groups": [panel.group for panel in self.panels],
@@ -86,7 +94,7 @@ class Clouds(Coloured):
             "sizeEnds": ends,
             "sources": list(self.sources),
             "targets": list(self.targets),
-            "shown": list(self.shown),
+            "shown": [*self.shown, *(place + len(self.labels) for place in shown_keys)],
             "ownScale": self.own_scale,
             "pinned": pinned,
         }

@@ -16,7 +16,7 @@ import { View, mount } from "../shared/view.js"
  * @typedef {{i: number, j: number, weight: number, isChosen: boolean, isStrongest: boolean}} Line from query i to key j
  * @typedef {{figure: HTMLElement, canvas: HTMLCanvasElement, frame: Frame, places: (number[] | null)[], index: number, lines: Line[]}} Panel
  * @typedef {Coloured & {
- *   titles: string[], notes: string[][], groups: number[], labels: string[], heads: string[], lineCounts: number[], columns: number,
+ *   titles: string[], notes: string[][], groups: number[], labels: string[], queries: number, heads: string[], lineCounts: number[], columns: number,
  *   together: number, sizeEnds: number[], labelled: boolean, sources: number[], targets: number[], shown: number[], ownScale: boolean,
  *   pinned: string | null, points: Float32Array, tones: Float32Array, sizes: Uint8Array, lines: Float32Array,
  * }} Data
@@ -73,7 +73,7 @@ class CloudsView extends View {
     grid.style.gridTemplateColumns = `repeat(${columns}, minmax(0, ${width + 2}px))`
     this.theme = readTheme(this.root)
     this.shades = shadesOf(data, this.theme)
-    const indices = [...data.shown, ...data.shown.map((i) => i + data.labels.length)]
+    const indices = data.shown
     const frames = data.titles.map((_, p) => fitFrame(pointsOf(data, p), indices, width, height, PANEL.margin))
     if (!data.ownScale) shareScale(frames, (p) => (data.together > 1 ? data.groups[p] : 0))
     const focused = this.panels.findIndex(({ canvas }) => canvas.matches(":focus"))
@@ -90,12 +90,13 @@ class CloudsView extends View {
     const figure = make(null, "figure")
     make(figure, "figcaption", "", data.titles[index])
     const canvas = make(figure, "canvas")
-    const label = `${data.titles[index]}: ${data.shown.length} queries and as many keys`
+    const queries = indices.filter((i) => i < data.queries).length
+    const label = `${data.titles[index]}: ${queries} queries and ${indices.length - queries} keys`
     describe(canvas, { tabindex: 0, role: "img", "aria-label": label })
     const notes = make(figure, "div", "notes")
     for (const note of data.notes[index]) make(notes, "div", "", note)
     const points = pointsOf(data, index)
-    const places = Array(2 * data.labels.length).fill(null)
+    const places = Array(data.labels.length).fill(null)
     for (const i of indices) places[i] = toScreen(frame, points[2 * i], points[2 * i + 1])
     Object.assign(figure.dataset, { scale: frame.scale, x: frame.x, y: frame.y })
     const panel = { figure, canvas, frame, places, index, lines: this.lines[data.groups[index]] }
@@ -122,9 +123,9 @@ class CloudsView extends View {
 
   /** @param {number} index @param {PointerEvent} [event] */
   hover(index, event) {
-    const { labels } = this.data
-    const name = `${index < labels.length ? "query" : "key"}, position ${(index % labels.length) + 1}`
-    if (event && index >= 0) this.tip.show(event, labels[index % labels.length], [[name]])
+    const { labels, queries } = this.data
+    const name = index < queries ? `query, position ${index + 1}` : `key, position ${index - queries + 1}`
+    if (event && index >= 0) this.tip.show(event, labels[index], [[name]])
     else this.tip.hide()
     if (index === this.hovered) return
     this.hovered = index
@@ -138,8 +139,8 @@ class CloudsView extends View {
     if (pinned === this.pinned) return
     Object.assign(this, { pinned, hovered: -1 })
     this.tip.hide()
-    const count = this.data.labels.length
-    const name = `${pinned < count ? "q" : "k"}${(pinned % count) + 1}`
+    const { queries } = this.data
+    const name = pinned < queries ? `q${pinned + 1}` : `k${pinned - queries + 1}`
     this.component.setStateValue("pinned", pinned < 0 ? null : name)
     this.draw()
   }
@@ -150,8 +151,8 @@ class CloudsView extends View {
 
   /** Those of the point in focus, or all. @param {Line[]} lines */
   linesInFocus(lines) {
-    const count = this.data.labels.length
-    return this.focus < 0 ? lines : lines.filter(({ i, j }) => (this.focus < count ? i === this.focus : j === this.focus - count))
+    const { queries } = this.data
+    return this.focus < 0 ? lines : lines.filter(({ i, j }) => (this.focus < queries ? i === this.focus : j === this.focus - queries))
   }
 
   draw() {
@@ -169,15 +170,15 @@ class CloudsView extends View {
     /** @type {(line: Line) => number} */
     const layer = ({ isChosen, isStrongest }) => (isChosen ? 2 : isStrongest ? 1 : 0)
     for (const line of lines.toSorted((a, b) => layer(a) - layer(b))) this.drawLine(pen, places, line)
-    const count = this.data.labels.length
-    const lit = new Set(this.focus < 0 ? places.keys() : [this.focus, ...lines.flatMap(({ i, j }) => [i, j + count])])
+    const { queries } = this.data
+    const lit = new Set(this.focus < 0 ? places.keys() : [this.focus, ...lines.flatMap(({ i, j }) => [i, j + queries])])
     places.forEach((place, index) => { if (place) this.drawPoint(pen, panel, place, index, lit.has(index)) })
     if (this.data.labelled) this.drawLabels(pen, panel, lit)
   }
 
   /** @param {CanvasRenderingContext2D} pen @param {(number[] | null)[]} places @param {Line} line */
   drawLine(pen, places, { i, j, weight, isChosen, isStrongest }) {
-    const [from, to] = [places[i], places[j + this.data.labels.length]]
+    const [from, to] = [places[i], places[j + this.data.queries]]
     if (!from || !to) return
     pen.globalAlpha = this.focus >= 0 || isChosen ? 0.9 : isStrongest ? 0.6 : 0.42
     pen.strokeStyle = isChosen ? this.theme.alert : isStrongest ? this.theme.series[STRONGEST] : this.theme.ink
@@ -190,7 +191,7 @@ class CloudsView extends View {
   /** @param {CanvasRenderingContext2D} pen @param {Panel} panel @param {number[]} place @param {number} index @param {boolean} isLit */
   drawPoint(pen, panel, [x, y], index, isLit) {
     const { data, theme, shades } = this
-    const kind = Number(index >= data.labels.length)
+    const kind = Number(index >= data.queries)
     const tone = data.tones[panel.index * panel.places.length + index]
     pen.globalAlpha = isLit ? 1 : 0.15
     pen.fillStyle = css(shades[kind][shadeIndex(data.colouring, tone, shades[kind].length)])
@@ -208,23 +209,23 @@ class CloudsView extends View {
   /** @param {Panel} panel @param {number} index */
   radiusOf({ index: panel, places }, index) {
     const { labels, sizes } = this.data
-    const radius = labels.length > RADIUS.manyFrom ? RADIUS.many : RADIUS.few
+    const radius = labels.length > 2 * RADIUS.manyFrom ? RADIUS.many : RADIUS.few
     return sizes.length ? radius * sizeFactor(sizes[panel * places.length + index]) : radius
   }
 
   /** Labels of chosen tokens first, then of the ends of strong lines. @param {CanvasRenderingContext2D} pen @param {Panel} panel @param {Set<number>} lit */
   drawLabels(pen, panel, lit) {
     const { data, theme } = this
-    const count = data.labels.length
-    const strength = new Float32Array(2 * count)
+    const { queries } = data
+    const strength = new Float32Array(data.labels.length)
     for (const { i, j, weight, isChosen } of panel.lines) {
-      for (const point of [i, j + count]) strength[point] = Math.max(strength[point], weight + (isChosen ? 2 : 0))
+      for (const point of [i, j + queries]) strength[point] = Math.max(strength[point], weight + (isChosen ? 2 : 0))
     }
     const order = [...lit].filter((i) => panel.places[i]).sort((a, b) => strength[b] - strength[a] || a - b)
     const labels = order.map((index) => {
       const [x, y] = panel.places[index] ?? []
-      const colour = isChosen(data, index) ? theme.alert : index < count ? theme.query : theme.key
-      return { x, y, radius: this.radiusOf(panel, index), text: shortened(data.labels[index % count]), colour }
+      const colour = isChosen(data, index) ? theme.alert : index < queries ? theme.query : theme.key
+      return { x, y, radius: this.radiusOf(panel, index), text: shortened(data.labels[index]), colour }
     })
     Object.assign(pen, { font: `12px ${theme.font}`, lineWidth: 3 })
     writeLabels(pen, labels, panel.frame, MAX_LABELS, theme.paper)
@@ -232,15 +233,15 @@ class CloudsView extends View {
 
   /** What the point in focus attends to, or what attends to it, with the weights of each head. */
   readFocus() {
-    const { labels, heads } = this.data
+    const { labels, heads, queries } = this.data
     if (this.focus < 0) return READING
-    const isKey = this.focus >= labels.length
+    const isKey = this.focus >= queries
     const parts = heads.map((head, group) => {
       const lines = this.linesInFocus(this.lines[group]).slice(-8).reverse()
-      const ends = lines.map(({ i, j, weight }) => `${labels[isKey ? i : j]} ${weight.toFixed(3)}`).join(", ") || "no line"
+      const ends = lines.map(({ i, j, weight }) => `${labels[isKey ? i : j + queries]} ${weight.toFixed(3)}`).join(", ") || "no line"
       return heads.length > 1 ? `${head}: ${ends}` : ends
     })
-    return `${isKey ? "Key" : "Query"} ${labels[this.focus % labels.length]} ${isKey ? "←" : "→"} ${parts.join(" · ")}`
+    return `${isKey ? "Key" : "Query"} ${labels[this.focus]} ${isKey ? "←" : "→"} ${parts.join(" · ")}`
   }
 
   drawLegend() {
@@ -263,10 +264,10 @@ function hasSamePoints(before, after) {
 }
 
 /** The pinned point's index; "k5" is the fifth key. @param {Data} data */
-function pointOf({ pinned, shown, labels }) {
+function pointOf({ pinned, shown, queries }) {
   if (!pinned) return -1
-  const index = Number(pinned.slice(1)) - 1
-  return shown.includes(index) ? index + (pinned[0] === "k" ? labels.length : 0) : -1
+  const index = Number(pinned.slice(1)) - 1 + (pinned[0] === "k" ? queries : 0)
+  return shown.includes(index) ? index : -1
 }
 
 /** For each head its lines between tokens that are shown, the strongest last. @param {Data} data */
@@ -280,7 +281,7 @@ function readLines(data) {
     })
     const strongest = new Map(lines.map((line) => [line.i, line]))
     for (const line of strongest.values()) line.isStrongest = !line.isChosen
-    return lines.filter(({ i, j }) => shown.has(i) && shown.has(j))
+    return lines.filter(({ i, j }) => shown.has(i) && shown.has(j + data.queries))
   })
 }
 
@@ -293,7 +294,7 @@ function shareScale(frames, groupOf) {
 
 /** @param {Data} data @param {number} panel */
 function pointsOf({ points, labels }, panel) {
-  const size = 4 * labels.length
+  const size = 2 * labels.length
   return points.subarray(panel * size, (panel + 1) * size)
 }
 
@@ -306,6 +307,6 @@ function nextPoint(places, from, step) {
 }
 
 /** Whether this is the query of a chosen source or the key of a chosen target. @param {Data} data @param {number} index */
-function isChosen({ sources, targets, labels }, index) {
-  return index < labels.length ? sources.includes(index) : targets.includes(index - labels.length)
+function isChosen({ sources, targets, queries }, index) {
+  return index < queries ? sources.includes(index) : targets.includes(index - queries)
 }

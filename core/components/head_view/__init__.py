@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from core.model.trace import Trace
+    from core.model.trace import Token, Trace
 
 ALL_LAYERS_BYTES = 1_000_000  # below it all layers are sent, and the slider needs no server
 _head_view = register("head_view")
@@ -66,17 +66,13 @@ def pack_head_view(
 
     `weighting` is the value of the one that the layers were weighted by.
     """
-    labels = unique_labels(tuple(token.display for token in trace.tokens))
-    settings = {
+    settings: dict[str, Any] = {
         "stamp": _stamp(trace),
         "serial": facts.serial,
         "view": dict(facts.view),
         "weigh": weighting,
         "weighs": [vars(weighting) for weighting in facts.weightings],
-        "tokens": [
-            {"display": t.display, "label": label, "special": t.special, "segment": t.segment}
-            for t, label in zip(trace.tokens, labels, strict=True)
-        ],
+        "tokens": _tokens(trace.tokens),
         "numbers": trace.numbers,
         "depth": max(trace.depth or 0, trace.numbers[-1]),
         "heads": trace.shape[1],
@@ -87,6 +83,8 @@ def pack_head_view(
         "scoreNotes": [facts.notes[name] for name in facts.scores],
         "sent": {str(number): _facts_of(layer) for number, layer in layers.items()},
     }
+    if trace.source is not None:
+        settings["keyTokens"] = _tokens(trace.source)
     scores = np.stack(list(facts.scores.values()), axis=-1) if facts.scores else np.zeros(0)
     arrays = {
         f"{name}{number}": array
@@ -94,6 +92,14 @@ def pack_head_view(
         for name, array in _arrays_of(layer).items()
     }
     return pack(settings, scores=scores, **arrays)
+
+
+def _tokens(tokens: tuple[Token, ...]) -> list[dict[str, Any]]:
+    labels = unique_labels(tuple(token.display for token in tokens))
+    return [
+        {"display": t.display, "label": label, "special": t.special, "segment": t.segment}
+        for t, label in zip(tokens, labels, strict=True)
+    ]
 
 
 def show_head_view(data: bytes, *, key: str, on_view: Callable[[object], None]) -> None:
@@ -140,6 +146,9 @@ def _arrays_of(layer: LayerWeights) -> dict[str, NDArray[Any]]:
 
 
 def _stamp(trace: Trace) -> str:
-    """Identifies text and model: layers kept in the browser must be of this trace."""
-    ids = [(token.id, token.display, token.segment) for token in trace.tokens]
-    return hashlib.sha256(repr((trace.model, trace.shape, ids)).encode()).hexdigest()[:16]
+    """Identifies text, model and kind: layers kept in the browser must be of this trace."""
+    sides = [trace.tokens] if trace.source is None else [trace.tokens, trace.source]
+    ids = [[(token.id, token.display, token.segment) for token in side] for side in sides]
+    kinds = () if trace.kind == "self" else (trace.kind,)
+    whole = (trace.model, trace.shape, *ids, *kinds)
+    return hashlib.sha256(repr(whole).encode()).hexdigest()[:16]

@@ -1,20 +1,19 @@
 // The two columns of tokens: text in the page, of which one is in the tab order.
 
 import { clamp, describe, make, place } from "../shared/dom.js"
+import { SIDES } from "../shared/sentences.js"
 
-/** @import { Shown, Side, Token } from "./filters.js" */
+/** @import { BySide, Side } from "../shared/sentences.js" */
+/** @import { Shown, Token } from "./filters.js" */
 /** @import { Layout } from "./layout.js" */
 /**
  * @typedef {{side: Side, position: number}} TokenAt
  * @typedef {object} Actions
  * @property {(token: TokenAt) => void} pin
- * @property {(position: number) => void} hide
+ * @property {(token: TokenAt) => void} hide
  * @property {() => void} release
  * @property {(token: TokenAt | null) => void} reach by keys
  */
-
-/** @type {Side[]} */
-const SIDES = ["queries", "keys"]
 
 /** @param {HTMLElement} world @param {Actions} act */
 export function makeColumns(world, act) {
@@ -24,7 +23,7 @@ export function makeColumns(world, act) {
   }
   /** @type {Shown} */
   let shown = { queries: [], keys: [] }
-  /** @type {Record<Side, HTMLElement[]>} */
+  /** @type {BySide<HTMLElement[]>} */
   const nodes = { queries: [], keys: [] }
   /** @type {HTMLElement | null} */
   let tabStop = null
@@ -58,7 +57,7 @@ export function makeColumns(world, act) {
       ArrowRight: () => focus("keys", row),
       Enter: () => act.pin(token),
       " ": () => act.pin(token),
-      Delete: () => act.hide(token.position),
+      Delete: () => act.hide(token),
       Escape: () => act.release(),
     }
     if (!keys[event.key]) return
@@ -74,12 +73,12 @@ export function makeColumns(world, act) {
   world.addEventListener("focusout", (event) => { if (!find(event.relatedTarget)) act.reach(null) })
 
   return {
-    /** Set the tokens; the focus stays in its place. @param {Shown} next @param {Token[]} tokens @param {Layout} layout */
+    /** Set the tokens; the focus stays in its place. @param {Shown} next @param {BySide<Token[]>} tokens @param {Layout} layout */
     build(next, tokens, layout) {
       const focused = find(/** @type {ShadowRoot} */ (world.getRootNode()).activeElement)
       shown = next
       for (const side of SIDES) {
-        nodes[side] = shown[side].map((position, row) => drawToken(tokens[position], side, row, position, layout))
+        nodes[side] = shown[side].map((position, row) => drawToken(tokens[side][position], side, row, position, layout))
         columns[side].replaceChildren(...nodes[side])
       }
       place(columns.queries, { left: layout.linesLeft - layout.token, width: layout.token })

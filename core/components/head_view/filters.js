@@ -1,21 +1,30 @@
 // Which tokens, heads and lines of a view are on the screen. Pure functions of the view's state.
 
-import { pairPositions } from "../shared/sentences.js"
-import { exactWeight } from "./weights.js"
+import { SIDES, pairPositions } from "../shared/sentences.js"
+import { exactWeight, keyOf, queryOf } from "./weights.js"
 
-/** @import { Layer } from "./weights.js" */
+/** @import { BySide, Side } from "../shared/sentences.js" */
+/** @import { Layer, Size } from "./weights.js" */
 /**
- * @typedef {"queries" | "keys"} Side
- * @typedef {Record<Side, number[]>} Shown positions of tokens
+ * @typedef {BySide<number[]>} Shown positions of tokens
  * @typedef {{display: string, label: string, special: boolean, segment: number}} Token
  * @typedef {{head: number, other: number, weight: number}} Pair
  */
 
-/** The tokens of the two columns, for a view as links write it. @param {Token[]} tokens @param {{pairs: string, hide: boolean, without: number[]}} view `without`: positions from 1 @returns {Shown} */
-export function shownTokens(tokens, { pairs, hide, without }) {
-  const positions = [...tokens.keys()].filter((position) => !(hide && tokens[position].special) && !without.includes(position + 1))
-  const [queries, keys] = pairPositions(positions, tokens.map(({ segment }) => segment), pairs)
-  return { queries, keys }
+/**
+ * The tokens of the two columns, for a view as links write it.
+ * @param {BySide<Token[]>} tokens
+ * @param {{pairs: string, hide: boolean, without: number[], without_keys?: number[]}} view positions of hidden tokens from 1;
+ * `without` are those of both columns where they are the same, else of the queries @returns {Shown}
+ */
+export function shownTokens(tokens, { pairs, hide, without, without_keys = without }) {
+  const hidden = { queries: without, keys: without_keys }
+  const [positions, segments] = [/** @type {Shown} */ ({}), /** @type {Shown} */ ({})]
+  for (const side of SIDES) {
+    positions[side] = [...tokens[side].keys()].filter((position) => !(hide && tokens[side][position].special) && !hidden[side].includes(position + 1))
+    segments[side] = tokens[side].map(({ segment }) => segment)
+  }
+  return pairPositions(positions, segments, pairs)
 }
 
 /** Heads that are on, from 0. In links an empty list means all of them and [0] none. @param {number[]} numbers @param {number} count */
@@ -35,7 +44,7 @@ export function headsWritten(on, count) {
 export const THRESHOLDS = [0, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 0.9]
 const AUTO = { min: 0.02, lines: 4000, perToken: 32 }
 
-/** The threshold that a link's `least` stands for. @param {string | number} least @param {Uint8Array} steps @param {number} size @param {number[]} heads @param {Shown} shown */
+/** The threshold that a link's `least` stands for. @param {string | number} least @param {Uint8Array} steps @param {Size} size @param {number[]} heads @param {Shown} shown */
 export function thresholdOf(least, steps, size, heads, shown) {
   if (least !== "auto") return Number(least)
   const counts = countSteps(steps, size, heads, shown)
@@ -45,24 +54,24 @@ export function thresholdOf(least, steps, size, heads, shown) {
   return THRESHOLDS.find((share) => share >= AUTO.min && stronger(share) <= max) ?? THRESHOLDS[THRESHOLDS.length - 1]
 }
 
-/** How many cells have each step, 0 to 255. @param {Uint8Array} steps @param {number} size @param {number[]} heads @param {Shown} shown */
+/** How many cells have each step, 0 to 255. @param {Uint8Array} steps @param {Size} size @param {number[]} heads @param {Shown} shown */
 function countSteps(steps, size, heads, shown) {
   const counts = new Uint32Array(256)
   eachCell(size, heads, shown, (cell) => counts[steps[cell]]++)
   return counts
 }
 
-/** @param {number} size @param {number[]} heads @param {Shown} shown @param {(cell: number) => void} visit a cell, (head * size + query) * size + key */
+/** @param {Size} size @param {number[]} heads @param {Shown} shown @param {(cell: number) => void} visit */
 function eachCell(size, heads, shown, visit) {
   for (const head of heads) {
     for (const query of shown.queries) {
-      const row = (head * size + query) * size
+      const row = (head * size.queries + query) * size.keys
       for (const key of shown.keys) visit(row + key)
     }
   }
 }
 
-/** Cells of at least `min` steps (1 to 255) between the tokens shown, strongest first. @param {Uint8Array} steps @param {number} size @param {number[]} heads @param {Shown} shown @param {number} min */
+/** Cells of at least `min` steps (1 to 255) between the tokens shown, strongest first. @param {Uint8Array} steps @param {Size} size @param {number[]} heads @param {Shown} shown @param {number} min */
 export function strongestFirst(steps, size, heads, shown, min) {
   const starts = new Uint32Array(256) // where the next cell of each step goes
   let total = 0
@@ -76,22 +85,23 @@ export function strongestFirst(steps, size, heads, shown, min) {
   return cells
 }
 
-/** The cells of one token, in their order. @param {Uint32Array} cells @param {number} size @param {Side} side @param {number} position */
+/** The cells of one token, in their order. @param {Uint32Array} cells @param {Size} size @param {Side} side @param {number} position */
 export function cellsOf(cells, size, side, position) {
-  return cells.filter((cell) => (side === "keys" ? cell % size : Math.floor(cell / size) % size) === position)
+  const positionOf = side === "keys" ? keyOf : queryOf
+  return cells.filter((cell) => positionOf(cell, size) === position)
 }
 
 /**
  * The cells whose line crosses the rows from `first` to `last`: those with both ends there, then with one, then those that
  * only pass; each part keeps its order. `ends` are the counts up to the first two parts.
- * @param {Uint32Array} cells @param {number} size @param {Record<Side, Map<number, number>>} rowOf @param {number} first @param {number} last
+ * @param {Uint32Array} cells @param {Size} size @param {BySide<Map<number, number>>} rowOf @param {number} first @param {number} last
  */
 export function nearestFirst(cells, size, rowOf, first, last) {
   /** @type {number[][]} */
   const parts = [[], [], []]
   for (const cell of cells) {
-    const from = rowOf.queries.get(Math.floor(cell / size) % size) ?? -1
-    const to = rowOf.keys.get(cell % size) ?? -1
+    const from = rowOf.queries.get(queryOf(cell, size)) ?? -1
+    const to = rowOf.keys.get(keyOf(cell, size)) ?? -1
     const inside = Number(from >= first && from < last) + Number(to >= first && to < last)
     if (inside === 0 && (from < first) === (to < first)) continue
     parts[2 - inside].push(cell)
@@ -111,7 +121,7 @@ export function profileOf(layer, heads, shown, side, position, sums) {
 export function shownWeight(layer, head, query, key, sums) {
   const weight = exactWeight(layer, head, query, key)
   if (!sums) return weight
-  const sum = sums[head * layer.size + query]
+  const sum = sums[head * layer.size.queries + query]
   return sum > 0 ? weight / sum : 0
 }
 

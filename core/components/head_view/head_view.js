@@ -13,9 +13,10 @@ import { readLayer, renormalise } from "./weights.js"
 import { countSentence, pairNote, tokenSentence, weightText } from "./words.js"
 
 /** @import { Theme } from "../shared/scales.js" */
+/** @import { BySide, Side } from "../shared/sentences.js" */
 /** @import { Component } from "../shared/view.js" */
 /** @import { TokenAt } from "./columns.js" */
-/** @import { Shown, Side, Token } from "./filters.js" */
+/** @import { Shown, Token } from "./filters.js" */
 /** @import { Layout } from "./layout.js" */
 /** @import { Lines, Pen, Picture } from "./lines.js" */
 /** @import { Layer } from "./weights.js" */
@@ -28,15 +29,16 @@ import { countSentence, pairNote, tokenSentence, weightText } from "./words.js"
  * @property {boolean} renorm rows
  * @property {string} weigh
  * @property {string} least the threshold of lines, or "auto"
- * @property {number[]} without tokens
+ * @property {number[]} without tokens; in cross attention, of the queries
+ * @property {number[]} [without_keys] in cross attention
  * @property {number[]} from the pinned query
  * @property {number[]} to the pinned key
  * @property {boolean} what does this head do
  * @typedef {{
  *   stamp: string, serial: number, view: State, weigh: string, weighs: {value: string, label: string, title: string, disabled: boolean}[],
- *   tokens: Token[], numbers: number[], depth: number, heads: number, causal: boolean, near: boolean, colours: Record<"light" | "dark", string[]>,
+ *   tokens: Token[], keyTokens?: Token[], numbers: number[], depth: number, heads: number, causal: boolean, near: boolean, colours: Record<"light" | "dark", string[]>,
  *   scoreNames: string[], scoreNotes: string[], scores: Float32Array, sent: Record<string, object>,
- * }} Data and the arrays of each layer that is sent
+ * }} Data and the arrays of each layer that is sent; `keyTokens` only where others are attended to than attend
  */
 
 const FRAME_MS = 14 // of drawing before the screen gets its turn
@@ -57,6 +59,7 @@ export class HeadView extends View {
   /** @type {Layer} */ layer
   /** @type {Map<string, Layer>} */ layers = new Map() // in the browser, by name; the oldest first
   /** @type {Theme & {colours: string[]}} */ theme
+  /** @type {BySide<Token[]>} */ tokens
   /** @type {Shown} */ shown = { queries: [], keys: [] }
   /** @type {number[]} */ on = [] // heads, from 0
   /** @type {{steps: Uint8Array, sums: Float64Array | null}} */ rows // as sent or renormalised
@@ -96,7 +99,7 @@ export class HeadView extends View {
     this.bounds = make(this.world, "div", "bounds")
     this.columns = makeColumns(this.world, {
       pin: (token) => this.pin(token),
-      hide: (position) => this.hideToken(position),
+      hide: (token) => this.hideToken(token),
       release: () => this.release(),
       reach: (token) => (token && pinnedOf(this.state) ? this.change(pinTo(token)) : this.point(token)), // the pin comes along
     })
@@ -118,7 +121,7 @@ export class HeadView extends View {
       if (!hit) this.release()
       else if (!hit.bar) this.pin(hit)
     })
-    cross.onclick = () => this.hideToken(Number(cross.dataset.position))
+    cross.onclick = () => this.hideToken({ side: /** @type {Side} */ (cross.dataset.side), position: Number(cross.dataset.position) })
     this.listen(root, "keydown", (event) => { if (event.key === "Escape") this.release() })
     this.listen(scroller, "scroll", () => {
       this.tip.hide()
@@ -155,12 +158,29 @@ export class HeadView extends View {
     if (pinnedOf(this.state)) this.change({ from: [], to: [] })
   }
 
-  /** @param {number} position */
-  hideToken(position) {
-    const { without, from, to } = this.state
-    /** @type {(numbers: number[]) => number[]} */
-    const others = (numbers) => numbers.filter((number) => number !== position + 1)
-    this.change({ without: [...without, position + 1].sort((a, b) => a - b), from: others(from), to: others(to) })
+  /** In cross attention it leaves its own column, else both. @param {TokenAt} token */
+  hideToken({ side, position }) {
+    const { from, to } = this.state
+    /** @type {(numbers: number[], of: Side) => number[]} */
+    const others = (numbers, of) => (this.isCross && of !== side ? numbers : numbers.filter((number) => number !== position + 1))
+    const hidden = [...this.hiddenOf(side), position].sort((a, b) => a - b)
+    this.change({ ...this.withHidden(side, hidden), from: others(from, "queries"), to: others(to, "keys") })
+  }
+
+  /** Positions of the tokens that are hidden. @param {Side} side @returns {number[]} */
+  hiddenOf(side) {
+    const { without, without_keys } = this.state
+    return (side === "keys" && without_keys ? without_keys : without).map((number) => number - 1)
+  }
+
+  /** The change that hides these and no others. @param {Side} side @param {number[]} positions @returns {Partial<State>} */
+  withHidden(side, positions) {
+    return { [side === "keys" && this.isCross ? "without_keys" : "without"]: positions.map((position) => position + 1) }
+  }
+
+  /** Whether the tokens attended to are others than those that attend. */
+  get isCross() {
+    return this.data.keyTokens !== undefined
   }
 
   /** @param {TokenAt | null} token */
@@ -200,7 +220,7 @@ export class HeadView extends View {
       head = this.on[segmentAt(segmentEnds(profile, hit.row, barScale(profile, layout).scale), distance)] ?? -1
     }
     const { layer, on, top } = this
-    const state = { layer, on, top, tokens: data.tokens, sums: this.rows.sums, colours: this.theme.colours, causal: data.causal }
+    const state = { layer, on, top, tokens: this.tokens, sums: this.rows.sums, colours: this.theme.colours, causal: data.causal }
     this.tip.show(event, ...pairNote(query, key, state, head))
   }
 
@@ -218,6 +238,7 @@ export class HeadView extends View {
     const surplus = Math.max(0, this.layers.size - Math.max(MAX_LAYERS, sent.length))
     for (const name of [...this.layers.keys()].slice(0, surplus)) this.layers.delete(name)
     this.data = data
+    this.tokens = { queries: data.tokens, keys: data.keyTokens ?? data.tokens }
     if (data.serial !== this.serial) this.state = structuredClone(data.view)
     this.serial = data.serial
     this.refresh()
@@ -284,9 +305,9 @@ export class HeadView extends View {
   /** What is shown: tokens, heads, steps, and the cells that are lines. */
   prepare() {
     const { data, state, layer } = this
-    this.shown = shownTokens(data.tokens, state)
+    this.shown = shownTokens(this.tokens, state)
     this.on = this.pointedHead === null ? headsOn(state.heads, data.heads) : [this.pointedHead]
-    const key = [state.pairs, state.hide, state.without].join()
+    const key = JSON.stringify([state.pairs, state.hide, state.without, state.without_keys])
     if (state.renorm && (this.renormalised?.key !== key || this.renormalised.layer !== layer)) {
       this.renormalised = { key, layer, rows: renormalise(layer, this.shown) }
     }
@@ -299,10 +320,10 @@ export class HeadView extends View {
   }
 
   layOut() {
-    const { data, shown, on, root } = this
+    const { data, shown, on, root, tokens } = this
     this.width = root.clientWidth
     const widthOf = textWidths(`600 14px ${getComputedStyle(root).fontFamily}`)
-    const widest = data.tokens.reduce((max, { display }) => Math.max(max, widthOf(display)), 0)
+    const widest = [...tokens.queries, ...data.keyTokens ?? []].reduce((max, { display }) => Math.max(max, widthOf(display)), 0)
     let layout = layOut(this.width, widest, shown, on)
     const maxHeight = Math.max(240, window.innerHeight * MAX_HEIGHT)
     const mapWidth = layout.height <= maxHeight ? 0 : layout.phone ? MAP_WIDTH.phone : MAP_WIDTH.wide
@@ -314,7 +335,7 @@ export class HeadView extends View {
     const built = [data.stamp, shown.queries, shown.keys, this.width].join("|")
     if (this.built !== built) {
       this.built = built
-      this.columns.build(shown, data.tokens, this.layout)
+      this.columns.build(shown, tokens, this.layout)
       this.drawHeading()
     }
     this.redraw()
@@ -322,14 +343,14 @@ export class HeadView extends View {
 
   /** Names of the columns, and a line where the second sentence begins. */
   drawHeading() {
-    const { heading, bounds, layout, shown, data } = this
+    const { heading, bounds, layout, shown, tokens, isCross } = this
     const { linesLeft, linesRight, token, width, row: height } = layout
     heading.replaceChildren()
     bounds.replaceChildren()
-    place(make(heading, "span", "query", "from (query)"), { right: layout.whole - linesLeft })
-    place(make(heading, "span", "key", "to (key)"), { left: linesRight })
+    place(make(heading, "span", "query", isCross ? "decoder (query)" : "from (query)"), { right: layout.whole - linesLeft })
+    place(make(heading, "span", "key", isCross ? "encoder (key)" : "to (key)"), { left: linesRight })
     const tops = /** @type {[Side, number][]} */ ([["queries", linesLeft - token], ["keys", linesRight]]).map(([side, left]) => {
-      const row = shown[side].findIndex((position) => data.tokens[position].segment === 1)
+      const row = shown[side].findIndex((position) => tokens[side][position].segment === 1)
       if (row < 1) return -1
       const line = place(make(bounds, "div", "bound"), { top: row * height, left, width: token })
       for (const [name, className] of [["A", "above"], ["B", "below"]]) {
@@ -384,7 +405,7 @@ export class HeadView extends View {
 
   /** The sentence, the count, the token that stands out and its cross. @param {TokenAt | null} active */
   readActive(active) {
-    const { data: { tokens }, shown, on, layer, rows, layout, cross, top } = this
+    const { tokens, shown, on, layer, rows, layout, cross, top } = this
     const pinned = pinnedOf(this.state) !== null
     this.profile = active && profileOf(layer, on, shown, active.side, active.position, rows.sums)
     this.columns.mark(active, pinned)
@@ -394,8 +415,8 @@ export class HeadView extends View {
     this.count.textContent = countSentence(this)
     cross.hidden = !active
     if (!active) return
-    const name = `Hide ${tokens[active.position].label} (Delete)`
-    describe(cross, { "data-position": active.position, title: name, "aria-label": name })
+    const name = `Hide ${tokens[active.side][active.position].label} (Delete)`
+    describe(cross, { "data-side": active.side, "data-position": active.position, title: name, "aria-label": name })
     const row = layout.rowOf[active.side].get(active.position) ?? 0
     const edge = active.side === "queries" ? layout.linesLeft - layout.token : layout.linesRight + layout.token
     place(cross, { left: edge - 9, top: (row + 0.5) * layout.row - 9 })

@@ -2,7 +2,8 @@
 
 import { clamp } from "../shared/dom.js"
 
-/** @import { Shown, Side } from "./filters.js" */
+/** @import { Side } from "../shared/sentences.js" */
+/** @import { Shown } from "./filters.js" */
 /** @typedef {ReturnType<typeof layOut>} Layout */
 
 const ROW = { roomy: 30, close: 25, dense: 22 } // height in pixels: up to 16, up to 64, and more tokens

@@ -2,15 +2,18 @@
 
 import { sizeCanvas, strokeLine } from "../shared/dom.js"
 import { GAP, barScale, rowsInView, segmentEnds } from "./layout.js"
+import { headOf, keyOf, queryOf } from "./weights.js"
 
-/** @import { Shown, Side } from "./filters.js" */
+/** @import { Side } from "../shared/sentences.js" */
+/** @import { Shown } from "./filters.js" */
 /** @import { Layout } from "./layout.js" */
+/** @import { Size } from "./weights.js" */
 /**
  * @typedef {CanvasRenderingContext2D} Pen
  * @typedef {{cells: Uint32Array, ends: number[]}} Lines of nearestFirst
  * @typedef {object} Picture
  * @property {Uint8Array} steps
- * @property {number} size tokens
+ * @property {Size} size
  * @property {Layout} layout
  * @property {number} scrollTop
  * @property {number} viewHeight
@@ -50,10 +53,10 @@ export function drawCells(pen, { steps, size, layout, scrollTop, colours }, { ce
       if (performance.now() > deadline) break
     }
     const cell = cells[next]
-    const head = Math.floor(cell / (size * size))
+    const head = headOf(cell, size)
     const port = (ports.get(head) ?? 0) - scrollTop
-    const from = (rowOf.queries.get(Math.floor(cell / size) % size) ?? 0) * row + port
-    const to = (rowOf.keys.get(cell % size) ?? 0) * row + port
+    const from = (rowOf.queries.get(queryOf(cell, size)) ?? 0) * row + port
+    const to = (rowOf.keys.get(keyOf(cell, size)) ?? 0) * row + port
     const style = STYLES[steps[cell]]
     const part = next < ends[0] ? 0 : next < ends[1] ? 1 : 2
     const alpha = style.alpha * OPACITY[part]
@@ -118,11 +121,11 @@ export function drawMap(canvas, { size, layout, colours, ink, scrollTop, viewHei
   pen.clearRect(0, 0, width, viewHeight)
   Object.assign(pen, { lineWidth: 1, globalAlpha: 0.75 })
   for (const cell of cells) {
-    const query = Math.floor(cell / size) % size
+    const query = queryOf(cell, size)
     if (seen.has(query)) continue
     seen.add(query)
-    const [from, to] = [layout.rowOf.queries.get(query) ?? 0, layout.rowOf.keys.get(cell % size) ?? 0]
-    pen.strokeStyle = colours[Math.floor(cell / (size * size))]
+    const [from, to] = [layout.rowOf.queries.get(query) ?? 0, layout.rowOf.keys.get(keyOf(cell, size)) ?? 0]
+    pen.strokeStyle = colours[headOf(cell, size)]
     strokeLine(pen, 5, (from + 0.5) * layout.row * scale, width - 5, (to + 0.5) * layout.row * scale)
     if (seen.size === shown.queries.length) break
   }

@@ -1,7 +1,7 @@
 // The head view's controls: layer, sentences, weights, threshold, tokens, heads, and what a head does.
 
 import { describe, make } from "../shared/dom.js"
-import { PAIRS } from "../shared/sentences.js"
+import { SIDES, offeredPairs } from "../shared/sentences.js"
 import { makeSegments, makeSlider, makeSwatches, makeSwitch } from "./controls.js"
 import { THRESHOLDS, headsOn, headsWritten } from "./filters.js"
 
@@ -33,7 +33,7 @@ export function makePanel(root, foot, view) {
     parts.renorm.sync(state.renorm)
     parts.heads.sync(headsOn(state.heads, data.heads), view.theme.colours)
     describe(parts.what, { "aria-expanded": state.what })
-    drawHidden(parts.hidden, view, state, data)
+    drawHidden(parts.hidden, view)
     drawAbout(parts.about, state, data, layer, view.pointedHead)
   }
 }
@@ -44,8 +44,9 @@ function buildPanel(node, view, data, standalone) {
   const [first, second] = [make(node, "div", "line"), make(node, "div", "line")]
   const layer = makeSlider("Layer", data.numbers.length - 1, (value) => view.change({ layer: String(data.numbers[value]) }))
   if (standalone) layer.input.disabled = Object.keys(data.sent).length < data.numbers.length
-  const hasPair = data.tokens.some(({ segment }) => segment === 1)
-  const pairs = hasPair ? makeSegments("Sentences", PAIRS, (value) => view.change({ pairs: value })) : null
+  const { queries, keys } = view.tokens
+  const offered = offeredPairs({ queries: queries.map(({ segment }) => segment), keys: keys.map(({ segment }) => segment) }, view.isCross)
+  const pairs = offered.length ? makeSegments("Sentences", offered, (value) => view.change({ pairs: value })) : null
   const weighs = data.weighs.filter(({ value }) => !standalone || value === data.weigh)
   const weigh = makeSegments("Weights", weighs, (value) => view.change({ weigh: value }))
   const hide = makeSwitch("Hide special tokens", "Tokens the tokenizer added, such as [CLS]", (on) => view.change({ hide: on }))
@@ -65,18 +66,21 @@ function buildPanel(node, view, data, standalone) {
   return { layer, pairs, weigh, hide, renorm, heads, what, about, hidden: make(node, "div", "away") }
 }
 
-/** The tokens that a person has hidden, each with the way back. @param {HTMLElement} node @param {HeadView} view @param {State} state @param {Data} data */
-function drawHidden(node, view, { without }, { tokens }) {
-  node.hidden = without.length === 0
+/** The tokens that a person has hidden, each with the way back. @param {HTMLElement} node @param {HeadView} view */
+function drawHidden(node, view) {
+  const hidden = (view.isCross ? SIDES : SIDES.slice(0, 1)).map((side) => ({ side, positions: view.hiddenOf(side) }))
+  node.hidden = hidden.every(({ positions }) => positions.length === 0)
   node.replaceChildren()
   if (node.hidden) return
   make(node, "span", "control-label", "Hidden")
-  for (const number of without) {
-    const button = make(node, "button", "chip", `${tokens[number - 1].label} ×`)
-    button.title = "Show this token again"
-    button.onclick = () => view.change({ without: view.state.without.filter((each) => each !== number) })
+  for (const { side, positions } of hidden) {
+    for (const position of positions) {
+      const button = make(node, "button", "chip", `${view.tokens[side][position].label} ×`)
+      button.title = "Show this token again"
+      button.onclick = () => view.change(view.withHidden(side, view.hiddenOf(side).filter((each) => each !== position)))
+    }
   }
-  make(node, "button", "plain", "Show all").onclick = () => view.change({ without: [] })
+  make(node, "button", "plain", "Show all").onclick = () => view.change({ ...view.withHidden("queries", []), ...view.withHidden("keys", []) })
 }
 
 /** The scores of the head that is pointed at, else of the only one that is on. @param {HTMLElement} node @param {State} state @param {Data} data @param {Layer} layer @param {number | null} pointed */

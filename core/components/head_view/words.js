@@ -4,6 +4,7 @@ import { shownWeight, strongestOf } from "./filters.js"
 import { isPermitted } from "./weights.js"
 
 /** @import { TokenAt } from "./columns.js" */
+/** @import { BySide } from "../shared/sentences.js" */
 /** @import { Shown, Token } from "./filters.js" */
 /** @import { Layer } from "./weights.js" */
 /** @typedef {{on: number[], shown: Shown, layer: Layer}} State heads that are on, tokens, the layer */
@@ -19,16 +20,17 @@ export function weightText(weight, top) {
 
 /**
  * What a token attends to most, or what attends to it most; as [text, class] parts.
- * @param {TokenAt} token @param {Pick<State, "on" | "shown"> & {tokens: Token[], profile: Float64Array[], top: number, pinned: boolean}} state
+ * @param {TokenAt} token @param {Pick<State, "on" | "shown"> & {tokens: BySide<Token[]>, profile: Float64Array[], top: number, pinned: boolean}} state
  */
 export function tokenSentence({ side, position }, { tokens, profile, on, shown, top, pinned }) {
   const isQuery = side === "queries"
-  const strongest = strongestOf(profile, on, isQuery ? shown.keys : shown.queries, MAX_PAIRS).filter(({ weight }) => weight > 0)
-  const parts = [[tokens[position].label, isQuery ? "query" : "key"]]
+  const others = isQuery ? "keys" : "queries"
+  const strongest = strongestOf(profile, on, shown[others], MAX_PAIRS).filter(({ weight }) => weight > 0)
+  const parts = [[tokens[side][position].label, isQuery ? "query" : "key"]]
   if (!strongest.length) return [...parts, [isQuery ? " attends to nothing that is shown" : " gets nothing from what is shown", ""]]
   parts.push([isQuery ? " attends to " : " gets ", ""])
   strongest.forEach(({ head, other, weight }, i) => {
-    const name = [tokens[other].label, isQuery ? "key" : "query"]
+    const name = [tokens[others][other].label, isQuery ? "key" : "query"]
     const number = [weightText(weight, top), "number"]
     if (i > 0) parts.push([" · ", ""])
     parts.push(...(isQuery ? [name, [" ", ""], number] : [number, [" from ", ""], name]), [on.length > 1 ? ` in H${head + 1}` : "", "where"])
@@ -40,11 +42,11 @@ export function tokenSentence({ side, position }, { tokens, profile, on, shown, 
 /**
  * A pair's weights, one line per head, the head pointed at first, then the strongest.
  * @param {number} query @param {number} key
- * @param {Omit<State, "shown"> & {tokens: Token[], sums: Float64Array | null, top: number, colours: string[], causal: boolean}} state
+ * @param {Omit<State, "shown"> & {tokens: BySide<Token[]>, sums: Float64Array | null, top: number, colours: string[], causal: boolean}} state
  * @param {number} pointed @returns {[string, (string | null)[][]]} title and [text, colour] lines
  */
 export function pairNote(query, key, { tokens, layer, on, sums, top, colours, causal }, pointed) {
-  const title = `${tokens[query].label} → ${tokens[key].label}`
+  const title = `${tokens.queries[query].label} → ${tokens.keys[key].label}`
   if (!isPermitted(layer, query, key)) {
     return [title, [[causal && key > query ? "no attention to later tokens" : "the model does not permit this pair", null]]]
   }

@@ -16,7 +16,7 @@ import { contributionsOf, scoreRow } from "./numbers.js"
  * @param {Head} head @param {Chosen} chosen @param {number | null} pointed
  */
 export function viewOf(head, chosen, pointed) {
-  const [queries, keys] = pairPositions([...head.segments.keys()], head.segments, chosen.pairs)
+  const { queries, keys } = pairPositions(allPositions(head), head.segments, chosen.pairs)
   const keptQuery = chosen.query !== null && queries.includes(chosen.query) ? chosen.query : null
   const query = pointed !== null && queries.includes(pointed) ? pointed : keptQuery
   const byNumber = Array.from({ length: head.dim }, (_, dim) => dim)
@@ -27,6 +27,11 @@ export function viewOf(head, chosen, pointed) {
   const key = chosen.pairKey !== null && keys.includes(chosen.pairKey) ? chosen.pairKey : strongest
   const pair = isPermitted({ row }, key) ? contributionsOf(head, query, key) : null
   return { ...view, row, key, pair, order: chosen.byContribution && pair ? pair.order : byNumber }
+}
+
+/** @param {Head} head @returns {Head["segments"]} */
+function allPositions({ segments: { queries, keys } }) {
+  return { queries: [...queries.keys()], keys: [...keys.keys()] }
 }
 
 /** Without a query nothing is forbidden. @param {{row: {scores: ArrayLike<number>} | null}} view @param {number} key */

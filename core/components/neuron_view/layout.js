@@ -37,10 +37,10 @@ export function measure(root, scroller, head, folded, rows) {
   const style = getComputedStyle(root)
   const width = root.clientWidth
   const isPhone = width < PHONE
-  const longest = Math.max(...head.labels.map(textWidths(`600 ${style.fontSize} ${style.fontFamily}`)))
+  const longest = Math.max(...[...head.labels.queries, ...head.labels.keys].map(textWidths(`600 ${style.fontSize} ${style.fontFamily}`)))
   const label = clamp(Math.ceil(longest) + 22, WIDTH.minLabel, isPhone ? WIDTH.maxLabelPhone : WIDTH.maxLabel)
   const lead = label + (isPhone ? WIDTH.linesPhone : folded ? WIDTH.linesFolded : WIDTH.lines)
-  const row = head.tokens >= ROW.manyFrom ? ROW.many : ROW.few
+  const row = Math.max(head.labels.queries.length, head.labels.keys.length) >= ROW.manyFrom ? ROW.many : ROW.few
   const scrolls = rows * row + ABOVE > parseFloat(getComputedStyle(scroller).maxHeight)
   const edge = BORDERS + (scrolls ? SCROLLBAR : 0)
   const free = width - edge - lead - label - WIDTH.dot - WIDTH.score - minWeightWidth(folded) - 6 * WIDTH.gap

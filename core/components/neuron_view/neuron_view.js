@@ -16,6 +16,11 @@ import { cellWords, pairWords } from "./words.js"
 /** @import { Colours, Span } from "./drawing.js" */
 /** @import { Layout } from "./layout.js" */
 /** @import { Head } from "./numbers.js" */
+/**
+ * @typedef {Omit<Head, "limits" | "labels" | "segments" | "isCross"> & Chosen & {
+ *   turn: number, labels: string[], segments: number[], keyLabels?: string[], keySegments?: number[],
+ * }} Sent what the keys are called only where they are of other tokens than the queries
+ */
 /** @typedef {{row: number, column: number}} Cell row -1 is the query's; columns as layout.js counts them */
 
 const OVERSCAN = 4 // rows drawn beyond the edge
@@ -71,12 +76,14 @@ class NeuronView extends View {
     cancelAnimationFrame(this.linesFrame)
   }
 
-  /** @param {Omit<Head, "tokens" | "limits"> & Chosen & {turn: number}} data */
-  update({ query, pairKey, byContribution, folded, pairs, turn, ...data }) {
+  /** @param {Sent} sent */
+  update({ query, pairKey, byContribution, folded, pairs, turn, labels: queryLabels, segments: querySegments, keyLabels, keySegments, ...data }) {
     const before = { head: this.head, view: this.view }
-    const isSame = before.head && before.head.labels.join("\n") === data.labels.join("\n")
+    const labels = { queries: queryLabels, keys: keyLabels ?? queryLabels }
+    const segments = { queries: querySegments, keys: keySegments ?? querySegments }
+    const isSame = before.head && JSON.stringify(before.head.labels) === JSON.stringify(labels)
     const isSameHead = before.head && sameVectors(data, before.head)
-    this.head = { ...data, tokens: data.labels.length, limits: isSameHead ? before.head.limits : colourLimits({ ...data, tokens: data.labels.length }) }
+    this.head = { ...data, labels, segments, isCross: keyLabels !== undefined, limits: isSameHead ? before.head.limits : colourLimits(data) }
     // What is older than a choice made here does not undo it.
     if (!isSame || turn >= this.turn) this.chosen = { query, pairKey, byContribution, folded, pairs }
     this.turn = isSame ? Math.max(turn, this.turn) : turn
@@ -137,7 +144,7 @@ class NeuronView extends View {
   fill() {
     const { ui, head, view } = this
     if (!this.layout) return
-    const query = view.query === null ? "all queries" : `query ${head.labels[view.query]}`
+    const query = view.query === null ? "all queries" : `query ${head.labels.queries[view.query]}`
     describe(ui.scroller, { "aria-label": `${head.where}: ${query} and the keys of ${view.keys.length} tokens` })
     drawHeads(this)
     drawStripRow(this)

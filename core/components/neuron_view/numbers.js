@@ -1,23 +1,24 @@
 // One head's numbers: scores, softmax, what each dimension contributes. The same definitions as
 // core/analysis/neuron.py. Pure.
 
+/** @import { BySide } from "../shared/sentences.js" */
 /**
  * @typedef {object} Head
- * @property {Float32Array} q
- * @property {Float32Array} k
- * @property {number} tokens
+ * @property {Float32Array} q (query token, dim)
+ * @property {Float32Array} k (key token, dim)
  * @property {number} dim
  * @property {number} scaling
  * @property {number | null} softcap
  * @property {number | null} sink score of a key without a token
  * @property {boolean} causal
- * @property {string[]} labels
- * @property {number[]} segments
+ * @property {BySide<string[]>} labels of the query tokens and of the key tokens: two lists in cross attention
+ * @property {BySide<number[]>} segments
+ * @property {boolean} isCross
  * @property {string} where the name of the head
  * @property {number} keyHead from 1
  * @property {[number, number]} sharers the first and last query head, from 1, that use the key head
  * @property {{vectors: number, products: number}} limits where colours end
- * @property {Float32Array} [mask]
+ * @property {Float32Array} [mask] (query token, key token)
  * @property {Uint8Array} [allowed]
  * @typedef {ReturnType<typeof contributionsOf>} Pair
  */
@@ -26,10 +27,15 @@ export const TOLERANCE = 0.1 // of a dot product: how near a sum of some contrib
 const ROUNDING = 1e-6 // of the contributions' sizes together: a sum below it is float32's own noise
 const SAMPLED = 50000 // products at most that the colour scale is measured on
 
+/** @param {Pick<Head, "k" | "dim">} head */
+function keyCount({ k, dim }) {
+  return k.length / dim
+}
+
 /** What is added to a score: 0, -Infinity where not permitted, or the model's own number. @param {Head} head @param {number} query @param {number} key */
 function maskOf(head, query, key) {
-  if (head.mask) return head.mask[query * head.tokens + key]
-  if (head.allowed) return head.allowed[query * head.tokens + key] ? 0 : -Infinity
+  if (head.mask) return head.mask[query * keyCount(head) + key]
+  if (head.allowed) return head.allowed[query * keyCount(head) + key] ? 0 : -Infinity
   return head.causal && key > query ? -Infinity : 0
 }
 
@@ -40,11 +46,12 @@ export function productOf(head, query, key, dim) {
 
 /** Of one query with every key: dot products, scores (-Infinity where not permitted), weights. @param {Head} head @param {number} query */
 export function scoreRow(head, query) {
-  const dots = new Float64Array(head.tokens)
-  const scores = new Float64Array(head.tokens)
+  const keys = keyCount(head)
+  const dots = new Float64Array(keys)
+  const scores = new Float64Array(keys)
   const sink = head.sink ?? -Infinity
   let largest = sink
-  for (let key = 0; key < head.tokens; key++) {
+  for (let key = 0; key < keys; key++) {
     for (let dim = 0; dim < head.dim; dim++) dots[key] += productOf(head, query, key, dim)
     const scaled = dots[key] * head.scaling
     const capped = head.softcap ? head.softcap * Math.tanh(scaled / head.softcap) : scaled
@@ -83,13 +90,14 @@ export function runningSums(values, order) {
 /**
  * Where the colours of q and k, and those of their products, end: the 99th percentile of the sizes, so that one outlying
  * dimension does not make all others pale.
- * @param {Omit<Head, "limits">} head
+ * @param {Pick<Head, "q" | "k" | "dim">} head
  */
 export function colourLimits(head) {
-  const step = Math.max(1, Math.ceil((head.tokens * head.tokens * head.dim) / SAMPLED))
+  const [queries, keys] = [head.q.length / head.dim, keyCount(head)]
+  const step = Math.max(1, Math.ceil((queries * keys * head.dim) / SAMPLED))
   const sizes = []
-  for (let pair = 0; pair < head.tokens * head.tokens; pair += step) {
-    const [query, key] = [Math.floor(pair / head.tokens), pair % head.tokens]
+  for (let pair = 0; pair < queries * keys; pair += step) {
+    const [query, key] = [Math.floor(pair / keys), pair % keys]
     for (let dim = 0; dim < head.dim; dim++) sizes.push(Math.abs(productOf(head, query, key, dim)))
   }
   return { vectors: limitOf([...head.q, ...head.k].map(Math.abs)), products: limitOf(sizes) }
@@ -97,7 +105,7 @@ export function colourLimits(head) {
 
 /** @param {Pick<Head, "q" | "k">} one @param {Pick<Head, "q" | "k">} other */
 export function sameVectors(one, other) {
-  return one.q.length === other.q.length && one.q.every((value, i) => value === other.q[i]) && one.k.every((value, i) => value === other.k[i])
+  return one.q.length === other.q.length && one.k.length === other.k.length && one.q.every((value, i) => value === other.q[i]) && one.k.every((value, i) => value === other.k[i])
 }
 
 /** @param {number[]} sizes */

@@ -1,12 +1,13 @@
 // The neuron view's table as elements of the page: its bar, its head, the query's row, the rows of tokens.
 
 import { describe, make, place, sizeCanvas } from "../shared/dom.js"
-import { PAIRS } from "../shared/sentences.js"
+import { PAIRS, offeredPairs } from "../shared/sentences.js"
 import { isPermitted } from "./choice.js"
 import { drawRunningSum, drawStrip } from "./drawing.js"
 import { tickedDimensions } from "./layout.js"
 import { rounded, scalingText } from "./numbers.js"
 
+/** @import { Side } from "../shared/sentences.js" */
 /** @import { View } from "./choice.js" */
 /** @import { Colours } from "./drawing.js" */
 /** @import { Layout } from "./layout.js" */
@@ -52,8 +53,14 @@ export function drawBar({ ui, head, view, colours }) {
   ui.order.style.display = view.folded ? "none" : ""
   describe(ui.byIndex, { "aria-pressed": !view.byContribution })
   describe(ui.byContribution, { "aria-pressed": view.byContribution })
-  ui.filter.style.display = head.segments.includes(1) ? "" : "none"
-  for (const button of ui.pairs) describe(button, { "aria-pressed": button.value === view.pairs })
+  const offered = offeredPairs(head.segments, head.isCross)
+  ui.filter.style.display = offered.length ? "" : "none"
+  for (const button of ui.pairs) {
+    const pairs = offered.find(({ value }) => value === button.value)
+    button.hidden = !pairs
+    button.textContent = pairs?.label ?? ""
+    describe(button, { "aria-pressed": button.value === view.pairs })
+  }
   ui.legends.replaceChildren()
   if (view.folded) return
   for (const [name, limit] of /** @type {[string, number][]} */ ([["q, k", head.limits.vectors], ["q × k", head.limits.products]])) {
@@ -83,7 +90,7 @@ export function drawHeads({ ui, head, view }) {
   addTitle("asking", `${head.where} · query`, "token i; lines: aᵢⱼ")
   addTitle("label", "Key", "token j")
   if (!view.folded) {
-    const running = view.query === null ? "" : `; line: running sum for ${head.labels[view.query]} → ${head.labels[view.key ?? 0]}`
+    const running = view.query === null ? "" : `; line: running sum for ${head.labels.queries[view.query]} → ${head.labels.keys[view.key ?? 0]}`
     addTitle("k", "Key kⱼ", shared)
     addTitle("products", "Query × key, qᵢ ⊙ kⱼ", `element by element${running}`)
   }
@@ -104,7 +111,7 @@ export function drawStripRow({ ui, head, view, layout, colours }) {
     return
   }
   make(label, "small", "", query === view.keptQuery ? "query i" : "query i, click to keep")
-  make(label, "span", "q", head.labels[query]).title = head.labels[query]
+  make(label, "span", "q", head.labels.queries[query]).title = head.labels.queries[query]
   if (view.folded) return
   const pen = sizeCanvas(make(ui.strip, "canvas"), 2 * layout.block + layout.gap, STRIP.top + STRIP.height + 4)
   const box = { left: 0, top: STRIP.top, height: STRIP.height - 4 }
@@ -120,17 +127,17 @@ export function drawStripRow({ ui, head, view, layout, colours }) {
 export function drawRow({ ui, head, view, layout }, row) {
   const node = place(make(ui.body, "div", "line row"), { top: row * layout.row, height: layout.row, lineHeight: layout.row })
   describe(node, { role: "row", "aria-rowindex": row + 3 })
-  /** @type {(tokens: number[]) => boolean} whether the second sentence begins in this row */
-  const isSecond = (tokens) => row > 0 && head.segments[tokens[row]] > head.segments[tokens[row - 1]]
+  /** @type {(side: Side) => boolean} whether the second sentence begins in this row */
+  const isSecond = (side) => row > 0 && head.segments[side][view[side][row]] > head.segments[side][view[side][row - 1]]
   const query = view.queries[row]
-  const asking = describe(make(node, "div", "asking", query === undefined ? undefined : head.labels[query]), { role: "gridcell" })
+  const asking = describe(make(node, "div", "asking", query === undefined ? undefined : head.labels.queries[query]), { role: "gridcell" })
   if (query !== undefined) {
-    asking.title = `${head.labels[query]} · position ${query + 1} · ${query === view.keptQuery ? "click to release it" : "click to keep it as the query"}`
+    asking.title = `${head.labels.queries[query]} · position ${query + 1} · ${query === view.keptQuery ? "click to release it" : "click to keep it as the query"}`
     describe(asking, { "aria-selected": query === view.keptQuery })
     asking.classList.toggle("query", query === view.query)
-    asking.classList.toggle("second", isSecond(view.queries))
+    asking.classList.toggle("second", isSecond("queries"))
   }
-  if (row < view.keys.length) drawKey(node, head, view, view.keys[row], isSecond(view.keys))
+  if (row < view.keys.length) drawKey(node, head, view, view.keys[row], isSecond("keys"))
   return node
 }
 
@@ -139,8 +146,8 @@ function drawKey(node, head, view, key, isSecond) {
   const mayAttend = isPermitted(view, key)
   node.classList.toggle("pair", key === view.key)
   node.classList.toggle("masked", !mayAttend)
-  const label = describe(make(node, "div", isSecond ? "label second" : "label", head.labels[key]), { role: "rowheader" })
-  label.title = `${head.labels[key]} · position ${key + 1}`
+  const label = describe(make(node, "div", isSecond ? "label second" : "label", head.labels.keys[key]), { role: "rowheader" })
+  label.title = `${head.labels.keys[key]} · position ${key + 1}`
   const { dots, scores, weights } = view.row ?? {}
   /** @type {(values: ArrayLike<number> | undefined, digits: number) => string} */
   const format = (values, digits) => (!values ? "" : mayAttend ? rounded(values[key], digits) : "–")

@@ -11,21 +11,21 @@ import { exactly, productOf, rounded, runningSums } from "./numbers.js"
 export function cellWords(head, view, { row, column }) {
   const { kind, place } = columnKind(head, view.folded, column)
   if (kind === "asking") return askingWords(head, view, row)
-  if (row >= 0 && kind === "token") return [`${head.labels[view.keys[row]]}, position ${view.keys[row] + 1} of ${head.tokens}`]
+  if (row >= 0 && kind === "token") return [`${head.labels.keys[view.keys[row]]}, position ${view.keys[row] + 1} of ${head.labels.keys.length}`]
   const dim = view.order[place]
   const dimension = `dimension ${dim + 1}`
-  if (row >= 0 && kind === "vector") return [`k of ${head.labels[view.keys[row]]}`, `${dimension}: ${exactly(head.k[view.keys[row] * head.dim + dim])}`]
+  if (row >= 0 && kind === "vector") return [`k of ${head.labels.keys[view.keys[row]]}`, `${dimension}: ${exactly(head.k[view.keys[row] * head.dim + dim])}`]
   const { query, row: numbers } = view
   if (query === null || !numbers) return ["No query is chosen", "Point at one on the left"]
-  const name = head.labels[query]
+  const name = head.labels.queries[query]
   const value = () => exactly(head.q[query * head.dim + dim])
   if (row < 0) {
     if (kind === "vector") return [`q of ${name}`, `${dimension}: ${value()}`]
-    if (kind === "product" && view.pair) return runningWords(`${name} → ${head.labels[view.key]}`, view.pair, view.order, place)
+    if (kind === "product" && view.pair) return runningWords(`${name} → ${head.labels.keys[view.key]}`, view.pair, view.order, place)
     return askingWords(head, view, -1)
   }
   const key = view.keys[row]
-  const pair = `${name} → ${head.labels[key]}`
+  const pair = `${name} → ${head.labels.keys[key]}`
   if (!isPermitted(view, key)) return [pair, "not permitted: no score, no attention"]
   if (kind === "product") return [pair, `${dimension}: ${value()} × ${exactly(head.k[key * head.dim + dim])} = ${digits(productOf(head, query, key, dim))}`]
   if (kind === "dot") return [pair, `q · k = ${digits(numbers.dots[key])}`]
@@ -38,7 +38,7 @@ function askingWords(head, view, row) {
   const position = row < 0 ? view.query : view.queries[row]
   if (position === null) return ["All queries at once"]
   const kept = position === view.keptQuery ? "kept; Enter or a click releases it" : "Enter or a click keeps it"
-  return [`Query ${head.labels[position]}, position ${position + 1} of ${head.tokens}`, kept]
+  return [`Query ${head.labels.queries[position]}, position ${position + 1} of ${head.labels.queries.length}`, kept]
 }
 
 /** @param {string} title @param {Pair} pair @param {number[]} order @param {number} place */
@@ -59,7 +59,7 @@ export function pairWords(head, view) {
   if (query === null || key === null || !row) {
     return [["", "All queries at once: a line is the attention of a token on the left to one on the right; the stronger the line, the more attention. Point at a token on the left to take its attention apart."]]
   }
-  const words = [["q", head.labels[query]], ["", " → "], ["k", head.labels[key]]]
+  const words = [["q", head.labels.queries[query]], ["", " → "], ["k", head.labels.keys[key]]]
   if (!pair) return [...words, ["", ": not permitted, so this pair has no score. Choose another row."]]
   const strongest = view.pairKey === key ? "" : " (its strongest)"
   const numbers = `: q·k = ${rounded(pair.total, 2)}, score ${rounded(row.scores[key], 2)}, attention ${row.weights[key].toFixed(3)}.`

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 from core.components.packing import pack
@@ -19,10 +20,8 @@ def show_table(table: AttentionTable, *, key: str, full_scale: bool = False) -> 
     With `full_scale` colours go from 0 to 1 instead of 0 to the largest value shown.
     """
     settings = {
-        "displays": table.displays,
-        "labels": table.labels,
-        "special": table.special,
-        "segments": table.segments,
+        "rows": asdict(table.rows),
+        "columns": asdict(table.columns),
         "where": table.where,
         "kind": table.kind,
         "fullScale": full_scale,

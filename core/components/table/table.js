@@ -7,11 +7,10 @@ import { View, mount } from "../shared/view.js"
 /** @import { Component } from "../shared/view.js" */
 /**
  * @typedef {{row: number, column: number}} Cell
+ * @typedef {{displays: string[], labels: string[], special: boolean[], segments: number[]}} Side
  * @typedef {object} Data
- * @property {string[]} displays
- * @property {string[]} labels
- * @property {boolean[]} special
- * @property {number[]} segments
+ * @property {Side} rows
+ * @property {Side} columns
  * @property {string} where
  * @property {"attention" | "scores"} kind
  * @property {boolean} fullScale
@@ -66,8 +65,10 @@ class TableView extends View {
     })
   }
 
+  /** Rows and columns. */
   get size() {
-    return this.data.displays.length
+    const { rows, columns } = this.data
+    return { rows: rows.labels.length, columns: columns.labels.length }
   }
 
   get hasSums() {
@@ -76,7 +77,7 @@ class TableView extends View {
 
   /** @param {Data} data */
   update(data) {
-    if (this.data?.labels.join("\n") !== data.labels.join("\n")) Object.assign(this, { pointed: null, isPinned: false })
+    if (!this.data || tokensOf(this.data) !== tokensOf(data)) Object.assign(this, { pointed: null, isPinned: false })
     this.data = data
     this.layOut()
     this.point(this.pointed)
@@ -91,15 +92,15 @@ class TableView extends View {
     const longest = widestLabel(root, data)
     const rowHead = clamp(Math.ceil(longest) + 16, 64, this.width < PHONE ? 96 : 160)
     const free = this.width - rowHead - SUM.width - 20
-    const width = clamp(Math.floor(free / size), CELL.minWidth, CELL.maxWidth)
+    const width = clamp(Math.floor(free / size.columns), CELL.minWidth, CELL.maxWidth)
     const isTurned = longest + 8 > width
     const head = isTurned ? clamp(Math.ceil(longest) + 18, 40, 116) : 40
     this.sizes = { width, rowHead, head, isTurned }
     this.world.classList.toggle("no-sums", !this.hasSums)
-    this.world.style.gridTemplateColumns = `${rowHead}px ${size * width}px ${this.hasSums ? SUM.width : 0}px`
-    this.world.style.gridTemplateRows = `${head}px ${size * CELL.height}px ${this.hasSums ? SUM.height : 0}px`
-    const label = `${data.kind} of ${data.where}, ${size} by ${size} tokens`
-    describe(scroller, { "aria-rowcount": size, "aria-colcount": size, "aria-label": label })
+    this.world.style.gridTemplateColumns = `${rowHead}px ${size.columns * width}px ${this.hasSums ? SUM.width : 0}px`
+    this.world.style.gridTemplateRows = `${head}px ${size.rows * CELL.height}px ${this.hasSums ? SUM.height : 0}px`
+    const label = `${data.kind} of ${data.where}, ${size.rows} by ${size.columns} tokens`
+    describe(scroller, { "aria-rowcount": size.rows, "aria-colcount": size.columns, "aria-label": label })
     for (const part of Object.values(this.parts)) part.replaceChildren()
     this.drawCorners()
     this.drawn.clear()
@@ -129,13 +130,13 @@ class TableView extends View {
 
   drawCells() {
     const { scroller, parts, drawn, sizes, size } = this
-    /** @type {(start: number, extent: number, length: number) => number[]} */
-    const span = (start, extent, length) => [
+    /** @type {(start: number, extent: number, length: number, count: number) => number[]} */
+    const span = (start, extent, length, count) => [
       Math.max(0, Math.floor(start / length) - OVERSCAN),
-      Math.min(size, Math.ceil((start + extent) / length) + OVERSCAN),
+      Math.min(count, Math.ceil((start + extent) / length) + OVERSCAN),
     ]
-    const [left, right] = span(scroller.scrollLeft, Math.max(scroller.clientWidth, 200), sizes.width)
-    const [top, bottom] = span(scroller.scrollTop, Math.max(scroller.clientHeight, 700), CELL.height)
+    const [left, right] = span(scroller.scrollLeft, Math.max(scroller.clientWidth, 200), sizes.width, size.columns)
+    const [top, bottom] = span(scroller.scrollTop, Math.max(scroller.clientHeight, 700), CELL.height, size.rows)
     const range = [left, right, top, bottom].join()
     if (range === this.range) return
     this.range = range
@@ -165,7 +166,7 @@ class TableView extends View {
 
   /** @param {HTMLElement} parent @param {number} index @param {boolean} isColumn */
   drawLabel(parent, index, isColumn) {
-    const { displays, labels, special } = this.data
+    const { displays, labels, special } = isColumn ? this.data.columns : this.data.rows
     const { width, rowHead, head, isTurned } = this.sizes
     const node = make(parent, "div", special[index] ? "label special" : "label", displays[index])
     const number = labels[index].slice(displays[index].length).match(/\d+/) // of a repeated word
@@ -188,7 +189,7 @@ class TableView extends View {
   /** @param {number} row @param {number} column */
   drawCell(row, column) {
     const { width } = this.sizes
-    const value = this.data.values[row * this.size + column]
+    const value = this.data.values[row * this.size.columns + column]
     const isMasked = !Number.isFinite(value)
     const node = make(this.parts.cells, "div", isMasked ? "cell masked" : "cell", isMasked ? "–" : format(value, this.hasSums ? 3 : 2))
     describe(node, { role: "gridcell", id: `cell-${row}-${column}`, "aria-rowindex": row + 1, "aria-colindex": column + 1 })
@@ -203,17 +204,16 @@ class TableView extends View {
   drawBoundary() {
     const { parts: { cells }, sizes: { width }, size } = this
     for (const before of cells.querySelectorAll(".boundary")) before.remove()
-    const start = this.data.segments.indexOf(1)
-    if (start <= 0) return
-    place(make(cells, "div", "boundary"), { left: start * width - 1, top: 0, width: 2, height: size * CELL.height })
-    place(make(cells, "div", "boundary"), { left: 0, top: start * CELL.height - 1, width: size * width, height: 2 })
+    const [across, down] = [this.data.columns, this.data.rows].map(({ segments }) => segments.indexOf(1))
+    if (across > 0) place(make(cells, "div", "boundary"), { left: across * width - 1, top: 0, width: 2, height: size.rows * CELL.height })
+    if (down > 0) place(make(cells, "div", "boundary"), { left: 0, top: down * CELL.height - 1, width: size.columns * width, height: 2 })
   }
 
   /** @param {PointerEvent} event @returns {Cell | null} */
   cellUnder(event) {
     const { x, y } = placeOf(this.parts.cells, event)
     const [row, column] = [Math.floor(y / CELL.height), Math.floor(x / this.sizes.width)]
-    return row >= 0 && column >= 0 && row < this.size && column < this.size ? { row, column } : null
+    return row >= 0 && column >= 0 && row < this.size.rows && column < this.size.columns ? { row, column } : null
   }
 
   /** @param {Cell | null} cell */
@@ -237,8 +237,8 @@ class TableView extends View {
     const { parts: { cells }, sizes: { width }, size, pointed } = this
     for (const band of cells.querySelectorAll(".band")) band.remove()
     if (!pointed) return
-    place(make(cells, "div", "band"), { left: 0, top: pointed.row * CELL.height, width: size * width, height: CELL.height })
-    place(make(cells, "div", "band"), { left: pointed.column * width, top: 0, width, height: size * CELL.height })
+    place(make(cells, "div", "band"), { left: 0, top: pointed.row * CELL.height, width: size.columns * width, height: CELL.height })
+    place(make(cells, "div", "band"), { left: pointed.column * width, top: 0, width, height: size.rows * CELL.height })
   }
 
   mark() {
@@ -252,10 +252,10 @@ class TableView extends View {
     /** @type {(className: string, text: string) => HTMLElement} */
     const part = (className, text) => make(sentence, "span", className, text)
     if (!pointed) return part("hint", "Point at a cell to read it; click to hold it; arrow keys move.")
-    const value = data.values[pointed.row * this.size + pointed.column]
-    part("from", data.labels[pointed.row])
+    const value = data.values[pointed.row * this.size.columns + pointed.column]
+    part("from", data.rows.labels[pointed.row])
     part("", " → ")
-    part("to", data.labels[pointed.column])
+    part("to", data.columns.labels[pointed.column])
     part("", `  ${Number.isFinite(value) ? format(value, 3) : "not permitted"}, ${data.where}`)
     if (this.isPinned) part("hint", "  · held; click it again or press Escape to release")
   }
@@ -269,7 +269,8 @@ class TableView extends View {
     } else if (step) {
       event.preventDefault()
       const from = this.pointed ?? { row: -step[0], column: -step[1] } // the first step leads to the first cell
-      const cell = { row: clamp(from.row + step[0], 0, this.size - 1), column: clamp(from.column + step[1], 0, this.size - 1) }
+      const { rows, columns } = this.size
+      const cell = { row: clamp(from.row + step[0], 0, rows - 1), column: clamp(from.column + step[1], 0, columns - 1) }
       this.isPinned = true
       this.reveal(cell)
       this.point(cell)
@@ -300,12 +301,18 @@ function makeScale(root, { kind, values, fullScale }) {
   return { colour, steps, low: isSigned ? -top : 0, top }
 }
 
+/** What tells one table's tokens from another's. @param {Data} data */
+function tokensOf({ rows, columns }) {
+  return [...rows.labels, ...columns.labels].join("\n")
+}
+
 /** In pixels, as wide as a label gets when it is pointed at. @param {HTMLElement} root @param {Data} data */
-function widestLabel(root, { displays, labels }) {
+function widestLabel(root, { rows, columns }) {
   const style = getComputedStyle(root)
   const widthOf = textWidths(`650 ${style.fontSize} ${style.fontFamily}`)
   const number = 8 // room for the number of a repeated word
-  return Math.max(0, ...displays.map((text, i) => widthOf(text) + (text === labels[i] ? 0 : number)))
+  const widths = [rows, columns].flatMap(({ displays, labels }) => displays.map((text, i) => widthOf(text) + (text === labels[i] ? 0 : number)))
+  return Math.max(0, ...widths)
 }
 
 /** Without the minus sign of a number that rounds to zero. @param {number} value @param {number} digits */

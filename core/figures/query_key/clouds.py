@@ -166,35 +166,39 @@ def space_figure(
     *,
     sizes: Floats | None = None,
     labelled: bool = True,
+    keys: tuple[Sequence[str], Sequence[int]] | None = None,
 ) -> go.Figure:
     """A cloud in three dimensions, to be turned by hand.
 
     `chosen` are the positions of the sources and of the targets, red as the lines between them;
     `tones` a colour for every query, then for every key; `shown` the positions that are drawn.
-    `sizes` in pixels (2 token,), queries first, are one for all if None; `labels` stand beside
-    their points if `labelled`, where there are not too many.
+    `sizes` in pixels (query + key,), queries first, are one for all if None; `labels` stand beside
+    their points if `labelled`, where there are not too many. `keys` are the labels and the shown
+    positions of keys that are other tokens than the queries.
     """
-    figure = go.Figure(_space_lines(cloud, lines, chosen, shown, colours))
-    named = labelled and len(shown) <= _MAX_LABELS
-    for kind, points, offset, symbol, ink, red in (
-        ("query", cloud.picture.queries, 0, "circle", colours.query, chosen[0]),
-        ("key", cloud.picture.keys, len(labels), "diamond", colours.key, chosen[1]),
+    sides = (labels, shown), (labels, shown) if keys is None else keys
+    figure = go.Figure(_space_lines(cloud, lines, chosen, (shown, sides[1][1]), colours))
+    named = labelled and max(len(places) for _, places in sides) <= _MAX_LABELS
+    for kind, points, side, offset, symbol, ink, red in (
+        ("query", cloud.picture.queries, sides[0], 0, "circle", colours.query, chosen[0]),
+        ("key", cloud.picture.keys, sides[1], len(labels), "diamond", colours.key, chosen[1]),
     ):
-        x, y, z = points[list(shown)].T
-        own = [tones[offset + i] for i in shown]
+        words, places = side
+        x, y, z = points[list(places)].T
+        own = [tones[offset + i] for i in places]
         # A chosen point is red unless its colour stands for something else.
         fills = [
             colours.alert if i in red and tone == ink else tone
-            for i, tone in zip(shown, own, strict=True)
+            for i, tone in zip(places, own, strict=True)
         ]
-        size = _POINT_SIZE if sizes is None else [float(sizes[offset + i]) for i in shown]
+        size = _POINT_SIZE if sizes is None else [float(sizes[offset + i]) for i in places]
         figure.add_scatter3d(
             x=x,
             y=y,
             z=z,
             mode="markers+text" if named else "markers",
-            text=[literal(labels[i]) for i in shown],
-            textfont={"size": 11, "color": [colours.alert if i in red else ink for i in shown]},
+            text=[literal(words[i]) for i in places],
+            textfont={"size": 11, "color": [colours.alert if i in red else ink for i in places]},
             marker={"symbol": symbol, "size": size, "color": fills},
             hovertemplate=f"{kind} %{{text}}<extra></extra>",
         )
@@ -222,11 +226,12 @@ def _space_lines(
     cloud: Cloud,
     lines: Lines,
     chosen: tuple[Sequence[int], Sequence[int]],
-    shown: Sequence[int],
+    shown: tuple[Sequence[int], Sequence[int]],
     colours: Palette,
 ) -> list[go.Scatter3d]:
     """Lines by width and colour: plotly draws one width a trace."""
-    visible = np.isin(lines.queries, list(shown)) & np.isin(lines.keys, list(shown))
+    queries, keys = map(list, shown)
+    visible = np.isin(lines.queries, queries) & np.isin(lines.keys, keys)
     step = np.minimum((lines.weights * _LINE_STEPS).astype(int), _LINE_STEPS - 1)
     red = lines.between(*chosen)
     blue = lines.strongest & ~red

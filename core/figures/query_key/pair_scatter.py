@@ -31,15 +31,18 @@ def pair_scatter_figure(
     *,
     density: Density | None = None,
     picked: int | None = None,
+    key_labels: Sequence[str] | None = None,
 ) -> go.Figure:
     """Points whose own data are query and key, as positions from 1; the line; a ring if `picked`.
 
-    A `density` replaces all points but those of each query's most attended key.
+    A `density` replaces all points but those of each query's most attended key. `key_labels` are
+    those of keys that are other tokens than the queries, which have `labels`.
     """
     figure = go.Figure()
 
     def draw(name: str, chosen: Indices, **look: Any) -> None:  # noqa: ANN401
         words = [literal(label) for label in labels]
+        others = words if key_labels is None else [literal(label) for label in key_labels]
         places = list(zip(pairs.queries[chosen], pairs.keys[chosen], strict=True))
         figure.add_scatter(
             x=pairs.x[chosen],
@@ -47,7 +50,7 @@ def pair_scatter_figure(
             name=name,
             customdata=[[int(query) + 1, int(key) + 1] for query, key in places],
             text=[
-                f"{words[query]} → {words[key]}<br>attention {weight:.3f}"
+                f"{words[query]} → {others[key]}<br>attention {weight:.3f}"
                 for (query, key), weight in zip(places, pairs.attention[chosen], strict=True)
             ],
             hovertemplate="%{text}<br>click to see the pair<extra></extra>",

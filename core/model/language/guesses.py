@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 from core.model.checks.vocabulary import check_ids
 from core.model.errors import UnsupportedModelError
 from core.model.forward import inputs_of
+from core.model.inputs import encode
 from core.model.refusal import refusing_to
 from core.model.tokens import display_name, is_byte_level, marks_starts
-from core.model.tracing import encode
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -19,9 +19,9 @@ if TYPE_CHECKING:
     import torch
     from transformers import PreTrainedModel, PreTrainedTokenizerFast
 
+    from core.model.inputs import Input
     from core.model.loaded import LoadedModel, Task
     from core.model.trace import Token
-    from core.model.tracing import Input
 
 MAX_MASKS = 8  # of a text that are filled: each needs a row as long as the vocabulary
 _BLANK_BEFORE = ("Ġ", "▁", " ")  # how vocabularies write the blank before a word

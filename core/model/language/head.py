@@ -120,9 +120,9 @@ def _base_of(language_model: PreTrainedModel, empty: PreTrainedModel) -> PreTrai
 
     An encoder-decoder holds its parts beside the head: they are put into `empty`.
     """
-    base = language_model.base_model
-    if base is not language_model:
-        return base if type(base) is type(empty) else None
+    for part in language_model.children():
+        if type(part) is type(empty):
+            return part
     for name, part in list(empty.named_children()):
         own = getattr(language_model, name, None)
         if type(own) is not type(part):

@@ -33,9 +33,14 @@ def explain(trace: Trace, view: Mapping[str, Any]) -> str:
         " number is their mean."
     )
     sentences = [reading, _explain_rows(trace, view)]
+    if trace.source is not None:
+        sentences.insert(
+            1, "On the left are the decoder's tokens, on the right those of your text."
+        )
     if trace.causal:
-        sentences.append("This model reads from left to right: no line leads to a later token.")
-    if trace.shape[2] > _MANY:
+        who = "The decoder" if trace.kind == "decoder" else "This model"
+        sentences.append(f"{who} reads from left to right: no line leads to a later token.")
+    if max(len(trace.tokens), len(trace.key_tokens)) > _MANY:
         sentences.append(
             "Lines with an end out of view are fainter; the map on the right shows each token's"
             " strongest line."
@@ -54,7 +59,8 @@ def _explain_rows(trace: Trace, view: Mapping[str, Any]) -> str:
         )
     if any(rule.sink is not None for rule in trace.layers):
         return f"The lines of one token in one head add up to less than 1. {SINK}"
-    hidden = view["hide"] or view["without"] or view["pairs"] != "all"
+    away = view["without" if trace.source is None else "without_keys"]
+    hidden = view["hide"] or away or view["pairs"] != "all"
     rest = ", part of which goes to tokens not shown" if hidden else ""
     return f"The lines of one token in one head add up to 1{rest}."
 
@@ -116,33 +122,23 @@ def examples(trace: Trace) -> list[Preset]:
     presets = []
     link = strongest_link(trace)
     if link is not None:
-        query, key = (quote(trace.tokens[i].display) for i in (link.query, link.key))
+        query = quote(trace.tokens[link.query].display)
+        key = quote(trace.key_tokens[link.key].display)
+        words = "two words that are not neighbours"
+        if trace.source is not None:
+            words = "a word of the decoder and another one of your text"
         presets.append(
             Preset(
                 "One head, one word",
                 f"{head_name(trace, link.layer, link.head)} gives {link.weight:.2f} of {query}'s"
-                f" attention to {key}: the strongest link between two words that are not"
-                " neighbours.",
+                f" attention to {key}: the strongest link between {words}.",
                 _state(trace, link.layer, heads=[link.head + 1], **{"from": [link.query + 1]}),
             )
         )
-    layer, head, value = strongest_head(trace, "previous")
-    resting = find_heads(trace, "delimiters").scores.mean(axis=1)  # (layer,)
-    resting_layer = int(resting.argmax())
+    if trace.source is None:
+        presets.append(_token_before(trace))
     presets += [
-        Preset(
-            "The token before",
-            f"{head_name(trace, layer, head)} looks back one token more than any other head: on"
-            f" average {value:.2f} of its attention.",
-            _state(trace, layer, heads=[head + 1], what=True),
-        ),
-        Preset(
-            "What attention brings",
-            f"Layer {trace.numbers[resting_layer]} puts {resting.max():.0%} of its attention on"
-            " special tokens, full stops and commas; times the length of the values, much of that"
-            " shrinks.",
-            _state(trace, resting_layer, weigh="value"),
-        ),
+        _resting_layer(trace),
         Preset(
             "Without special tokens",
             f"What is left in layer {trace.numbers[last]} when special tokens are hidden and rows"
@@ -150,7 +146,7 @@ def examples(trace: Trace) -> list[Preset]:
             _state(trace, last, hide=True, renorm=True),
         ),
     ]
-    if any(token.segment for token in trace.tokens):
+    if trace.source is None and any(token.segment for token in trace.tokens):
         presets.append(
             Preset(
                 "From one sentence to the other",
@@ -162,9 +158,36 @@ def examples(trace: Trace) -> list[Preset]:
     return presets
 
 
+def _token_before(trace: Trace) -> Preset:
+    layer, head, value = strongest_head(trace, "previous")
+    return Preset(
+        "The token before",
+        f"{head_name(trace, layer, head)} looks back one token more than any other head: on"
+        f" average {value:.2f} of its attention.",
+        _state(trace, layer, heads=[head + 1], what=True),
+    )
+
+
+def _resting_layer(trace: Trace) -> Preset:
+    """The layer that gives most to special tokens and marks."""
+    resting = find_heads(trace, "delimiters").scores.mean(axis=1)  # (layer,)
+    layer = int(resting.argmax())
+    shrinks = "times the length of the values, much of that shrinks."
+    if trace.source is not None:
+        shrinks = "times the length of the values, some of that may shrink."
+    return Preset(
+        "What attention brings",
+        f"Layer {trace.numbers[layer]} puts {resting.max():.0%} of its attention on special tokens,"
+        f" full stops and commas; {shrinks}",
+        _state(trace, layer, weigh="value"),
+    )
+
+
 def _state(trace: Trace, layer: int, **changes: Any) -> dict[str, Any]:  # noqa: ANN401 - values of widgets
     """The page's whole state, as it is at first except for `layer` (from 0) and `changes`."""
     lists: dict[str, Any] = {key: [] for key in ("heads", "without", "from", "to")}
+    if trace.source is not None:
+        lists["without_keys"] = []
     switches = dict.fromkeys(("hide", "renorm", "what"), False)
     choices = {
         "layer": str(trace.numbers[layer]),

@@ -41,7 +41,7 @@ _NAMES = {"attention": "attention", "value": "× |value|", "transformed": "× |f
 
 def weightings(trace: Trace) -> list[Weighting]:
     """What the lines can show for this model."""
-    known = output_projections(cache.model(trace.model)) is not None
+    known = output_projections(cache.model(trace.model), trace.kind) is not None
     meanings = {
         "attention": "The weights after softmax",
         "value": "Attention times the length of the value it brings",
@@ -129,5 +129,7 @@ def _facts(
     near: bool = False,
 ) -> HeadView:
     colours = {theme: token_colours(trace.shape[1], theme) for theme in ("light", "dark")}
+    if trace.source is not None:
+        scores = {each.score: scores[each.score] for each in HEAD_VIEW if each.across and scores}
     notes = {name: SCORE_WORDS[name].note for name in scores}
     return HeadView(view, serial, offered, colours, scores, notes, near)

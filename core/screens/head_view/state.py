@@ -23,7 +23,8 @@ KEY = "head_view"  # of the component
 _THRESHOLDS = ("auto", "0", *map(str, (0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 0.9)))
 _CHOICES = ("layer", "pairs", "least", "weigh")
 _SWITCHES = ("hide", "renorm", "what")
-_NUMBERS = ("heads", "without", "from", "to")  # heads: an empty list is all of them, 0 is none
+# heads: an empty list is all of them, 0 is none; without_keys: of cross attention alone
+_NUMBERS = ("heads", "without", "without_keys", "from", "to")
 _SENT = "_head_view_sent"
 _NEAR = "_head_view_near"
 
@@ -33,7 +34,7 @@ def restore_view(trace: Trace, weightings: Sequence[str]) -> dict[str, Any]:
 
     `weightings` are those that this model has.
     """
-    heads, size = trace.shape[1:3]
+    heads = trace.shape[1]
     linked = st.query_params.get("head", "")
     if "heads" not in st.query_params and linked in map(str, range(1, heads + 1)):
         st.session_state["heads"] = [int(linked)]  # a link to one head, as of the table
@@ -44,12 +45,11 @@ def restore_view(trace: Trace, weightings: Sequence[str]) -> dict[str, Any]:
         "weigh": controls.choice("weigh", weightings, subject="The weights are"),
     }
     switches = {key: controls.flag(key) for key in _SWITCHES}
-    numbers = {
-        key: sorted(set(controls.tokens(key, allowed)))
-        for key, allowed in zip(
-            _NUMBERS, (range(heads + 1), *[range(1, size + 1)] * 3), strict=True
-        )
-    }
+    queries, keys = (range(1, len(side) + 1) for side in (trace.tokens, trace.key_tokens))
+    allowed = {"heads": range(heads + 1), "without": queries, "from": queries, "to": keys}
+    if trace.source is not None:
+        allowed["without_keys"] = keys
+    numbers = {key: sorted(set(controls.tokens(key, each))) for key, each in allowed.items()}
     on = [number for number in numbers["heads"] if number > 0]
     if on:
         numbers["heads"] = [] if len(on) == heads else on

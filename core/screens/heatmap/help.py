@@ -51,7 +51,7 @@ def _explain_rows(trace: Trace, table: AttentionTable, layer: Layer, head: Head)
             f"Each cell is the largest value of any head{averaged}, so rows add up to {sums};"
             f" {meaning}"
         )
-    takers = ["to hidden tokens"] if table.hidden else []
+    takers = ["to hidden tokens"] if table.hidden_columns else []
     if any(rule.sink is not None for rule in trace.layers):
         takers.append("to each head's sink, a key without a token")
     return f"Rows add up to {sums}: the rest went {' and '.join(takers)}; {meaning}"

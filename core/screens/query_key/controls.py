@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from core.analysis.attention_table import unique_labels
-from core.analysis.query_key.clouds import HEAD_STAGES, default_chosen
+from core.analysis.attention_table import labels_of
+from core.analysis.query_key.clouds import HEAD_STAGES, STAGES, default_chosen
 from core.analysis.query_key.layer_search import NOTEBOOK_RANGE, SearchRange
 from core.analysis.query_key.scaling import scale_head
 from core.ui import address, cache, controls
@@ -65,13 +65,15 @@ class Choice:
 class PictureOptions:
     """What the picture shows and how.
 
-    `shown` are the positions drawn. `stages` is empty for one head, which has all. `threshold` is
-    the attention from which lines are drawn; None draws each query's strongest. `point` is the
-    pinned one, as in links.
+    `shown` and `shown_keys` are the positions drawn. `stages` is empty for one head, which has all.
+    `threshold` is the attention from which lines are drawn; None draws each query's strongest.
+    `point` is the pinned one, as in links.
     """
 
     labels: Sequence[str]
+    key_labels: Sequence[str]
     shown: list[int]
+    shown_keys: list[int]
     span: str
     stages: tuple[HeadStage, ...]
     projection: Projection
@@ -84,11 +86,11 @@ class PictureOptions:
     labelled: bool
 
 
-def pick_stage() -> HeadStage:
-    """A box with the four stages."""
+def pick_stage(trace: Trace) -> HeadStage:
+    """A box with the stages: cross attention has none of the search."""
     return controls.choice(
         "stage",
-        HEAD_STAGES,
+        HEAD_STAGES if trace.source is None else STAGES,
         "Stage",
         subject="The stages are",
         default="normalized",
@@ -100,21 +102,22 @@ def pick_stage() -> HeadStage:
 
 def picture_options(trace: Trace) -> PictureOptions:
     """Two rows of controls: what is drawn and how, then which tokens."""
-    labels = unique_labels(tuple(token.display for token in trace.tokens))
+    crosses = trace.source is not None
+    labels, key_labels = labels_of(trace.tokens), labels_of(trace.key_tokens)
     stages: tuple[HeadStage, ...] = ()
     dimensions = "2-D"
     threshold: float | None = None
     with st.container(horizontal=True, vertical_alignment="bottom"):
         span = controls.choice(
             "span",
-            [ONE_HEAD, ALL_HEADS, BOTH],
+            [ONE_HEAD, ALL_HEADS, *([] if crosses else [BOTH])],
             "Show",
             subject="The spans are",
             help="One head at every stage; all heads of the layer at one stage; or all heads raw"
             " beside the same heads with the a and c of the search.",
         )
         if span == ALL_HEADS:
-            stages = (pick_stage(),)
+            stages = (pick_stage(trace),)
         elif span == BOTH:
             stages = ("raw", "searched")
         projection = controls.choice(
@@ -139,17 +142,24 @@ def picture_options(trace: Trace) -> PictureOptions:
             threshold = controls.number(
                 "above", 0.01, 1.0, 0.2, "Attention at least", slider=True, width=150, step=0.01
             )
-    positions = [token.position + 1 for token in trace.tokens]
-    points = [f"{kind}{position}" for kind in "qk" for position in positions]
+    sides = {"from": labels, "to": key_labels}
+    points = [
+        f"{kind}{position}"
+        for kind, own in zip("qk", sides.values(), strict=True)
+        for position in range(1, len(own) + 1)
+    ]
     point = controls.choice("point", ["", *points], subject="Points are", optional=True)
     with st.container(horizontal=True, vertical_alignment="bottom"):
         for key, label in (("from", "Red lines from"), ("to", "to")):
-            names = dict(zip(positions, labels, strict=True)).__getitem__
+            names = dict(enumerate(sides[key], 1)).__getitem__
+            positions = range(1, len(sides[key]) + 1)
             controls.tokens(key, positions, label, names=names, placeholder="no token", width=172)
         hide = controls.flag("hide", "Hide special tokens")
         return PictureOptions(
             labels,
+            key_labels,
             [token.position for token in trace.tokens if not (hide and token.special)],
+            [token.position for token in trace.key_tokens if not (hide and token.special)],
             span,
             stages,
             projection,
@@ -188,8 +198,8 @@ def chosen_tokens(trace: Trace) -> tuple[tuple[int, ...], tuple[int, ...]]:
 
     Positions mean nothing in another text: there the choice starts afresh.
     """
-    state, positions = st.session_state, [token.position + 1 for token in trace.tokens]
-    text = (trace.model, *(token.text for token in trace.tokens))
+    state, sides = st.session_state, (trace.tokens, trace.key_tokens)
+    text = (trace.model, trace.kind, *(token.text for side in sides for token in side))
     before = state.get(_CHOSEN_FOR)
     if before not in {None, text}:
         for key in _POSITIONS:
@@ -197,8 +207,8 @@ def chosen_tokens(trace: Trace) -> tuple[tuple[int, ...], tuple[int, ...]]:
     use_default = before != text and not (address.asks_for("from") or address.asks_for("to"))
     state[_CHOSEN_FOR] = text
     chosen = []
-    for key, default in zip(("from", "to"), default_chosen(trace), strict=True):
-        picked = controls.tokens(key, positions)
+    for key, side, default in zip(("from", "to"), sides, default_chosen(trace), strict=True):
+        picked = controls.tokens(key, [token.position + 1 for token in side])
         if use_default:
             state[key] = picked = [position + 1 for position in default]
         chosen.append(tuple(position - 1 for position in picked))

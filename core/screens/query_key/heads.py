@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import streamlit as st
 
-from core.analysis.attention_table import unique_labels
+from core.analysis.attention_table import labels_of
 from core.analysis.query_key.clouds import stage_vectors
 from core.analysis.query_key.pair_scatter import MAX_POINTS, density_of, pair_scatter
 from core.analysis.query_key.scaling import MIN_RELIABLE
@@ -86,7 +86,7 @@ def show_all_heads(trace: Trace, choice: Choice, colours: Palette) -> None:
         )
     with pairs_column:
         st.subheader("Distance against dot product", anchor=False)
-        _show_pairs(trace, choice, pick_stage(), colours)
+        _show_pairs(trace, choice, pick_stage(trace), colours)
 
 
 def _show_map(trace: Trace, scaling: ModelScaling, quantity: str, colours: Palette) -> None:
@@ -148,7 +148,7 @@ def _show_pairs(trace: Trace, choice: Choice, stage: HeadStage, colours: Palette
     """A point for every pair, the line, r, and the pair that was clicked."""
     pair, search = _chosen_pair(trace), search_of(choice)
     if stage == "searched" and not search.defined:
-        st.info(search_words(search, choice))
+        st.info(search_words(trace, search, choice))
         return
     layer, head = choice.layer, choice.head
     vectors = stage_vectors(trace, layer, head, scaling_of(trace, choice, head), search)[stage]
@@ -156,7 +156,7 @@ def _show_pairs(trace: Trace, choice: Choice, stage: HeadStage, colours: Palette
     if not pairs.queries.size:
         st.info("No query of this text has a choice of keys, so there is no pair to draw.")
         return
-    labels = unique_labels(tuple(token.display for token in trace.tokens))
+    labels, key_labels = labels_of(trace.tokens), labels_of(trace.key_tokens)
     distance, centred = f"{DISTANCES[choice.distance]} distance", choice.target == "centred"
     axes = (
         ("dot product less its row's mean", f"{distance} less its row's mean")
@@ -166,18 +166,22 @@ def _show_pairs(trace: Trace, choice: Choice, stage: HeadStage, colours: Palette
     crowded = pairs.queries.size > MAX_POINTS
     picked = pairs.find(*pair) if pair else None
     density = density_of(pairs) if crowded else None
-    figure = pair_scatter_figure(pairs, labels, axes, colours, density=density, picked=picked)
+    figure = pair_scatter_figure(
+        pairs, labels, axes, colours, density=density, picked=picked, key_labels=key_labels
+    )
     r = number(pairs.correlation, "+.3f")
     st.markdown(f"{choice.name()}, {STAGE_NAMES[stage]}: **r = {r}**")
     show_heads(figure, key="query_key_pairs", on_open=_choose_pair)
-    st.markdown(_pair_words(pairs, picked, pair, labels))
+    names = (labels[pair[0]], key_labels[pair[1]]) if pair else ()
+    st.markdown(_pair_words(pairs, picked, names))
     st.caption(_reading(pairs, choice, crowded=crowded))
 
 
 def _chosen_pair(trace: Trace) -> list[int]:
     """Query and key of the pair that was clicked, from 0; empty where none was."""
-    dot = controls.tokens("dot", [token.position + 1 for token in trace.tokens])
-    if len(dot) not in {0, 2}:
+    sizes = len(trace.tokens), len(trace.key_tokens)
+    dot = controls.tokens("dot", range(1, max(sizes) + 1))
+    if len(dot) not in {0, 2} or any(place > size for place, size in zip(dot, sizes, strict=False)):
         notice("A dot in a link is a query and a key of this text, as in dot=3,5.")
         st.session_state["dot"] = dot = []
     return [position - 1 for position in dot]
@@ -187,13 +191,11 @@ def _choose_pair(query: int, key: int) -> None:
     st.session_state["dot"] = [query, key]
 
 
-def _pair_words(
-    pairs: PairScatter, picked: int | None, pair: Sequence[int], labels: Sequence[str]
-) -> str:
-    """The pair in words (Markdown)."""
-    if not pair:
+def _pair_words(pairs: PairScatter, picked: int | None, names: Sequence[str]) -> str:
+    """The pair of these tokens in words (Markdown)."""
+    if not names:
         return "Click a point to see its pair."
-    query, key = (quote(labels[position]) for position in pair)
+    query, key = map(quote, names)
     if picked is None:
         return f"{query} → {key} does not count: this query may not see this key, or sees no other."
     return (

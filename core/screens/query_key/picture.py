@@ -50,13 +50,13 @@ _KINDS = {"type": "type", "position mod 5": "category"}  # the others are sequen
 def show_picture(trace: Trace, choice: Choice, colours: Palette) -> None:
     """Controls, clouds and how to read them."""
     options = picture_options(trace)
-    if not options.shown:
+    if not (options.shown and options.shown_keys):
         st.info("Every token of this text is a special one: show them again to see the picture.")
         return
     search, one_head = search_of(choice), options.span == ONE_HEAD
     defined = head_stages(search)
     if not set(options.stages) <= set(defined):
-        st.info(search_words(search, choice))
+        st.info(search_words(trace, search, choice))
         return
     heads = [choice.head] if one_head else list(range(trace.shape[1]))
     stages, dimensions = options.stages or defined, 3 if options.in_space else 2
@@ -79,12 +79,12 @@ def show_picture(trace: Trace, choice: Choice, colours: Palette) -> None:
         _show_panels(clouds, lines, choice, heads, options)
     if left_out := sum(each.left_out for each in lines):
         st.caption(f"Only the {MAX_LINES:,} strongest lines of a head are drawn, not {left_out:,}.")
-    if hidden := sum(int((~np.isin(each.keys, options.shown)).sum()) for each in lines):
+    if hidden := sum(int((~np.isin(each.keys, options.shown_keys)).sum()) for each in lines):
         st.caption(f"{hidden} lines lead to hidden tokens and are not drawn.")
     if one_head:
         st.markdown(verdict(scaling_of(trace, choice, choice.head), choice))
     if options.projection != "biplot" and (one_head or "searched" in options.stages):
-        st.markdown(search_words(search, choice))
+        st.markdown(search_words(trace, search, choice))
     st.caption(
         caption_of(
             options.projection,
@@ -129,6 +129,7 @@ def _show_panels(
                 for (group, cloud), tone in zip(panels, tones, strict=True)
             ],
             labels=options.labels,
+            key_labels=options.key_labels,
             lines=[each.table for each in lines],
             heads=[choice.name(head) for head in heads],
             columns=GRID_COLUMNS if grid else max(map(len, clouds)),
@@ -140,6 +141,7 @@ def _show_panels(
             sources=choice.sources,
             targets=choice.targets,
             shown=options.shown,
+            shown_keys=options.shown_keys,
             own_scale=options.own_scale,
         ),
         key="query_key_clouds",
@@ -162,11 +164,12 @@ def _show_space(
             options.labels,
             lines,
             (choice.sources, choice.targets),
-            css_colours(options.colouring, tone, len(legend), colours),
+            css_colours(options.colouring, tone, len(options.labels), len(legend), colours),
             options.shown,
             colours,
             sizes=size,
             labelled=options.labelled,
+            keys=(options.key_labels, options.shown_keys),
         )
         with column:
             st.plotly_chart(figure, key=f"query_key_space_{cloud.stage}")
@@ -180,26 +183,33 @@ def _show_space(
 
 
 def tones_of(colouring: str, clouds: Sequence[Cloud]) -> tuple[list[Floats], tuple[str, ...]]:
-    """What each point's colour stands for, (2 token,) a cloud, and the legend."""
+    """What each point's colour stands for, (query + key,) a cloud, and the legend."""
     if colouring == "norm":
         longest = max(float(cloud.norms.max()) for cloud in clouds) or 1.0
         return [cloud.norms / longest for cloud in clouds], ("norm 0", f"norm {longest:.3g}")
-    positions = np.arange(len(clouds[0].norms) // 2, dtype=np.float64)
-    tones, legend = np.zeros(positions.size), tuple[str, ...]()
+    picture = clouds[0].picture
+    sides = [np.arange(len(own), dtype=np.float64) for own in (picture.queries, picture.keys)]
+    legend: tuple[str, ...] = ()
     if colouring == "position":
-        tones, legend = positions / max(positions.size - 1, 1), ("first token", "last token")
+        tones = np.concatenate([side / max(side.size - 1, 1) for side in sides])
+        legend = ("first token", "last token")
     elif colouring == "position mod 5":
-        tones, legend = positions % 5, tuple(f"positions {i + 1}, {i + 6}, …" for i in range(5))
-    return [np.tile(tones, 2)] * len(clouds), legend
+        tones = np.concatenate(sides) % 5
+        legend = tuple(f"positions {i + 1}, {i + 6}, …" for i in range(5))
+    else:
+        tones = np.zeros(len(clouds[0].norms))
+    return [tones] * len(clouds), legend
 
 
-def css_colours(colouring: str, tones: Floats, categories: int, colours: Palette) -> list[str]:
+def css_colours(
+    colouring: str, tones: Floats, queries: int, categories: int, colours: Palette
+) -> list[str]:
     """A colour for every query, then for every key: darker and lighter."""
     kind = _KINDS.get(colouring, "sequential")
     kinds = shades_on(colours, kind, categories)
     last = len(kinds[0]) - 1
     steps = np.rint(tones * last if kind == "sequential" else tones).astype(int).clip(0, last)
-    halves = np.split(steps, 2)
+    halves = np.split(steps, [queries])
     return [
         shade[step] for shade, half in zip(kinds, halves, strict=True) for step in half.tolist()
     ]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from core.analysis.attention_table import unique_labels
+from core.analysis.attention_table import labels_of
 from core.analysis.query_key.clouds import HeadStage, head_stages
 from core.analysis.query_key.layer_search import regression_of
 from core.analysis.query_key.scaling import Stages
@@ -26,13 +26,14 @@ from core.screens.query_key.wording import (
     percent,
     regression_title,
     title_of,
+    why_undefined,
 )
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from core.analysis.normalization import GridSearch
-    from core.model import Trace
+    from core.model import Token, Trace
     from core.screens.query_key.controls import Choice
 
 _STAGES: tuple[HeadStage, ...] = ("raw", "searched", "normalized")
@@ -75,8 +76,8 @@ def make_report(trace: Trace, choice: Choice) -> str:
 
 
 def _settings(trace: Trace, choice: Choice, text: str) -> str:
-    def names(positions: Sequence[int]) -> str:
-        return ", ".join(f"{trace.tokens[i].display} ({i + 1})" for i in positions) or "no token"
+    def names(tokens: Sequence[Token], positions: Sequence[int]) -> str:
+        return ", ".join(f"{tokens[i].display} ({i + 1})" for i in positions) or "no token"
 
     rows = [
         ("model", trace.model),
@@ -86,8 +87,8 @@ def _settings(trace: Trace, choice: Choice, text: str) -> str:
         ("distance", DISTANCES[choice.distance]),
         ("compared with", f"the {SCORES[choice.target]} of all permitted pairs"),
         ("criterion for c", CRITERIA[choice.criterion]),
-        ("red, from", names(choice.sources)),
-        ("red, to", names(choice.targets)),
+        ("red, from", names(trace.tokens, choice.sources)),
+        ("red, to", names(trace.key_tokens, choice.targets)),
     ]
     if trace.dropped:
         rows.append(("tokens cut", str(trace.dropped)))
@@ -98,7 +99,7 @@ def _settings(trace: Trace, choice: Choice, text: str) -> str:
 
 def _search(trace: Trace, choice: Choice, search: GridSearch) -> str:
     if not search.defined:
-        return "<p>No a and c: the products or the distances of this layer do not vary.</p>"
+        return f"<p>No a and c: {why_undefined(trace)}.</p>"
     ranges = choice.ranges
     rows = [
         ("a tried", f"−{ranges.a:g} to {ranges.a:g}, {ranges.steps} steps"),
@@ -137,7 +138,7 @@ def _table(names: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 
 
 def _clouds(trace: Trace, choice: Choice, stages: tuple[HeadStage, ...]) -> Clouds:
-    labels = unique_labels(tuple(token.display for token in trace.tokens))
+    labels, key_labels = labels_of(trace.tokens), labels_of(trace.key_tokens)
     heads = range(trace.shape[1])
     return Clouds(
         panels=[
@@ -152,11 +153,13 @@ def _clouds(trace: Trace, choice: Choice, stages: tuple[HeadStage, ...]) -> Clou
             for cloud in clouds_of(choice, stages, head=head)
         ],
         labels=labels,
+        key_labels=key_labels,
         lines=[head_lines(trace, choice, head).table for head in heads],
         heads=[choice.name(head) for head in heads],
         columns=len(stages),
         sources=choice.sources,
         targets=choice.targets,
         shown=range(len(labels)),
+        shown_keys=range(len(key_labels)),
         own_scale=True,
     )

@@ -21,6 +21,7 @@ from core.screens.query_key.wording import (
     regression_title,
     verdict,
     warnings_of,
+    why_undefined,
 )
 
 if TYPE_CHECKING:
@@ -39,7 +40,7 @@ def show_search(trace: Trace, choice: Choice, colours: Palette) -> None:
     if search.defined:
         _show_notebook(trace, choice, search, colours)
     else:
-        st.info("There is no correlation: the products or the distances of this layer do not vary.")
+        st.info(f"There is no correlation: {why_undefined(trace)}.")
     st.subheader(f"As the paper means it: {choice.name()}", anchor=False)
     _show_paper(trace, choice, colours)
 

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from core.analysis.query_key.faithfulness import Faithfulness
     from core.analysis.query_key.scaling import Criterion, HeadScaling
     from core.analysis.query_key.target import TargetKind
+    from core.model import Trace
     from core.model.trace import Layer
     from core.screens.query_key.controls import Choice
 
@@ -219,14 +220,22 @@ def regression_title(layer: int, search: GridSearch) -> str:
     return f"Layer {layer}: a = {a}, c = {c}, |r| = {abs(search.correlation):.5f}"
 
 
-def search_words(search: GridSearch, choice: Choice) -> str:
+def why_undefined(trace: Trace) -> str:
+    """Why the search finds nothing, as a clause."""
+    if trace.source is not None:
+        return (
+            "the search compares the query and the key of one token, and in cross attention no"
+            " token has both"
+        )
+    return "the products or the distances of its same-token pairs do not vary"
+
+
+def search_words(trace: Trace, search: GridSearch, choice: Choice) -> str:
     """The a and c of the search, and how much they mean (Markdown)."""
     layer = choice.number
     if not search.defined:
-        return (
-            f"The search finds no a and c for layer {layer}: the products or the distances of its"
-            " same-token pairs do not vary. Try a longer text."
-        )
+        longer = "" if trace.source is not None else " Try a longer text."
+        return f"The search finds no a and c for layer {layer}: {why_undefined(trace)}.{longer}"
     a, c = number(search.a, ".3g"), number(search.c, ".3g")
     limits = f"(−{choice.ranges.a:g} to {choice.ranges.a:g})"
     edge = f"{limits}: a wider one may do better" if search.a_on_edge else limits

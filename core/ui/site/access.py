@@ -24,6 +24,11 @@ DOWNLOAD_MB = 2_500.0  # the largest download for a visitor; Qwen2.5-0.5B takes 
 _HUB_ID = re.compile(r"\w[\w.-]{0,95}(/\w[\w.-]{0,95})?", re.ASCII)
 _FOLDER_STARTS = ("/", ".", "~", "\\")  # of folders in the operator's list
 _ANY_OTHER_MODEL = "To use any other model, run the app on your own machine."
+_SIGNS = (
+    "\n\n↔ reads both ways (encoder)  \n→ reads left to right (decoder)  \n↔→ has an encoder and a"
+    " decoder  \nA size is what must be downloaded the first time; *licence*: its owner wants it"
+    " accepted on the model hub; *too large here*: it needs more memory than there is."
+)
 _MAX_NAMES = 12  # models listed in a refusal
 
 
@@ -128,16 +133,13 @@ def max_download_mb() -> float | None:
 def box_help(granted: Access) -> str:
     """Help for the model box: what may be picked and typed."""
     if not granted.free_text:
-        return f"This site offers these models. {_ANY_OTHER_MODEL}"
+        return f"This site offers these models. {_ANY_OTHER_MODEL} {_SIGNS}"
     typed = ["any Hugging Face id (owner/name)"] if granted.any_hub_id else []
     if granted.any_folder:
         typed.append("a local folder")
     elif granted.folders:
         typed.append("a folder that this site has opened to visitors")
-    return (
-        f"Pick one, or type {' or '.join(typed)}. A size is what must be downloaded first;"
-        " “licence”: its owner wants it accepted on the model hub, by the token of this machine."
-    )
+    return f"Pick one, or type {' or '.join(typed)}. {_SIGNS}"
 
 
 def _resolve_below(name: str, roots: tuple[str, ...]) -> str | None:

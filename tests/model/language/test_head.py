@@ -9,11 +9,13 @@ import numpy as np
 import pytest
 import torch
 from safetensors.torch import load_file, save_file
+from transformers import AutoConfig, Llama4ForCausalLM
 
 from core.model import load, trace_text
 from core.model.language import masked_words, next_words
 from tests.model.families import SENTENCES
 from tests.model.language.checkpoints import build_with_head
+from tests.model.sweep import tiny as sweep
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -107,6 +109,21 @@ def test_a_head_changes_no_attention_and_holds_no_weight_twice(
     shared = {id(weight) for weight in model.language_model.parameters()}
     assert {id(weight) for weight in model.network.parameters()} <= shared
     assert sum(weight.numel() for weight in network.parameters()) == model.parameters
+
+
+def test_a_head_is_found_above_a_part_that_transformers_names_otherwise(tmp_path: Path) -> None:
+    """Llama 4 calls its base `language_model`, and keeps it as `model`."""
+    sweep.build("llama4_text", tmp_path)
+    config = AutoConfig.from_pretrained(tmp_path)
+    network = Llama4ForCausalLM._from_config(config, attn_implementation="eager")
+    sweep.enlarge(network)
+    network.save_pretrained(tmp_path)
+    model = load(str(tmp_path))
+    assert model.task == "next"
+    ids = torch.tensor([model.tokenizer(SENTENCES[0])["input_ids"][:-1]])  # without [SEP]
+    expected = _probabilities(network.eval(), {"input_ids": ids})[-1]
+    guesses = next_words(model, SENTENCES[0], count=3)
+    assert [guess.id for guess in guesses] == np.argsort(-expected)[:3].tolist()
 
 
 def test_what_was_saved_without_a_head_has_none(model_of: ModelOf) -> None:

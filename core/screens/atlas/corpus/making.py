@@ -24,6 +24,7 @@ from core.screens.atlas.corpus.source import file_digest, fitted, sample_digest
 from core.screens.atlas.shelf import AtlasShelf, atlas_shelf, atlas_shelves, remember_rate
 from core.ui import cache, controls
 from core.ui.current import current_model
+from core.ui.kinds import note_corpus
 from core.ui.messages import escape, quote, show_model_error
 from core.ui.sidebar import show_model_facts
 from core.ui.site import turns
@@ -62,6 +63,7 @@ def atlas_of_corpus(corpus: Corpus, budget: int) -> AtlasShelf:
     """The atlas, from the cache or made now; ends the page while there is none."""
     model = current_model()
     show_model_facts(model)
+    note_corpus(model)
     budget = fitted(budget, model)
     digest = f"{corpus.digest} {budget}"
     request = (model.name, digest)
