@@ -8,7 +8,6 @@ open_page("model_view")
 
 from functools import partial
 
-from core.analysis.attention_table import unique_labels
 from core.analysis.head_patterns.similarity import ORDERS, order_heads
 from core.analysis.model_map import model_map
 from core.components.export import standalone_page
@@ -17,21 +16,22 @@ from core.ui import controls, presets
 from core.ui.current import current_key, current_trace
 from core.ui.downloads import offer_file
 from core.ui.selectors import pick_pairs
-from core.ui.words.pattern_words import HIGHLIGHT_NAMES
 from core.screens.model_view.help import (
     COLOUR_NAMES,
+    CROSS_PAIR_NAMES,
     PAIR_NAMES,
     SORTED,
     STYLES,
     examples,
     explain,
+    file_title,
     hidden,
     hide_heads,
     mathematics,
 )
-from core.screens.model_view.patterns import highlight
+from core.screens.model_view.patterns import highlight, highlights
 
-trace = current_trace()
+trace = current_trace(cross=True)
 heads = trace.shape[1]
 
 with st.container(horizontal=True, vertical_alignment="bottom"):
@@ -48,7 +48,7 @@ with st.container(horizontal=True, vertical_alignment="bottom"):
     pairs = pick_pairs(
         trace,
         "Pairs",
-        names=PAIR_NAMES.__getitem__,
+        names=(PAIR_NAMES if trace.source is None else CROSS_PAIR_NAMES).__getitem__,
         help="A is the first sentence, B the second; A → B is A attending to B.",
     )
     hide = controls.flag("hide", "Hide special tokens")
@@ -60,7 +60,7 @@ with st.container(horizontal=True, vertical_alignment="bottom"):
     )
 pattern = controls.choice(
     "pattern",
-    HIGHLIGHT_NAMES,
+    highlights(trace),
     "Highlight heads that attend, on this text, to",
     subject="What can be highlighted is",
 )
@@ -75,14 +75,12 @@ if shown is None:
     controls.end_page()
 marks = highlight(trace, pattern, current_key(trace.model))
 look = Look(style, colour, SORTED[sort], off_layers, off_heads)
-labels = unique_labels(tuple(token.display for token in trace.tokens))
-segments = [token.segment for token in trace.tokens]
-data = view_data(shown, trace, labels, segments, order, look, marks)
+data = view_data(shown, trace, order, look, marks)
 opened = show_model_view(data, key="model_view", on_hide=partial(hide_heads, trace.numbers))
 if opened is not None:
     st.session_state.update(layer=str(trace.numbers[opened[0]]), heads=[opened[1] + 1])
     st.switch_page("pages/head_view.py")
-title = f"{trace.model}: {st.session_state['text']}"  # the file is written outside the session
+title = file_title(trace, st.session_state["text"])  # it is written outside the session
 note = explain(shown, trace, look, hidden_special=hide, renormalised=renormalise)
 with st.container(horizontal=True, vertical_alignment="center"):
     st.caption(note, width="stretch")
@@ -92,5 +90,5 @@ with st.container(horizontal=True, vertical_alignment="center"):
         "model_view.html",
         help="One file that opens without internet and keeps the hover.",
     )
-presets.show("model_view", examples)
-presets.show_mathematics(mathematics())
+presets.show("model_view", partial(examples, trace))
+presets.show_mathematics(mathematics(is_cross=trace.source is not None))

@@ -8,7 +8,6 @@ open_page("neuron_view")
 
 from functools import partial
 
-from core.analysis.attention_table import unique_labels
 from core.analysis.neuron import read_head
 from core.components.export import standalone_page
 from core.components.neuron_view import packed, show_neuron_view
@@ -16,29 +15,27 @@ from core.ui import controls, presets
 from core.ui.current import current_trace
 from core.ui.downloads import offer_file
 from core.ui.selectors import pick_pairs, step_through_heads
-from core.screens.neuron_view.help import examples, explain, mathematics
+from core.screens.neuron_view.help import examples, explain, file_note, mathematics
 from core.screens.neuron_view.state import pick_tokens, take_state
 
-trace = current_trace()
-displays = tuple(token.display for token in trace.tokens)
-labels = unique_labels(displays)
-segments = [token.segment for token in trace.tokens]
+trace = current_trace(cross=True)
 pairs = pick_pairs(trace)  # drawn by the picture itself
 
 with st.container(horizontal=True, vertical_alignment="bottom"):
     layer, head = controls.layer(trace, width=130), controls.head(trace, width=130)
     step_through_heads(trace)
-    state = pick_tokens(trace, labels, pairs)
+    state = pick_tokens(trace, pairs)
 
 neuron_head = read_head(trace, layer, head)
-data = packed(neuron_head, labels, segments, state)
-show_neuron_view(data, len(labels), key="neuron_view", on_change=take_state)
+data = packed(neuron_head, trace.tokens, state, trace.source)
+sizes = len(trace.tokens), len(trace.key_tokens)
+show_neuron_view(data, *sizes, key="neuron_view", on_change=take_state)
 title = f"{neuron_head.name}: queries, keys and their products · {trace.model}"
 with st.container(horizontal=True, vertical_alignment="center"):
-    st.caption(explain(neuron_head, state), width="stretch")
+    st.caption(explain(neuron_head, state, is_cross=trace.source is not None), width="stretch")
     offer_file(
         "Save as HTML",
-        partial(standalone_page, "neuron_view", data, title, " ".join(displays)),
+        partial(standalone_page, "neuron_view", data, title, file_note(trace)),
         f"neuron_view_{neuron_head.name.replace(' ', '_')}.html",
     )
 presets.show("neuron_view", partial(examples, trace))

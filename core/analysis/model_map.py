@@ -57,7 +57,7 @@ def model_map(
     its sum over the tokens shown. None when no token is left. One layer's attention is in memory at
     a time.
     """
-    rows, columns = shown_positions(trace.tokens, pairs, hide_special)
+    rows, columns = shown_positions(trace.tokens, pairs, hide_special, trace.source)
     if not rows or not columns:
         return None
     layers, heads = trace.shape[:2]
@@ -67,7 +67,7 @@ def model_map(
     with one_thread():
         for layer in range(layers):
             weights = trace.attention(layer)
-            if len(rows) < len(trace.tokens) or len(columns) < len(trace.tokens):
+            if len(rows) < len(trace.tokens) or len(columns) < len(trace.key_tokens):
                 weights = weights[:, rows][..., columns]
             if renormalise:
                 weights = renormalise_rows(weights)
@@ -85,18 +85,25 @@ def model_map(
 
 
 def shown_positions(
-    tokens: tuple[Token, ...], pairs: PairFilter, hide_special: bool
+    tokens: tuple[Token, ...],
+    pairs: PairFilter,
+    hide_special: bool,
+    source: tuple[Token, ...] | None = None,
 ) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """Positions of the query tokens and of the key tokens that are shown."""
+    """Positions of the query tokens and of the key tokens that are shown.
+
+    `source` are the tokens that cross attention goes to, as in a trace.
+    """
     both = {0, 1}
     segments = (both, both) if pairs == "all" else tuple({"ab".index(side)} for side in pairs)
+    sides = (tokens, tokens if source is None else source)
     queries, keys = (
         tuple(
             token.position
-            for token in tokens
-            if token.segment in side and not (hide_special and token.special)
+            for token in side
+            if token.segment in shown and not (hide_special and token.special)
         )
-        for side in segments
+        for side, shown in zip(sides, segments, strict=True)
     )
     return queries, keys
 

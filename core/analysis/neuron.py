@@ -27,32 +27,32 @@ class NeuronHead:
 
     name: str  # as people read it: "L4 H2"
     queries: Array  # float32 (token, dim), rotated by position where the model does so
-    keys: Array  # likewise
-    rule: Layer  # of this head alone: its mask is (token, token) or None, its sink (1,) or None
+    keys: Array  # likewise, float32 (key token, dim)
+    rule: Layer  # of this head alone: its mask is (token, key token) or None, its sink (1,) or None
     causal: bool  # the mask forbids exactly the later tokens
     key_head: int  # the one this head reads
     sharers: range  # the query heads that read the same keys, this one among them
 
     def products(self, query: int) -> Floats:
-        """Element by element, float64 (token, dim): how much each dimension adds to q.k."""
+        """Element by element, float64 (key token, dim): how much each dimension adds to q.k."""
         return self.queries[query].astype(np.float64) * self.keys
 
     @property
     def mask(self) -> Array | None:
-        """Additive, float32 (token, token); None where it does nothing, or is causal."""
+        """Additive, float32 (token, key token); None where it does nothing, or is causal."""
         return None if self.causal else self.rule.mask
 
     def permitted(self, query: int) -> Bools:
-        """Which tokens this query may attend to, (token,)."""
+        """Which tokens this query may attend to, (key token,)."""
         return np.isfinite(self.scores(query))
 
     def scores(self, query: int) -> Floats:
-        """Scaled, soft-capped and masked, float64 (token,); ``-inf`` where not permitted."""
+        """Scaled, soft-capped and masked, float64 (key token,); ``-inf`` where not permitted."""
         row = None if self.rule.mask is None else self.rule.mask[query]
         return replace(self.rule, mask=row).logits(self.products(query).sum(axis=1))
 
     def weights(self, query: int) -> Floats:
-        """Attention of this query to every token, float64 (token,); a sink takes its share."""
+        """Attention of this query to every token, float64 (key token,); a sink takes its share."""
         return self.rule.weights(self.scores(query)[None, None])[0, 0]
 
     def dimensions_needed(self, query: int, key: int) -> int | None:

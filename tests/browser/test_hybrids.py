@@ -46,9 +46,8 @@ def show(open_context: Callable[..., BrowserContext], tmp_path: Path) -> Show:
 def model_view(trace: Trace) -> str:
     shown = model_map(trace)
     assert shown is not None
-    labels = [token.display for token in trace.tokens]
     order = order_heads(trace, "number")
-    data = view_data(shown, trace, labels, [0] * len(labels), order, Look())
+    data = view_data(shown, trace, order, Look())
     return standalone_page("model_view", data, "a model", "")
 
 

@@ -21,10 +21,8 @@ if TYPE_CHECKING:
 def packed(trace: Trace, look: Look | None = None, marks: Marks | None = None) -> bytes:
     shown = model_map(trace)
     assert shown is not None
-    labels = [token.display for token in trace.tokens]
-    segments = [token.segment for token in trace.tokens]
     order = order_heads(trace, "number")
-    return view_data(shown, trace, labels, segments, order, look or Look(), marks)
+    return view_data(shown, trace, order, look or Look(), marks)
 
 
 def sent(*given: Any) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from numpy.testing import assert_array_equal
 from core.analysis.neuron import NeuronHead, read_head
 from core.components.neuron_view import NeuronState, packed, read_state
 from core.model.trace import Layer, Trace
-from tests.analysis.traces import plain_tokens
+from tests.analysis.traces import plain_tokens, token
 from tests.components.received import received
 
 
@@ -24,9 +24,8 @@ def head_of(tokens: int, dim: int, mask: np.ndarray | None = None) -> NeuronHead
 
 
 def sent(one: NeuronHead, **state: Any) -> bytes:
-    labels = [f"t{i}" for i in range(len(one.keys))]
-    segments = [0] + [1] * (len(labels) - 1)
-    return packed(one, labels, segments, NeuronState(**({"query": 0} | state)))
+    tokens = [token(f"t{i}", i, i, segment=int(i > 0)) for i in range(len(one.keys))]
+    return packed(one, tuple(tokens), NeuronState(**({"query": 0} | state)))
 
 
 def test_vectors_arrive_to_the_last_bit_and_the_state_with_them() -> None:
@@ -64,12 +63,12 @@ def test_a_causal_mask_is_one_word_a_window_a_byte_a_pair_and_any_other_as_it_is
     + [{"query": 1, "turn": "<b>"}],
 )
 def test_what_a_browser_cannot_have_chosen_is_ignored(choice: dict[str, Any] | None) -> None:
-    assert read_state(choice, 5) is None
+    assert read_state(choice, 5, 5) is None
 
 
 @pytest.mark.parametrize("odd", ["<b>", 3, None, ["ab"]])
 def test_a_choice_is_read_and_odd_parts_of_it_are_left_out(odd: object) -> None:
     choice = {"query": 1, "pairKey": 7, "turn": 3, "folded": True, "pairs": odd}
-    assert read_state(choice, 5) == NeuronState(1, None, folded=True, turn=3)
+    assert read_state(choice, 5, 5) == NeuronState(1, None, folded=True, turn=3)
     choice = {"query": None, "pairKey": 4, "turn": 2, "pairs": "ab"}
-    assert read_state(choice, 5) == NeuronState(None, 4, pairs="ab", turn=2)
+    assert read_state(choice, 5, 5) == NeuronState(None, 4, pairs="ab", turn=2)

@@ -107,7 +107,7 @@ def test_the_head_view_says_of_a_head_what_the_keys_alone_decide(folder: str) ->
 
 
 def test_pairs_are_offered_where_your_text_has_two_sentences(folder: str) -> None:
-    for page in ("head_view",):
+    for page in ("head_view", "model_view", "neuron_view"):
         key = "pairs" if page == "head_view" else "filter"
         app = visit(page, folder, two="1", pair=PAIR, **{key: "ab"})
         assert app.query_params[key] == "ab"
@@ -146,3 +146,80 @@ def test_examples_of_the_head_view_set_what_they_say(folder: str) -> None:
     assert "The token before" not in [button.label for button in app.button]
     press_example(app, "head_view", "What attention brings")
     assert app.query_params["weigh"] == "value"
+
+
+def test_the_model_views_tiles_are_cross_attention(folder: str) -> None:
+    trace = cross(folder)
+    app = visit("model_view", folder)
+    view = sent(app, "model_view")
+    expected = trace.attention()
+    assert view["shape"] == {"rows": len(trace.tokens), "columns": len(trace.key_tokens)}
+    tiles = view["tiles"].reshape(expected.shape)
+    assert np.abs(tiles - 255 * np.sqrt(expected)).max() <= 0.51
+    strongest = view["strongest"].reshape(2, 4, 3)[..., 0]
+    np.testing.assert_array_equal(strongest, expected.max(axis=(-2, -1)))
+    row, column = view["pairs"].reshape(2, 4, 3, 2)[1, 2, 0].astype(int)
+    assert expected[1, 2, row, column] == expected[1, 2].max()
+    assert (view["rows"][2], view["columns"][1]) == ("Whe", "The")
+    assert "heads of 7 × 20 tokens, the decoder's and your text's" in said(app)
+
+
+def test_the_model_view_hides_special_tokens_of_both_lists(folder: str) -> None:
+    app = visit("model_view", folder, hide="1", sort="similarity")
+    view = sent(app, "model_view")
+    assert {"<s>", "</s>"}.isdisjoint([*view["rows"], *view["columns"]])
+    assert view["shape"] == {"rows": 5, "columns": 18}
+    assert "4 special tokens are hidden" in said(app)
+    assert "Attention to tokens that are left out is missing" in said(app)
+
+
+def test_the_model_view_looks_for_what_the_key_alone_decides(folder: str) -> None:
+    app = open_app(
+        "model_view",
+        model=folder,
+        text=TEXT,
+        attention="cross",
+        decoder=TARGET,
+        pattern="previous",
+        sort="entropy",
+    )
+    assert "What can be highlighted is: `none`, `delimiters`, `broad`" in alerts(app)
+    press_example(app, "model_view", "Where does attention rest?")
+    assert "**Delimiters:" in said(app)
+    weights = cross(folder).attention().astype(np.float64)
+    marks = [each.special or each.display in {",", "."} for each in cross(folder).key_tokens]
+    score = weights[..., marks].sum(axis=-1).mean(axis=-1).max()
+    assert f"{score:.2f}" in said(app)
+    assert "previous token" not in said(app)
+
+
+def test_the_neuron_views_vectors_make_cross_attention(folder: str) -> None:
+    trace = cross(folder)
+    app = visit("neuron_view", folder, layer="2", head="3", key_token="20")
+    view = sent(app, "neuron_view")
+    q, k = (view[name].astype(np.float64).reshape(-1, 8) for name in ("q", "k"))
+    scores = np.exp(q @ k.T * view["scaling"])
+    weights = scores / scores.sum(axis=1, keepdims=True)
+    np.testing.assert_allclose(weights, trace.attention(1, 2), atol=1e-6)
+    assert (len(view["labels"]), len(view["keyLabels"])) == weights.shape
+    assert view["causal"] is False
+    assert (view["query"], view["pairKey"]) == (6, 19)
+    assert app.selectbox(key="query").options[1:] == list(view["labels"])
+    assert app.selectbox(key="key_token").options[1:] == list(view["keyLabels"])
+    assert "The query tokens are the decoder's" in said(app)
+
+
+def test_examples_of_the_neuron_view_name_tokens_of_their_own_list(folder: str) -> None:
+    trace = cross(folder)
+    app = visit("neuron_view", folder)
+    press_example(app, "neuron_view", "A key that draws everyone")
+    layer, head, query, key = (
+        int(app.query_params[name]) - 1 for name in ("layer", "head", "query", "key_token")
+    )
+    weights = trace.attention()
+    means = weights.mean(axis=2)
+    assert means[layer, head, key] == pytest.approx(means.max())
+    assert query == weights[layer, head, :, key].argmax()
+    name = trace.key_tokens[key].display
+    assert f"Gives {means.max():.2f} to `{name}` on average" in said(app)
+    assert "One token back" not in [button.label for button in app.button]

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 import streamlit as st
 
+from core.analysis.attention_table import unique_labels
 from core.analysis.layers import rows_of
 from core.components.packing import pack
 from core.components.scripts import register
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 
     from core.analysis.layers import Layered
     from core.analysis.model_map import ModelMap
+    from core.model.trace import Token, Trace
 
 _model_view = register("model_view")
 
@@ -65,9 +67,7 @@ class Marks:
 
 def view_data(
     shown: ModelMap,
-    layered: Layered,
-    labels: Sequence[str],
-    segments: Sequence[int],
+    trace: Trace,
     order: NDArray[np.int64],
     look: Look,
     marks: Marks | None = None,
@@ -77,21 +77,23 @@ def view_data(
     Parameters
     ----------
     shown : from :func:`core.analysis.model_map.model_map`.
-    layered : the trace it was made of.
-    labels, segments : one per position of the text; labels are unique.
+    trace : that it was made of.
     order : (layer, head), from :func:`core.analysis.head_patterns.similarity.order_heads`.
     """
     layers, heads, rows, columns = shown.tiles.shape
     settings = {
         "layers": layers,
-        "numbers": layered.numbers,
-        "gaps": _gaps(layered),
+        "numbers": trace.numbers,
+        "gaps": _gaps(trace),
         "heads": heads,
         "shape": {"rows": rows, "columns": columns},
         "block": shown.block,
-        "rows": [labels[i] for i in shown.rows],
-        "columns": [labels[i] for i in shown.columns],
-        "starts": [_second_start(segments, each) for each in (shown.rows, shown.columns)],
+        "rows": _labels(trace.tokens, shown.rows),
+        "columns": _labels(trace.key_tokens, shown.columns),
+        "starts": [
+            _second_start(trace.tokens, shown.rows),
+            _second_start(trace.key_tokens, shown.columns),
+        ],
         "lines": {"tile": MAX_LINES, "enlarged": MAX_ENLARGED_LINES},
         "draw": look.draw,
         "colour": look.colour,
@@ -147,6 +149,12 @@ def _numbers(values: object) -> list[int]:
     return [int(value) for value in values] if isinstance(values, list) else []
 
 
-def _second_start(segments: Sequence[int], shown: tuple[int, ...]) -> int:
+def _labels(tokens: tuple[Token, ...], shown: tuple[int, ...]) -> list[str]:
+    """The tokens shown, each with a label of its own."""
+    labels = unique_labels(tuple(token.display for token in tokens))
+    return [labels[position] for position in shown]
+
+
+def _second_start(tokens: tuple[Token, ...], shown: tuple[int, ...]) -> int:
     """Index of the first shown token of the second sentence; 0 if there is none."""
-    return next((index for index, each in enumerate(shown) if segments[each] == 1), 0)
+    return next((index for index, each in enumerate(shown) if tokens[each].segment == 1), 0)

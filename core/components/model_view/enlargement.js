@@ -147,8 +147,9 @@ function pairLine({ from, to, text }) {
 /** Returns where the picture lies in the canvas; names of tokens surround it. @param {HTMLCanvasElement} canvas @param {Head} head @param {Pair[]} pairs @param {Token | null} token @returns {Area} */
 function drawEnlarged(canvas, { data, theme, ramp, tile, draw }, pairs, token) {
   const hasLines = data.draw === "lines"
-  const isSmall = Math.max(data.rows.length, data.columns.length) <= LABEL.maxRows
-  const height = Math.max(SIDE, isSmall ? data.rows.length * LABEL.row : 0)
+  const most = Math.max(data.rows.length, data.columns.length)
+  const isSmall = most <= LABEL.maxRows
+  const height = Math.max(SIDE, isSmall ? most * LABEL.row : 0)
   const font = `11px ${getComputedStyle(canvas).fontFamily}`
   const label = isSmall ? widestLabel(canvas, font, [...data.rows, ...data.columns]) : LABEL.max
   const area = { left: label, top: hasLines ? PADDING : label, width: hasLines ? SIDE - 36 : height, height, label }

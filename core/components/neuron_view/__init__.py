@@ -8,16 +8,18 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import streamlit as st
 
+from core.analysis.attention_table import unique_labels
 from core.analysis.model_map import PAIR_FILTERS, PairFilter
 from core.components.packing import pack
 from core.components.scripts import register
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable
 
     from numpy.typing import NDArray
 
     from core.analysis.neuron import NeuronHead
+    from core.model.trace import Token
 
 _neuron_view = register("neuron_view")
 
@@ -29,7 +31,8 @@ class NeuronState:
     Attributes
     ----------
     query : position of the token whose query is shown, from 0; None for all queries at once.
-    key : position of the chosen pair's key, from 0; None for the one attended to most.
+    key : position of the chosen pair's key, from 0, among the key tokens; None for the one
+        attended to most.
     by_contribution : dimensions sorted by what they contribute to the pair's score.
     folded : the columns of vectors and products are hidden.
     pairs : of a pair of texts, which sentence asks and which is asked.
@@ -46,16 +49,16 @@ class NeuronState:
 
 
 def show_neuron_view(
-    data: bytes, tokens: int, *, key: str, on_change: Callable[[NeuronState], None]
+    data: bytes, queries: int, keys: int, *, key: str, on_change: Callable[[NeuronState], None]
 ) -> None:
     """Draw the head; another query, pair or order is computed in the browser.
 
-    `data` is that of :func:`packed`, of a text of so many `tokens`; `on_change` is called with what
-    a person chose in the view.
+    `data` is that of :func:`packed`, of so many `queries` and `keys`; `on_change` is called with
+    what a person chose in the view.
     """
 
     def changed() -> None:
-        chosen = read_state(st.session_state[key]["choice"], tokens)
+        chosen = read_state(st.session_state[key]["choice"], queries, keys)
         if chosen is not None:
             on_change(chosen)
 
@@ -63,15 +66,18 @@ def show_neuron_view(
 
 
 def packed(
-    head: NeuronHead, labels: Sequence[str], segments: Sequence[int], state: NeuronState
+    head: NeuronHead,
+    tokens: tuple[Token, ...],
+    state: NeuronState,
+    source: tuple[Token, ...] | None = None,
 ) -> bytes:
     """What the component receives: 8 bytes per token and dimension, and a mask if needed.
 
-    `labels` and `segments` have one entry per token; labels are unique.
+    `source` are the tokens that cross attention goes to, as in a trace.
     """
-    settings = {
-        "labels": list(labels),
-        "segments": list(segments),
+    settings: dict[str, Any] = {
+        "labels": labels_of(tokens),
+        "segments": [token.segment for token in tokens],
         "where": head.name,
         "dim": head.queries.shape[1],
         "scaling": head.rule.scaling,
@@ -87,7 +93,15 @@ def packed(
         "pairs": state.pairs,
         "turn": state.turn,
     }
+    if source is not None:
+        settings["keyLabels"] = labels_of(source)
+        settings["keySegments"] = [token.segment for token in source]
     return pack(settings, q=head.queries, k=head.keys, **_mask_arrays(head))
+
+
+def labels_of(tokens: tuple[Token, ...]) -> tuple[str, ...]:
+    """What the tokens are called, each differently."""
+    return unique_labels(tuple(token.display for token in tokens))
 
 
 def _mask_arrays(head: NeuronHead) -> dict[str, NDArray[Any]]:
@@ -100,11 +114,11 @@ def _mask_arrays(head: NeuronHead) -> dict[str, NDArray[Any]]:
     return {"allowed": permitted.astype(np.uint8)}
 
 
-def read_state(choice: dict[str, Any] | None, tokens: int) -> NeuronState | None:
-    """What the browser reports, or None if that is impossible."""
+def read_state(choice: dict[str, Any] | None, queries: int, keys: int) -> NeuronState | None:
+    """What the browser reports, or None if there is no such query among so many."""
     if not choice:
         return None
-    query, key = (_position(choice.get(name), tokens) for name in ("query", "pairKey"))
+    query, key = _position(choice.get("query"), queries), _position(choice.get("pairKey"), keys)
     turn = choice.get("turn")
     all_queries = "query" in choice and choice["query"] is None
     if (query is None and not all_queries) or not isinstance(turn, int):

@@ -30,6 +30,8 @@ COLOUR_NAMES: dict[Literal["layer", "head", "strength"], str] = {
     "head": "head",
     "strength": "weight",
 }
+# Who attends in cross attention is no sentence of the pair.
+CROSS_PAIR_NAMES = {"all": "All", "aa": "→ A", "ab": "→ B"}
 PAIR_NAMES = {"all": "All", "aa": "A → A", "ab": "A → B", "ba": "B → A", "bb": "B → B"}
 _START: dict[str, str | bool] = {
     "style": "lines",
@@ -70,8 +72,10 @@ def explain(
 ) -> str:
     """How to read the grid, true for what is on the screen."""
     layers, heads, *cells = shown.tiles.shape
-    size = f"{len(shown.rows)} × {len(shown.columns)}"
-    sentences = [f"Layers go down, heads across: {layers} × {heads} heads of {size} tokens."]
+    size = f"{len(shown.rows)} × {len(shown.columns)} tokens"
+    if trace.source is not None:
+        size = f"{size}, the decoder's and your text's"
+    sentences = [f"Layers go down, heads across: {layers} × {heads} heads of {size}."]
     if silent := gaps_note(trace):
         sentences.append(silent)
     sentences.append(_explain_drawing(shown, look))
@@ -83,10 +87,10 @@ def explain(
         )
     if renormalised:
         sentences.append("Rows are divided by their sum over the tokens shown.")
-    elif len(shown.columns) < len(trace.tokens):
+    elif len(shown.columns) < len(trace.key_tokens):
         sentences.append("Attention to tokens that are left out is missing.")
     if hidden_special:
-        count = sum(token.special for token in trace.tokens)
+        count = sum(token.special for token in (*trace.tokens, *(trace.source or ())))
         sentences.append(f"{count} special {'token is' if count == 1 else 'tokens are'} hidden.")
     if look.sorted == SORTED["similarity"] and (step := token_step(trace)) > 1:
         sentences.append(f"For sorting, heads are compared on one token in {step}.")
@@ -111,15 +115,28 @@ def _explain_drawing(shown: ModelMap, look: Look) -> str:
     )
 
 
-def examples() -> list[Preset]:
+def file_title(trace: Trace, text: str) -> str:
+    """What stands above the saved picture of a `text`."""
+    if trace.source is None:
+        return f"{trace.model}: {text}"
+    decoder = " ".join(token.display for token in trace.tokens)
+    return f"{trace.model}, cross attention: {decoder} → {text}"
+
+
+def examples(trace: Trace) -> list[Preset]:
     """Settings of the text and the controls, each with what it shows."""
-    leaves, colours = EXAMPLES[3]
+    if trace.source is not None:
+        return _of_any_attention()
+    look_back = Preset(
+        "Which heads look back?",
+        "Heads that give more than half of their attention to the previous token stay bright.",
+        _START | {"pattern": "previous"},
+    )
+    return [look_back, *_of_any_attention(), *_of_texts()]
+
+
+def _of_any_attention() -> list[Preset]:
     return [
-        Preset(
-            "Which heads look back?",
-            "Heads that give more than half of their attention to the previous token stay bright.",
-            _START | {"pattern": "previous"},
-        ),
         Preset(
             "Where does attention rest?",
             "Heads with most of their attention on special tokens, full stops and commas. Hide"
@@ -131,6 +148,13 @@ def examples() -> list[Preset]:
             "The heads of each layer sorted by entropy, as heat tiles on one scale.",
             _START | {"style": "tiles", "colour": "strength", "sort": "entropy"},
         ),
+    ]
+
+
+def _of_texts() -> list[Preset]:
+    """Examples that bring texts of their own."""
+    leaves, colours = EXAMPLES[3]
+    return [
         Preset(
             "Two sentences",
             "Only what the first sentence takes from the second, as shares of that: do *leaves* and"
@@ -163,8 +187,34 @@ def _texts(text: str, pair: str = "") -> dict[str, str | bool]:
     return {"text": text, "pair": pair, "two": bool(pair)}
 
 
-def mathematics() -> str:
+_WITHIN_A_TEXT = rf"""
+- *words of similar spelling*: $j$ is in another occurrence of the word of $i$, or in another form
+  of it, above 0.5. Forms share their first {SAME_START} letters or more and have at most
+  {OTHER_END} letters after those: *color* and *colorful*, but not *leaf* and *leaves*.
+- *related words*: $\cos(e_i - \bar e, e_j - \bar e) > \theta$ for their input embeddings $e$, the
+  rows of the model's own table before any position or layer. $\bar e$ is the mean over words of the
+  vocabulary, and $\theta$ what one random pair of those in {ONE_PAIR_IN:,} exceeds (0.29 for the
+  bundled MiniLM); both are measured on 2,000 words. Words of letters count where the model reads
+  them as one token, except English function words: *the* and *a* are closer than *leaves* and
+  *foliage*. The same word elsewhere is not a related one. *Related words across sentences*: the
+  same, in different sentences.
+- *the other sentence*: $i$ and $j$ are words of different sentences, above 0.5."""
+_ARRANGEMENTS = f"""
+
+Related words are tested differently, since a head may favour their places: the counted words change
+places at random within their sentence, related pairs go with their words, and attention stays. A
+head is highlighted when its score is above {100 * (1 - LEVEL):.0f} % of 999 such arrangements (199
+or 99 where there are many pairs), so one head in {1 / LEVEL:.0f} is highlighted by chance. Words
+that are neighbours because they are related, as in *old and ancient*, favour heads that look at
+neighbours: the test cannot tell the two apart."""
+
+
+def mathematics(*, is_cross: bool = False) -> str:
     """The definitions behind the tiles, the scores and the order."""
+    delimiters = "*delimiters*"
+    if not is_cross:
+        delimiters = rf"*next*, *previous token*: $j = i \pm 1$, above 0.5; {delimiters}"
+    within, arrangements = ("", "") if is_cross else (_WITHIN_A_TEXT, _ARRANGEMENTS)
     return rf"""
 Every tile is a head's attention $a_{{ij}}$ of token $i$ to token $j$ ($\sum_j a_{{ij}} = 1$), sent
 as one byte a cell, $\operatorname{{round}}(255 \sqrt{{a_{{ij}}}})$. A cell that stands for several
@@ -177,30 +227,13 @@ $$
 \qquad R = \{{i : (i, j) \in P \text{{ is permitted for some }} j\}} .
 $$
 
-- *next*, *previous token*: $j = i \pm 1$, above 0.5; *delimiters*: $j$ is a special token, a full
-  stop or a comma, above 0.6 (Clark et al. 2019, as their code counts them).
-- *words of similar spelling*: $j$ is in another occurrence of the word of $i$, or in another form
-  of it, above 0.5. Forms share their first {SAME_START} letters or more and have at most
-  {OTHER_END} letters after those: *color* and *colorful*, but not *leaf* and *leaves*.
-- *related words*: $\cos(e_i - \bar e, e_j - \bar e) > \theta$ for their input embeddings $e$, the
-  rows of the model's own table before any position or layer. $\bar e$ is the mean over words of the
-  vocabulary, and $\theta$ what one random pair of those in {ONE_PAIR_IN:,} exceeds (0.29 for the
-  bundled MiniLM); both are measured on 2,000 words. Words of letters count where the model reads
-  them as one token, except English function words: *the* and *a* are closer than *leaves* and
-  *foliage*. The same word elsewhere is not a related one. *Related words across sentences*: the
-  same, in different sentences.
-- *the other sentence*: $i$ and $j$ are words of different sentences, above 0.5.
+- {delimiters}: $j$ is a special token, a full stop or a comma, above 0.6 (Clark et al. 2019, as
+  their code counts them).{within}
 - *many tokens*: the mean of $-\sum_j a_{{ij}} \ln a_{{ij}} / \ln n_i$, with $n_i$ the number of
   tokens that $i$ may see, above 0.78.
 
-A head is highlighted only above the uniform baseline too, the score of $a_{{ij}} = 1/n_i$.
-
-Related words are tested differently, since a head may favour their places: the counted words change
-places at random within their sentence, related pairs go with their words, and attention stays. A
-head is highlighted when its score is above {100 * (1 - LEVEL):.0f} % of 999 such arrangements (199
-or 99 where there are many pairs), so one head in {1 / LEVEL:.0f} is highlighted by chance. Words
-that are neighbours because they are related, as in *old and ancient*, favour heads that look at
-neighbours: the test cannot tell the two apart.
+A head is highlighted only above the uniform baseline too, the score of
+$a_{{ij}} = 1/n_i$.{arrangements}
 
 **Similarity**: the distance of two heads of a layer is the square root of the Jensen-Shannon
 divergence of their rows, in bits, averaged over tokens; heads stand in the order of the leaves of

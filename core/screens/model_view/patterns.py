@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 import streamlit as st
 
-from core.analysis.head_patterns.search import find_heads
+from core.analysis.head_patterns.search import HIGHLIGHTED, find_heads
 from core.analysis.layers import head_name
 from core.analysis.related_words.heads import LEVEL
 from core.analysis.related_words.words import closest_pairs
 from core.components.model_view import Marks
 from core.ui import cache
 from core.ui.messages import quote
-from core.ui.words.pattern_words import NO_SECOND, WORDS
+from core.ui.words.pattern_words import HIGHLIGHT_NAMES, NO_SECOND, WORDS
 
 if TYPE_CHECKING:
     from core.analysis.head_patterns.search import Search
@@ -25,6 +25,14 @@ if TYPE_CHECKING:
 _SCOPES: dict[str, Scope] = {"related": "text", "related_other": "other"}
 _GAP = "\N{NO-BREAK SPACE}"
 _MAX_NAMED = 6  # heads, or pairs of words, that the sentence names; in the picture all are marked
+
+
+def highlights(trace: Trace) -> dict[str, str]:
+    """What can be looked for, by its name in links: in cross attention what the key decides."""
+    if trace.source is None:
+        return HIGHLIGHT_NAMES
+    across = {name for name, pattern in HIGHLIGHTED.items() if pattern.across}
+    return {name: each for name, each in HIGHLIGHT_NAMES.items() if name in {"none", *across}}
 
 
 def highlight(trace: Trace, name: str, key: cache.TextKey) -> Marks | None:

@@ -18,11 +18,12 @@ if TYPE_CHECKING:
     from core.analysis.neuron import NeuronHead
     from core.components.neuron_view import NeuronState
     from core.model import Trace
+    from core.model.trace import Token
 
 _MANY = 24  # tokens; from about here the picture scrolls
 
 
-def explain(head: NeuronHead, state: NeuronState) -> str:
+def explain(head: NeuronHead, state: NeuronState, *, is_cross: bool = False) -> str:
     """How to read the rows, true for what is drawn (Markdown)."""
     capping = ", soft-capped" if head.rule.softcap is not None else ""
     reading = (
@@ -38,7 +39,12 @@ def explain(head: NeuronHead, state: NeuronState) -> str:
         sentences.append(
             "Attention to tokens of the sentence that is left out counts but is not shown."
         )
-    if len(head.queries) > _MANY:
+    if is_cross:
+        sentences.append(
+            "The query tokens are the decoder's, the key tokens those of your text; that two stand"
+            " side by side means nothing."
+        )
+    if max(len(head.queries), len(head.keys)) > _MANY:
         sentences.append("Lines with both ends out of view are left out.")
     if len(head.sharers) > 1:
         first, last = head.sharers.start + 1, head.sharers.stop
@@ -103,13 +109,14 @@ def examples(trace: Trace) -> list[Preset]:
     presets = []
     link = strongest_link(trace)
     if link is not None:
-        names = f"{_name(trace, link.query)} gives {link.weight:.2f} to {_name(trace, link.key)}."
+        query, key = _name(trace.tokens, link.query), _name(trace.key_tokens, link.key)
+        names = f"{query} gives {link.weight:.2f} to {key}."
         pair = (link.layer, link.head, link.query, link.key)
         presets = [
             _preset(trace, "The strongest link", names, *pair),
             _lowest_score(trace, *pair[:3]),
         ]
-    if len(trace.tokens) > 1:
+    if len(trace.tokens) > 1 and trace.source is None:
         presets.append(_previous_token(trace))
     layer, head, position, weight = strongest_position(trace)
     if weight > 0:
@@ -130,11 +137,12 @@ def _previous_token(trace: Trace) -> Preset:
 def _resting_place(trace: Trace, layer: int, head: int, position: int, weight: float) -> Preset:
     """The head that rests most on one position, with the query that gives it most."""
     weights = trace.attention(layer, head)[:, position].copy()
-    weights[position] = 0
+    if trace.source is None:
+        weights[position] = 0
     query = int(weights.argmax()) if weights.any() else position
     sentence = (
-        f"Gives {weight:.2f} to {_name(trace, position)} on average, whatever the query: which"
-        " products are the same for every query?"
+        f"Gives {weight:.2f} to {_name(trace.key_tokens, position)} on average, whatever the query:"
+        " which products are the same for every query?"
     )
     return Preset(
         "A key that draws everyone", sentence, _state(trace, layer, head, query, position)
@@ -146,7 +154,7 @@ def _lowest_score(trace: Trace, layer: int, head: int, query: int) -> Preset:
     scores = read_head(trace, layer, head).scores(query)
     key = int(np.where(np.isfinite(scores), scores, np.inf).argmin())
     number = f"{scores[key]:.2f}".replace("-", "−")
-    sentence = f"The same query's lowest score, {number}, is with {_name(trace, key)}."
+    sentence = f"The same query's lowest score, {number}, is with {_name(trace.key_tokens, key)}."
     return _preset(trace, "The pair pushed furthest apart", sentence, layer, head, query, key)
 
 
@@ -164,8 +172,16 @@ def _preset(
     return Preset(title, sentence, _state(trace, layer, head, query, key))
 
 
-def _name(trace: Trace, position: int) -> str:
-    return quote(trace.tokens[position].display)
+def _name(tokens: tuple[Token, ...], position: int) -> str:
+    return quote(tokens[position].display)
+
+
+def file_note(trace: Trace) -> str:
+    """The text of a saved picture."""
+    queries, keys = (
+        " ".join(token.display for token in side) for side in (trace.tokens, trace.key_tokens)
+    )
+    return queries if trace.source is None else f"{queries} → {keys}"
 
 
 def _state(trace: Trace, layer: int, head: int, query: int, key: int) -> dict[str, str | bool]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from core.analysis.model_map import shown_positions
-from core.components.neuron_view import NeuronState
+from core.components.neuron_view import NeuronState, labels_of
 from core.ui import controls
 
 if TYPE_CHECKING:
@@ -15,35 +15,35 @@ if TYPE_CHECKING:
 
     from core.analysis.model_map import PairFilter
     from core.model import Trace
+    from core.model.trace import Token
 
 STRONGEST, ALL = "strongest", "all"
 _SORTS = ["index", "contribution"]
 _TURN = "_neuron_view_turn"  # how many choices the view has reported
 
 
-def pick_tokens(trace: Trace, labels: Sequence[str], pairs: PairFilter) -> NeuronState:
+def pick_tokens(trace: Trace, pairs: PairFilter) -> NeuronState:
     """Menus for the query and for the key of the pair that is taken apart; the whole state."""
-    query_positions, key_positions = shown_positions(trace.tokens, pairs, hide_special=False)
+    query_positions, key_positions = shown_positions(
+        trace.tokens, pairs, hide_special=False, source=trace.source
+    )
     queries = [ALL, *(str(position + 1) for position in query_positions)]
     keys = [STRONGEST, *(str(position + 1) for position in key_positions)]
     for name, options in (("query", queries), ("key_token", keys)):
         if st.session_state.get(name) not in options:  # dropped silently after a longer text
             st.session_state.pop(name, None)
     subject = f"This text has {len(trace.tokens)} tokens"
+    if trace.source is not None:
+        subject = f"The decoder has {len(trace.tokens)} tokens, this text {len(trace.source)}"
     if pairs != "all":
         subject = "The tokens of these pairs are"
-    titles = {STRONGEST: "its strongest", ALL: "all at once"}
-
-    def title(option: str) -> str:
-        return titles[option] if option in titles else labels[int(option) - 1]
-
     query = controls.choice(
         "query",
         queries,
         "Query token",
         subject=subject,
         default=_last_word(trace, query_positions),
-        names=title,
+        names=_titles(trace.tokens, ALL, "all at once").__getitem__,
         menu=True,
         width=190,
         help="Or click a token on the left of the picture; pointing at one shows it.",
@@ -53,7 +53,7 @@ def pick_tokens(trace: Trace, labels: Sequence[str], pairs: PairFilter) -> Neuro
         keys,
         "Key of the pair",
         subject=subject,
-        names=title,
+        names=_titles(trace.key_tokens, STRONGEST, "its strongest").__getitem__,
         menu=True,
         width=190,
         help="The pair whose score is taken apart into dimensions: the key that the query"
@@ -68,6 +68,11 @@ def pick_tokens(trace: Trace, labels: Sequence[str], pairs: PairFilter) -> Neuro
         pairs=pairs,
         turn=st.session_state.get(_TURN, 0),
     )
+
+
+def _titles(tokens: tuple[Token, ...], name: str, title: str) -> dict[str, str]:
+    """What the options of a menu are called: tokens by their positions, and one by `name`."""
+    return {name: title} | {str(i): label for i, label in enumerate(labels_of(tokens), start=1)}
 
 
 def take_state(state: NeuronState) -> None:
