@@ -138,7 +138,9 @@ def test_each_kind_has_its_own_output_projection(name: str, kind: Any, folder_of
 @pytest.mark.parametrize("kind", ["led", "t5gemma2", "musicgen"])
 def test_what_cannot_be_followed_in_one_of_its_parts_is_refused(kind: str, tmp_path: Path) -> None:
     build(kind, tmp_path)
-    with pytest.raises(UnsupportedModelError, match=r"cannot be captured|more or fewer tokens|cannot be built"):
+    with pytest.raises(
+        UnsupportedModelError, match=r"cannot be captured|more or fewer tokens|cannot be built"
+    ):
         load(str(tmp_path))
 
 
