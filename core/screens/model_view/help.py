@@ -31,6 +31,7 @@ COLOUR_NAMES: dict[Literal["layer", "head", "strength"], str] = {
     "strength": "weight",
 }
 # Who attends in cross attention is no sentence of the pair.
+PAIR_HELP = ("A → B is A attending to B", "→ A is the decoder attending to A")
 CROSS_PAIR_NAMES = {"all": "All", "aa": "→ A", "ab": "→ B"}
 PAIR_NAMES = {"all": "All", "aa": "A → A", "ab": "A → B", "ba": "B → A", "bb": "B → B"}
 _START: dict[str, str | bool] = {
