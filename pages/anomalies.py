@@ -12,12 +12,13 @@ from core.figures.palette import palette
 from core.ui import cache, presets
 from core.screens.anomalies.first import show_first
 from core.screens.anomalies.flags import show_flags
-from core.screens.anomalies.help import MATHEMATICS, examples
+from core.screens.anomalies.help import examples, mathematics
 from core.screens.anomalies.moved import show_moved
 from core.screens.anomalies.norms import show_norms
-from core.screens.anomalies.source import measured_table, pick_source
+from core.screens.anomalies.source import measured_table
 from core.screens.anomalies.states import show_states
 from core.ui.current import current_key, current_trace
+from core.ui.corpus_walk import pick_source, show_unread
 from core.ui.selectors import pick_part
 
 PARTS = {
@@ -29,11 +30,14 @@ PARTS = {
 }
 OVER_ALL_HEADS = ("flags", "norms", "first")  # the others show the tokens of the typed text
 
-trace = current_trace()
+trace = current_trace(cross=True)
 key = current_key(trace.model)
 colours = palette(st.context.theme.type)
 part = pick_part(PARTS, key="anomaly", subject="The views are")
-source = pick_source() if part in OVER_ALL_HEADS else "text"
+source = "text"
+if part in OVER_ALL_HEADS:
+    source = pick_source(trace, label_visibility="collapsed")
+    show_unread(trace)
 table = measured_table(key, source)
 
 if part == "flags":
@@ -46,5 +50,5 @@ elif part == "moved":
     show_moved(trace, table, cache.transformed_norms(key), colours)
 else:
     show_states(trace, colours)
-presets.show("anomalies", partial(examples, table))
-presets.show_mathematics(MATHEMATICS)
+presets.show("anomalies", partial(examples, trace, table))
+presets.show_mathematics(mathematics(trace))

@@ -19,7 +19,8 @@ from core.screens.patterns.overview import pick_colouring, show_overview
 from core.screens.patterns.pronouns import pick_marked, show_pronouns
 from core.screens.patterns.similar import show_similar
 from core.screens.patterns.view import measure_view, pick_thresholds
-from core.ui.corpus_walk import SOURCES
+from core.screens.patterns.wording import show_limits
+from core.ui.corpus_walk import pick_source
 from core.ui.selectors import pick_part, step_through_heads
 
 PARTS = {
@@ -29,7 +30,7 @@ PARTS = {
     "pronouns": "Coreference",
 }
 
-trace = current_trace()
+trace = current_trace(cross=True)
 theme = st.context.theme.type
 colours = palette(theme)
 
@@ -38,19 +39,19 @@ with st.container(horizontal=True, vertical_alignment="bottom"):
     if part == "pronouns":  # marked in built-in sentences only
         source, marked = "text", pick_marked()
     else:
-        source = controls.choice(
-            "source", SOURCES, "Measured on", subject="Heads can be measured on"
-        )
+        source = pick_source(trace)
     layer, head = controls.layer(trace, width=105), controls.head(trace, width=105)
     step_through_heads(trace)
     if part == "heads":
-        score = pick_colouring()
+        score = pick_colouring(trace)
     elif part == "one":
-        whole, beside = pick_view()
+        whole, beside = pick_view(trace)
     if part == "pronouns":
         thresholds = dict(THRESHOLDS)
     else:
-        thresholds = pick_thresholds(drawn=part in ("heads", "alike"))
+        thresholds = pick_thresholds(trace, drawn=part in ("heads", "alike"))
+if part != "pronouns":
+    show_limits(trace)
 
 if source == "text" and part != "pronouns":
     show_cancelled(trace.model)
@@ -64,4 +65,4 @@ elif part == "alike":
 else:
     show_pronouns(view, marked, colours)
 presets.show("patterns", partial(examples, view))
-presets.show_mathematics(mathematics())
+presets.show_mathematics(mathematics(trace))

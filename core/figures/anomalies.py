@@ -78,9 +78,16 @@ def norm_plane(
 
 
 def norms_by_position(
-    query: Floats, key: Floats, labels: Sequence[str], colours: Palette
+    query: Floats | None,
+    key: Floats | None,
+    labels: Sequence[str],
+    colours: Palette,
+    top: float | None = None,
 ) -> go.Figure:
-    """|q| and |k| of one head, token by token; `query` and `key` are (token,)."""
+    """|q| and |k| of one head, token by token; `query` and `key` are (token,), one may be None.
+
+    `top` is where the axis of lengths ends, of its own accord unless it is given.
+    """
     names = [literal(label) for label in labels]
     positions = np.arange(len(names))
     figure = go.Figure()
@@ -88,6 +95,8 @@ def norms_by_position(
         ("|q| queries", query, colours.query, "circle"),
         ("|k| keys", key, colours.key, "diamond"),
     ):
+        if values is None:
+            continue
         figure.add_scatter(
             x=positions,
             y=values,
@@ -108,6 +117,9 @@ def norms_by_position(
         range=[-0.5, len(names) - 0.5],
     )
     figure.update_yaxes(title_text="length", rangemode="tozero")
+    if top is not None:
+        figure.update_yaxes(range=[0, top])
+        figure.update_layout(showlegend=True)
     figure.update_layout(height=_HEIGHT, margin=_MARGIN, legend=_LEGEND, dragmode=False)
     return figure
 
@@ -171,18 +183,27 @@ def _layer_and_head(values: Floats, numbers: Sequence[int]) -> Indices:
 
 
 def matrix_pair(
-    left: Array, right: Array, labels: Sequence[str], where: str, names: tuple[str, str], c: Palette
+    left: Array,
+    right: Array,
+    labels: tuple[Sequence[str], Sequence[str]],
+    where: str,
+    names: tuple[str, str],
+    c: Palette,
 ) -> tuple[go.Figure, go.Figure]:
     """Two matrices of one head with the same colours for the same numbers.
 
-    `names` are the titles of their colour bars; `c` the colours.
+    `labels` are those of rows and of columns, `names` the titles of their colour bars; `c` the
+    colours.
     """
+    rows, columns = labels
     top = float(max(left.max(initial=0), right.max(initial=0))) or 1.0
-    figures = heatmap_figure(left, labels, where, c), heatmap_figure(right, labels, where, c)
-    for figure, name in zip(figures, names, strict=True):
+    first, second = (
+        heatmap_figure(each, rows, where, c, columns=columns) for each in (left, right)
+    )
+    for figure, name in zip((first, second), names, strict=True):
         figure.update_traces(zmax=top, colorbar_title_text=name, colorbar_thickness=10)
-        figure.update_layout(height=max(380, min(640, 150 + _PER_ROW * len(labels))))
-    return figures
+        figure.update_layout(height=max(380, min(640, 150 + _PER_ROW * len(rows))))
+    return first, second
 
 
 def states_figure(

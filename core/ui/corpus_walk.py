@@ -35,6 +35,46 @@ class _Walk(Generic[Result]):
     done: set[int] = field(default_factory=set)
 
 
+def reads_corpora(trace: Trace) -> bool:
+    """Whether this kind of attention is that of a corpus: its texts go through an encoder alone.
+
+    So do the repeated sequences of induction.
+    """
+    return trace.kind in {"self", "encoder"}
+
+
+def pick_source(
+    trace: Trace,
+    **look: Any,  # noqa: ANN401 - of the control: label_visibility
+) -> str:
+    """Whether heads are measured on the typed text or the sample corpus, where there is a choice.
+
+    Where there is none, :func:`show_unread` says why.
+    """
+    whole = reads_corpora(trace)
+    return controls.choice(
+        "source",
+        SOURCES if whole else {"text": SOURCES["text"]},
+        "Measured on" if whole else "",
+        subject="Heads can be measured on" if whole else "Heads of the decoder are measured on",
+        **look,
+    )
+
+
+def show_unread(trace: Trace, what: str = "The sample corpus") -> bool:
+    """Say that the encoder alone reads a corpus, with a button; whether there was need to."""
+    if reads_corpora(trace):
+        return False
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.caption(f"{what} is read by the encoder alone.", width="content")
+        st.button("Show the encoder", key="show_encoder", type="tertiary", on_click=_show_encoder)
+    return True
+
+
+def _show_encoder() -> None:
+    st.session_state["attention"] = "encoder"
+
+
 def corpus_digest(sentences: Sequence[str]) -> str:
     """The key of a measured corpus in caches, beside the model."""
     return hashlib.sha256("\n".join(sentences).encode("utf-8", "replace")).hexdigest()

@@ -49,6 +49,8 @@ def show_first(trace: Trace, table: pd.DataFrame, colours: Palette) -> None:
     show_heads(figure, key="anomalies_first", on_open=show_what_moves)
     show_gaps(trace)
     baseline = "the mean of 1/(i + 1), as token i sees i + 1 tokens" if trace.causal else "1/n"
+    if trace.source is not None:
+        baseline += ", n being the tokens of your text"
     dotted = " The red dotted line is the threshold." if attention else ""
     st.caption(
         "Each dot is a head; dots of a layer are in the order of its heads. The uniform baseline is"
@@ -68,25 +70,25 @@ def show_first(trace: Trace, table: pd.DataFrame, colours: Palette) -> None:
 def _verdict(trace: Trace, table: pd.DataFrame) -> str:
     where = table.attrs["where"]
     # Texts of a corpus begin with different tokens, unless the tokenizer adds one to all.
-    same_token = where == "this text" or trace.tokens[0].special
-    token = f", {quote(trace.tokens[0].display)}" if same_token else ""
+    first = trace.key_tokens[0]
+    same_token = where == "this text" or first.special
+    token = f", {quote(first.display)}" if same_token else ""
+    which = "the first token" if trace.source is None else "the first token of your text"
     odd, strongest = with_flag(table, FLAG.name), max_row(table, "first_attention")
     attention = (
         f"{row_name(strongest)} gives it {strongest['first_attention']:.2f} (uniform baseline"
         f" {strongest['first_uniform']:.2f})"
     )
     if table.attrs["too_short"]:
-        return f"{too_short_note(table)} The maximum: {attention}."
+        return f"{too_short_note(table, cross=trace.source is not None)} The maximum: {attention}."
     if odd.empty:
-        return (
-            f"**No head of this model rests on the first token**{token}, on {where}. {attention}."
-        )
+        return f"**No head of this model rests on {which}**{token}, on {where}. {attention}."
     layers = as_map(table, "first_attention").mean(axis=1)
     high, low = layers.argmax(), layers.argmin()
     highest, lowest = trace.numbers[high], trace.numbers[low]
     verb = "rests" if len(odd) == 1 else "rest"
     return (
-        f"**{len(odd)} of {len(table)} heads {verb} on the first token**{token}: {attention}. The"
+        f"**{len(odd)} of {len(table)} heads {verb} on {which}**{token}: {attention}. The"
         f" layer mean is highest in layer {highest} ({layers[high]:.2f}) and lowest in layer"
         f" {lowest} ({layers[low]:.2f})."
     )

@@ -51,8 +51,10 @@ def show_flags(trace: Trace, key: TextKey, table: pd.DataFrame, colours: Palette
             "flag", CHOICES, "Look for", subject="The flags are", menu=True, width=280
         )
         _offer_files(trace, key, table)
+    if trace.source is not None:
+        st.caption("The first token, sinks and values below are those of your text.")
     if table.attrs["too_short"]:
-        st.info(too_short_note(table))
+        st.info(too_short_note(table, cross=trace.source is not None))
     odd = _flagged(table, choice)
     st.markdown(_flag_summary(table, odd, choice) if choice in FLAGS else _summary(table, choice))
     left, right = st.columns([4, 5], gap="medium")
@@ -102,8 +104,12 @@ def _summary(table: pd.DataFrame, choice: str) -> str:
 def _counts(table: pd.DataFrame, kind: Kind) -> str:
     """How many heads have each flag of a kind, and which flags none has."""
     counts = {
-        name: len(with_flag(table, name)) for name, flag in FLAGS.items() if flag.kind == kind
+        name: len(with_flag(table, name))
+        for name, flag in FLAGS.items()
+        if flag.kind == kind and table[flag.measure].notna().any()
     }
+    if not counts:
+        return "nothing is measured here"
     by_count = sorted(filter(counts.get, counts), key=lambda name: -counts[name])
     parts = [", ".join(f"{name} {counts[name]}" for name in by_count)] if by_count else []
     if absent := [name for name in counts if not counts[name]]:

@@ -12,10 +12,11 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from core.analysis.anomalies import Row
+    from core.model import Trace
 
 
-def examples(table: pd.DataFrame) -> list[Preset]:
-    """Views worth seeing of what was measured."""
+def examples(trace: Trace, table: pd.DataFrame) -> list[Preset]:
+    """Views worth seeing of what was measured; cross attention has no hidden states."""
     resting, hollow = max_row(table, "first_attention"), hollow_head(table)
     presets = [
         Preset(
@@ -45,14 +46,29 @@ def examples(table: pd.DataFrame) -> list[Preset]:
         unequal = max_row(table, "norm_log_ratio")
         sentence = f"{row_name(unequal)}: {longer_side(unequal)}. At every position?"
         presets.insert(3, Preset("The most unequal lengths", sentence, _open(unequal, "norms")))
-    return presets
+    return [each for each in presets if trace.source is None or each.state["anomaly"] != "states"]
 
 
 def _open(row: Row, part: str, **more: bool) -> dict[str, str | bool]:
     return {"anomaly": part, "layer": str(row["layer"]), "head": str(row["head"]), **more}
 
 
-MATHEMATICS = r"""
+def mathematics(trace: Trace) -> str:
+    """The definitions, and where they come from, of this kind of attention."""
+    return _MATHEMATICS if trace.source is None else _CROSS + _MATHEMATICS
+
+
+_CROSS = r"""
+**In cross attention** queries $q_i$ belong to the $n$ tokens that the decoder reads, keys $k_j$ and
+values to the $m$ tokens of your text, all of which are permitted. The first token, sinks and null
+attention are of your text, and the uniform baseline of one of its tokens is $1/m$. As no query
+shares its token with a key, separability leaves out only the vector that is judged, and the shares
+of queries and keys count alike. No token is previous or next: narrow heads have low entropy
+wherever they look. There are no hidden states between queries and keys to measure.
+"""
+
+
+_MATHEMATICS = r"""
 **Norm disparity** of a head is $\overline{|q|} - \overline{|k|}$ (AttentionViz, Yeh et al. 2023,
 section 5.1.1), and $\log_2 (\operatorname{med}|q| / \operatorname{med}|k|)$, which does not depend
 on the model's units.

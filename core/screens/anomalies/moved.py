@@ -44,22 +44,27 @@ def show_moved(
         hide = controls.flag(
             "latent",
             "Hide the first token and renormalise",
-            disabled=len(trace.tokens) < 2,
+            disabled=len(trace.key_tokens) < 2,
             help="Leave out the first token and divide each row by what remains: where the head"
             " would look if it could not rest.",
         )
         open_buttons(trace.numbers[layer], head + 1)
     sentence = _sentence(trace, head_row(table, trace.numbers[layer], head + 1))
     weights, norms = trace.attention(layer, head), value_norms(trace, transformed)[layer, head]
-    labels = unique_labels(tuple(token.display for token in trace.tokens))
+    labels, columns = (
+        unique_labels(tuple(token.display for token in tokens))
+        for tokens in (trace.tokens, trace.key_tokens)
+    )
     if hide:
-        sentence = f"{sentence} {_hidden(weights)}"
-        weights, norms, labels = without_first(weights), norms[1:], labels[1:]
+        cross = trace.source is not None
+        sentence = f"{sentence} {_hidden(weights, cross=cross)}"
+        weights, norms, columns = without_first(weights, cross=cross), norms[1:], columns[1:]
+        labels = labels if cross else labels[1:]
     st.markdown(sentence)
     figures = matrix_pair(
         weights,
         contributions(weights, norms),
-        labels,
+        (labels, columns),
         head_name(trace, layer, head),
         ("attention", "moved"),
         colours,
@@ -84,9 +89,10 @@ def show_moved(
 
 def _sentence(trace: Trace, row: Row) -> str:
     """What the head gives its first token and its strongest column, and what these account for."""
-    first = quote(trace.tokens[0].display)
+    first = quote(trace.key_tokens[0].display)
+    which = "the first token" if trace.source is None else "the first token of your text"
     sentence = (
-        f"This head puts **{row['first_attention']:.2f}** on the first token, {first}, which"
+        f"This head puts **{row['first_attention']:.2f}** on {which}, {first}, which"
         f" accounts for **{row['first_contribution']:.2f}** of what it moves."
     )
     if row["sink"] != 1:
@@ -113,10 +119,10 @@ def _cancellation(trace: Trace, layer: int, head: int) -> str:
     )
 
 
-def _hidden(weights: Array) -> str:
-    """What is left out, and where little remains (Markdown)."""
+def _hidden(weights: Array, *, cross: bool) -> str:
+    """What is left out, and where little remains (Markdown); `cross` attention keeps all rows."""
     first = weights[:, 0]
-    few = int((1 - first[1:] < _LITTLE).sum())
+    few = int((1 - first[0 if cross else 1 :] < _LITTLE).sum())
     sentence = f"The first token is hidden, and with it {first.mean():.2f} of all attention."
     if few:
         rows = "row has" if few == 1 else "rows have"

@@ -30,6 +30,11 @@ if TYPE_CHECKING:
     from core.model import Trace
 
 FLAG = FLAGS["norm disparity"]
+_READ = {
+    "self": "your text",
+    "encoder": "your text",
+    "decoder": "what the decoder reads",
+}
 QUANTITIES = {"ratio": "log2 ratio of medians", "difference": "difference of means"}
 
 
@@ -42,7 +47,7 @@ def show_norms(trace: Trace, table: pd.DataFrame, colours: Palette) -> None:
         layer, head = pick_one_head(trace)
     odd = with_flag(table, FLAG.name)
     if table.attrs["too_short"]:
-        st.info(too_short_note(table))
+        st.info(too_short_note(table, cross=trace.source is not None))
     st.markdown(_verdict(table, odd))
     left, right = st.columns(2, gap="medium")
     with left:
@@ -91,13 +96,25 @@ def _show_map(trace: Trace, table: pd.DataFrame, quantity: str, colours: Palette
 
 def _show_positions(trace: Trace, layer: int, head: int, colours: Palette) -> None:
     query, key = (lengths[layer, head] for lengths in vector_norms(trace))
-    labels = unique_labels(tuple(token.display for token in trace.tokens))
-    st.subheader(f"{head_name(trace, layer, head)} by position of your text", anchor=False)
-    st.plotly_chart(
-        norms_by_position(query, key, labels, colours),
-        key="anomalies_positions",
-        config={"displayModeBar": False},
+    labels, columns = (
+        unique_labels(tuple(token.display for token in tokens))
+        for tokens in (trace.tokens, trace.key_tokens)
     )
+    name = head_name(trace, layer, head)
+    if trace.source is None:
+        st.subheader(f"{name} by position of {_READ[trace.kind]}", anchor=False)
+        figure = norms_by_position(query, key, labels, colours)
+        st.plotly_chart(figure, key="anomalies_positions", config={"displayModeBar": False})
+    else:
+        st.subheader(f"{name} by position: the decoder's queries, your text's keys", anchor=False)
+        top = 1.06 * float(max(query.max(), key.max())) or 1.0
+        sides = (
+            ("anomalies_queries", norms_by_position(query, None, labels, colours, top)),
+            ("anomalies_keys", norms_by_position(None, key, columns, colours, top)),
+        )
+        for column, (side, figure) in zip(st.columns(2, gap="medium"), sides, strict=True):
+            with column:
+                st.plotly_chart(figure, key=side, config={"displayModeBar": False})
     median = np.median(key)
     times = f"{np.median(query) / median:.2f} times" if median else "an undefined multiple of"
     st.caption(f"Green circles are queries, pink diamonds keys; median |q| is {times} median |k|.")

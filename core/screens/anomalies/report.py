@@ -12,6 +12,7 @@ from core.analysis.layers import rows_of
 from core.components.export import theme_variables
 from core.screens.anomalies.wording import SEVERITY, row_name, threshold, values_note
 from core.ui.head_maps import gaps_note
+from core.ui.kinds import NAMES
 from core.ui.words.numbers import number
 
 if TYPE_CHECKING:
@@ -74,11 +75,13 @@ def make_report(trace: Trace, key: TextKey, table: pd.DataFrame) -> str:
     """The whole file. What people typed is escaped; nothing is fetched, nothing runs."""
     title = escape(f"What is odd about the heads of {trace.model}")
     typed = table.attrs["where"] == "this text"
-    text = " | ".join(filter(None, key[1:])) if typed else f"Measured on {table.attrs['where']}"
+    text = _texts(trace, key) if typed else f"Measured on {table.attrs['where']}"
     at_least = "at least " if trace.cut_characters else ""
     cut = f", {at_least}{trace.dropped} more were cut" if trace.dropped else ""
     layers, heads, tokens, _ = trace.shape
     size = f"{layers} layers × {heads} heads" + (f", {tokens} tokens{cut}" if typed else "")
+    if trace.source is not None:
+        size += f" attend to {len(trace.source)} tokens of the text"
     odd = flagged(table)
     note = escape(values_note(exact=table.attrs["values"] == "|f(v)|"))
     parts = [
@@ -105,6 +108,17 @@ def make_report(trace: Trace, key: TextKey, table: pd.DataFrame) -> str:
         _measures(table),
     ]
     return _PAGE.format(title=title, variables=theme_variables(), body="\n".join(parts))
+
+
+def _texts(trace: Trace, key: TextKey) -> str:
+    """What was typed; of an encoder-decoder, which attention this is and what its decoder read."""
+    texts = [key.text, key.pair]
+    if trace.kind in {"decoder", "cross"}:
+        read = " ".join(token.display for token in trace.tokens)
+        texts.append(f"The decoder reads: {read}")
+    if key.kind is not None:
+        texts.append(f"Attention: {NAMES[key.kind]}")
+    return " | ".join(filter(None, texts))
 
 
 def _flagged(odd: pd.DataFrame) -> str:

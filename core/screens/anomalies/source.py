@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from core.analysis.anomalies import corpus_table, measure_heads
 from core.analysis.corpus.sample import sample_sentences
 from core.model.weights import output_projection
-from core.ui import cache, controls
-from core.ui.corpus_walk import SOURCES, measured_once, show_cancelled, walk_corpus
+from core.ui import cache
+from core.ui.corpus_walk import measured_once, show_cancelled, walk_corpus
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -19,17 +19,6 @@ if TYPE_CHECKING:
     from core.ui.cache import TextKey
 
 NAME = "anomalies"
-
-
-def pick_source() -> str:
-    """Whether the table covers the typed text or the sample corpus; from the link at first."""
-    return controls.choice(
-        "source",
-        SOURCES,
-        "Measured on",
-        subject="Heads can be measured on",
-        label_visibility="collapsed",
-    )
 
 
 def measured_table(key: TextKey, source: str) -> pd.DataFrame:

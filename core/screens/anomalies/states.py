@@ -33,6 +33,9 @@ SIZES = {"norm": "length", "relative": "times the layer's median"}
 
 def show_states(trace: Trace, colours: Palette) -> None:
     """The map of lengths and what it shows."""
+    if trace.source is not None:
+        _lead_on()
+        return
     states = hidden_states(trace)
     if states is None:
         st.info(
@@ -64,6 +67,21 @@ def show_states(trace: Trace, colours: Palette) -> None:
         f" magnitude (theirs); a state is called long from {LONG_STATE:g} times the length of the"
         " layer's median token (ours).",
     )
+
+
+def _lead_on() -> None:
+    """Cross attention has no states of its own: whose they are."""
+    st.info(
+        "Cross attention has no hidden states of its own: queries are made from the decoder's, keys"
+        " and values from what leaves the encoder."
+    )
+    with st.container(horizontal=True):
+        for kind, label in (("decoder", "Show the decoder's"), ("encoder", "Show the encoder's")):
+            st.button(label, key=f"states_of_{kind}", on_click=_show_kind, args=(kind,))
+
+
+def _show_kind(kind: str) -> None:
+    st.session_state["attention"] = kind
 
 
 def _verdict(trace: Trace, states: HiddenStates) -> str:

@@ -66,10 +66,16 @@ def show_flag_definition(name: str) -> None:
     st.caption(f"**{KINDS[flag.kind]}:** {KIND_NOTES[flag.kind]}.")
 
 
-def too_short_note(table: pd.DataFrame) -> str:
-    """Why a short text raises no flags (Markdown)."""
+def too_short_note(table: pd.DataFrame, *, cross: bool = False) -> str:
+    """Why a short text, or few queries of `cross` attention, raise no flags (Markdown)."""
+    tokens = f"{table.attrs['tokens']:.0f}"
+    if cross:
+        return (
+            f"**Too short to say.** The decoder reads {tokens} tokens: under {MIN_TOKENS} queries"
+            " raise no flags, whatever the text. The measures are below."
+        )
     return (
-        f"**Too short to say.** On {table.attrs['tokens']:.0f} tokens a few keys decide every"
+        f"**Too short to say.** On {tokens} tokens a few keys decide every"
         f" measure, so under {MIN_TOKENS} tokens a text raises no flags. The measures are below."
     )
 

@@ -9,18 +9,65 @@ from core.analysis.corpus.sample import marked_sets
 from core.analysis.head_patterns.minimum_evidence import MIN_QUERY_TOKENS, MIN_TOKENS
 from core.analysis.head_patterns.naming import NAMING
 from core.analysis.layers import head_name
+from core.ui.corpus_walk import reads_corpora
 from core.ui.presets import Preset
 from core.ui.words.numbers import number
 from core.ui.words.pattern_words import PATTERN_NAMES
 
 if TYPE_CHECKING:
+    from core.model import Trace
     from core.screens.patterns.view import View
 
 _LEAVES = {"text": "leaves fall in autumn", "pair": "autumn is marked by colorful foliage"}
 
 
 def examples(view: View) -> list[Preset]:
-    """Settings worth seeing."""
+    """Settings worth seeing with this kind of attention."""
+    if view.trace.source is not None:
+        return _of_keys(view)
+    every = _of_one_text(view)
+    return every if reads_corpora(view.trace) else [each for each in every if not _reads(each)]
+
+
+def _reads(preset: Preset) -> bool:
+    """Whether a preset is about a corpus, or two sentences: none of that is for a decoder."""
+    state = preset.state
+    return state.get("source") == "corpus" or "marked" in state or "two" in state
+
+
+def _of_keys(view: View) -> list[Preset]:
+    """Of cross attention."""
+    presets = [
+        _strongest(
+            view,
+            "first",
+            "Resting on the first token",
+            "gives {} to the first token of your text: see the first column.",
+        )
+    ]
+    if view.table["sep"].notna().any():
+        ends = "gives {} to the special tokens that close your text: see their columns."
+        presets.append(_strongest(view, "sep", "Resting on the end", ends))
+    return [
+        *presets,
+        Preset(
+            "All heads at once",
+            "The mean over all heads of all layers: which of your words does the decoder look at?",
+            {"part": "one", "whole": "mean", "beside": "broad"},
+        ),
+        _twins(view),
+    ]
+
+
+def _twins(view: View) -> Preset:
+    return Preset(
+        "Twins",
+        f"Which heads do the same as {view.name}? Near points attend similarly.",
+        {"part": "alike"},
+    )
+
+
+def _of_one_text(view: View) -> list[Preset]:
     return [
         _strongest(
             view,
@@ -54,11 +101,7 @@ def examples(view: View) -> list[Preset]:
             "Which heads look from a pronoun to its noun, and does any of them heed the meaning?",
             {"part": "pronouns", "marked": "pairs"},
         ),
-        Preset(
-            "Twins",
-            f"Which heads do the same as {view.name}? Near points attend similarly.",
-            {"part": "alike"},
-        ),
+        _twins(view),
     ]
 
 
@@ -80,9 +123,18 @@ def _strongest(view: View, score: str, title: str, sentence: str) -> Preset:
     )
 
 
-def mathematics() -> str:
-    """The definitions, and where they come from."""
+def mathematics(trace: Trace) -> str:
+    """The definitions, and where they come from, of what this kind of attention has."""
+    if trace.source is not None:
+        return _CROSS + _patterns() + _DISTANCES
     return _patterns() + _DISTANCES + _coreference() + _ROLLOUT
+
+
+_CROSS = r"""
+**In cross attention** $i$ is a token that the decoder reads, $j$ one of the text that the encoder
+reads, and every $j$ is permitted: $n_i$ is the number of tokens of your text. Of the patterns below
+those remain whose pairs depend on $j$ alone, and the entropy.
+"""
 
 
 def _patterns() -> str:

@@ -22,7 +22,7 @@ from core.analysis.head_patterns.table import add_induction
 from core.analysis.pairs import permitted
 from core.analysis.rollout import Overall, overall_attention, uniform_overall
 from core.figures.heatmap import heatmap_figure
-from core.screens.patterns.wording import describe_evidence, nearest_pattern
+from core.screens.patterns.wording import describe_evidence, has_meaning, nearest_pattern
 from core.ui import cache, controls
 from core.ui.words.numbers import number
 from core.ui.words.pattern_words import PATTERN_NAMES
@@ -35,25 +35,30 @@ if TYPE_CHECKING:
     from core.screens.patterns.view import View
 
 WHOLES = {"head": "one head", "mean": "mean of everything", "rollout": "rollout"}
-BESIDE = ("auto", *NAMING)
 _LISTED = 60  # sentences to choose from: those that follow the pattern most, and least
 
 
-def pick_view() -> tuple[str, str]:
+def pick_view(trace: Trace) -> tuple[str, str]:
     """Whose attention is shown, and beside what."""
+    cross = trace.source is not None
+    rollout = (
+        "Rollout needs layers whose queries and keys are the same tokens."
+        if cross
+        else "Rollout: how attention passes through all layers, half of each layer being the"
+        " residual connection (Abnar and Zuidema 2020)."
+    )
     whole = controls.choice(
         "whole",
-        WHOLES,
+        {name: label for name, label in WHOLES.items() if not cross or name != "rollout"},
         "Attention of",
         subject="Attention can be that of",
         menu=True,
         width=165,
-        help="Mean: over all heads of all layers. Rollout: how attention passes through all"
-        " layers, half of each layer being the residual connection (Abnar and Zuidema 2020).",
+        help=f"Mean: over all heads of all layers. {rollout}",
     )
     beside = controls.choice(
         "beside",
-        BESIDE,
+        ("auto", *(name for name, each in NAMING.items() if has_meaning(trace, each))),
         "Beside the pattern",
         subject="The patterns are",
         names=lambda name: "the one it follows" if name == "auto" else PATTERN_NAMES[name],
@@ -71,19 +76,24 @@ def show_one(view: View, whole: str, beside: str, colours: Palette) -> None:
         trace = _pick_sentence(view, view.corpus, pattern, ordered=whole == "head")
     weights, uniform = _matrices(view, trace, whole)
     name = view.name if whole == "head" else WHOLES[whole].capitalize()
-    shown = evidence(weights, uniform, trace.tokens, pattern)
+    shown = evidence(weights, uniform, trace.tokens, pattern, trace.source)
     st.markdown(_verdict(view, whole, trace, weights, uniform))
-    labels = unique_labels(tuple(token.display for token in trace.tokens))
-    description = describe_evidence(name, pattern, shown, len(labels))
+    labels, columns = (
+        unique_labels(tuple(token.display for token in tokens))
+        for tokens in (trace.tokens, trace.key_tokens)
+    )
+    description = describe_evidence(name, pattern, shown, trace)
     left, right = st.columns(2)
     with left:
         st.markdown(f"**{name}**")
-        figure = heatmap_figure(weights, labels, name, colours, full_scale=True)
+        figure = heatmap_figure(weights, labels, name, colours, full_scale=True, columns=columns)
         st.plotly_chart(figure, key="patterns_attention", config={"displayModeBar": False})
     with right:
         st.markdown(f"**The pattern: {PATTERN_NAMES[pattern]}**")
         if shown.tokens:
-            figure = heatmap_figure(shown.ideal, labels, "pattern", colours, full_scale=True)
+            figure = heatmap_figure(
+                shown.ideal, labels, "pattern", colours, full_scale=True, columns=columns
+            )
             st.plotly_chart(figure, key="patterns_ideal", config={"displayModeBar": False})
         else:
             st.info(description)
@@ -95,7 +105,7 @@ def show_one(view: View, whole: str, beside: str, colours: Palette) -> None:
     if shown.tokens:
         st.markdown(description)
         st.dataframe(
-            _token_rows(shown, weights, labels),
+            _token_rows(shown, weights, labels, columns),
             key="patterns_evidence",
             hide_index=True,
             placeholder="–",
@@ -117,11 +127,12 @@ def _pattern(view: View, whole: str) -> str:
     if followed == TOO_SHORT:  # nothing is claimed: any pattern that the text has will do
         tokens = {name: np.inf if count else 0.0 for name, count in tokens.items()}
         tokens["induction"] = 0.0
-    return nearest_pattern(view.row, view.limits, tokens)[0] or "self"
+    nearest, _ = nearest_pattern(view.row, view.limits, tokens)
+    return nearest or ("self" if view.trace.source is None else "first")
 
 
 def _matrices(view: View, trace: Trace, whole: str) -> tuple[Array, Array]:
-    """Attention, and what uniform attention would be, both (token, token)."""
+    """Attention, and what uniform attention would be, both (token, key token)."""
     if whole != "head":
         kind = cast("Overall", whole)
         return overall_attention(trace, kind), uniform_overall(trace, kind)
@@ -135,7 +146,8 @@ def _verdict(view: View, whole: str, trace: Trace, weights: Array, uniform: Arra
     name = WHOLES[whole].capitalize()
     if too_short(len(trace.tokens)):
         return f"**{name}: too short to say** ({len(trace.tokens)} of {MIN_TOKENS} tokens)."
-    scores = add_induction(mean_scores([measure_matrix(weights, uniform, trace.tokens)]), None)
+    measured = measure_matrix(weights, uniform, trace.tokens, trace.source)
+    scores = add_induction(mean_scores([measured]), None)
     assigned = assign_patterns(scores.means, scores.uniform, scores.query_tokens, view.thresholds)
     pattern = str(assigned.names[0, 0])
     if pattern == NONE:
@@ -180,14 +192,16 @@ def _pick_sentence(view: View, corpus: Corpus, pattern: str, *, ordered: bool) -
     return cache.trace(view.trace.model, corpus.sentences[int(picked) - 1], None)
 
 
-def _token_rows(shown: Evidence, weights: Array, labels: tuple[str, ...]) -> pd.DataFrame:
+def _token_rows(
+    shown: Evidence, weights: Array, labels: tuple[str, ...], columns: tuple[str, ...]
+) -> pd.DataFrame:
     """A row per token: how much of it follows the pattern, and where it attends most."""
     return pd.DataFrame(
         {
             "token": labels,
             "follows": shown.share,
             "uniform": shown.uniform,
-            "attends most to": [labels[key] for key in shown.strongest],
+            "attends most to": [columns[key] for key in shown.strongest],
             "weight": weights[np.arange(len(labels)), shown.strongest],
         }
     )

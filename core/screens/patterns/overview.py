@@ -11,11 +11,14 @@ import streamlit as st
 from core.analysis.head_patterns.measure import MEASURED
 from core.analysis.head_patterns.minimum_evidence import MIN_TOKENS
 from core.analysis.head_patterns.naming import NAMING, NONE
-from core.analysis.head_patterns.table import RESAMPLES, SCORES
+from core.analysis.head_patterns.registry import PATTERNS
+from core.analysis.head_patterns.table import RESAMPLES
 from core.analysis.layers import rows_of
 from core.figures.head_map import ring
 from core.figures.patterns import Bar, pattern_colours, pattern_map, score_bars
+from core.screens.patterns.wording import has_meaning, why_missing
 from core.ui import controls
+from core.ui.corpus_walk import reads_corpora
 from core.ui.downloads import csv_later, offer_file
 from core.ui.head_maps import show_gaps, show_head_map, show_heads
 from core.ui.selectors import choose_head
@@ -29,10 +32,10 @@ if TYPE_CHECKING:
     from streamlit.elements.lib.column_types import ColumnConfig
 
     from core.figures.palette import Palette
+    from core.model import Trace
     from core.screens.patterns.view import View
 
 choose_one = partial(choose_head, whole="head")
-COLOURINGS = ("class", *SCORES)
 _PATTERN_OF = {pattern.score: name for name, pattern in NAMING.items()}
 
 
@@ -50,17 +53,22 @@ def show_overview(view: View, score: str, colours: Palette, theme: str | None) -
     _show_table(view)
 
 
-def pick_colouring() -> str:
+def pick_colouring(trace: Trace) -> str:
     """What the map's colours show."""
     return controls.choice(
         "score",
-        COLOURINGS,
+        ("class", *_scores(trace)),
         "Colour by",
         subject="Heads can be coloured by",
         names=SCORE_NAMES.__getitem__,
         menu=True,
         width=190,
     )
+
+
+def _scores(trace: Trace) -> list[str]:
+    """The scores that have a meaning for this kind of attention."""
+    return [each.score for each in PATTERNS if each.in_table and has_meaning(trace, each)]
 
 
 def _choose_row(numbers: Sequence[int], heads: int) -> None:
@@ -77,11 +85,15 @@ def _open_one() -> None:
 def _show_patterns(view: View) -> None:
     """How many heads follow each pattern, or why none does."""
     if view.short:
+        longer = (
+            "use a longer text or measure on the sample corpus"
+            if reads_corpora(view.trace)
+            else "give the decoder more to read"
+        )
         st.info(
             f"**Too short to say.** {view.where[0].upper()}{view.where[1:]} is too short to name"
             f" patterns by: under {MIN_TOKENS} tokens, up to a third of untrained heads pass a"
-            " threshold by accident. The scores are below; for patterns, use a longer text or"
-            " measure on the sample corpus."
+            f" threshold by accident. The scores are below; for patterns, {longer}."
         )
         return
     counts = view.table["class"].value_counts().to_dict()
@@ -93,10 +105,15 @@ def _show_patterns(view: View) -> None:
             f"On {view.where} **{named} of {total} heads** follow a pattern: {', '.join(parts)}."
         )
     else:
-        more = "." if view.corpus is not None else ", or measure on the sample corpus."
+        unmeasured = view.corpus is None and reads_corpora(view.trace)
+        ways = (
+            "lower the thresholds, or measure on the sample corpus"
+            if unmeasured
+            else "or lower the thresholds"
+        )
         st.info(
             f"**No head passes a threshold** on {view.where}. Colour the map by a score to see how"
-            f" near they come, lower the thresholds{more}"
+            f" near they come, {ways}."
         )
     tokens = view.query_tokens
     scarce = [
@@ -149,7 +166,8 @@ def _map_caption(view: View, score: str) -> str:
         )
     baseline = view.table[f"{score}_uniform"]
     if baseline.isna().all():
-        return f"Not defined here. {SCORE_WORDS[score].missing}"
+        pattern = next(each.name for each in PATTERNS if each.score == score)
+        return f"Not defined here. {why_missing(view.trace, pattern)}"
     low, high = float(baseline.min()), float(baseline.max())
     uniform = number(low) if high - low < 0.005 else f"{number(low)} to {number(high)}"
     if score == "entropy":
@@ -161,7 +179,7 @@ def _map_caption(view: View, score: str) -> str:
 def _bars(view: View) -> list[Bar]:
     row, limits, tokens = view.row, view.limits, view.query_tokens
     bars = []
-    for score in SCORES:
+    for score in _scores(view.trace):
         if score == "distance":
             continue
         pattern = _PATTERN_OF.get(score, "")
@@ -183,7 +201,8 @@ def _bars(view: View) -> list[Bar]:
 
 def _show_table(view: View) -> None:
     st.subheader("Every head", anchor=False)
-    shown = _readable(view.table, uniform=controls.flag("chance", default=True))
+    scores = _scores(view.trace)
+    shown = _readable(view.table, scores, uniform=controls.flag("chance", default=True))
     st.dataframe(
         shown,
         key="patterns_table",
@@ -211,7 +230,7 @@ def _show_table(view: View) -> None:
         )
 
 
-def _readable(table: pd.DataFrame, *, uniform: bool) -> pd.DataFrame:
+def _readable(table: pd.DataFrame, scores: Sequence[str], *, uniform: bool) -> pd.DataFrame:
     """The table with names for people; intervals are in the download."""
     shown = table[["class", "confidence"]].copy()
     shown.insert(0, "head", "L" + table["layer"].astype(str) + " H" + table["head"].astype(str))
@@ -219,7 +238,7 @@ def _readable(table: pd.DataFrame, *, uniform: bool) -> pd.DataFrame:
     shown = shown.rename(columns={"class": "pattern", "confidence": "above threshold"})
     if "stability" in table:
         shown["stability"] = table["stability"]
-    for name in SCORES:
+    for name in scores:
         shown[name] = table[name]
         if uniform:
             shown[f"{name}_uniform"] = table[f"{name}_uniform"]
@@ -249,5 +268,6 @@ def _table_caption(view: View) -> str:
             f" Stability: how often {RESAMPLES:,} resamples of the sentences gave the same pattern;"
             " the 95 % intervals are in the download."
         )
-    missing = [SCORE_NAMES[name] for name in MEASURED if view.table[name].isna().all()]
+    scores = [name for name in _scores(view.trace) if name in MEASURED]
+    missing = [SCORE_NAMES[name] for name in scores if view.table[name].isna().all()]
     return f"{caption} Empty on this text: {', '.join(missing)}." if missing else caption

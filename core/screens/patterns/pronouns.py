@@ -12,6 +12,7 @@ from core.analysis.layers import head_name
 from core.screens.patterns.corpus import measured_pronouns
 from core.screens.patterns.overview import choose_one
 from core.ui import controls
+from core.ui.corpus_walk import show_unread
 from core.ui.head_maps import show_head_map
 from core.ui.messages import escape
 from core.ui.words.numbers import number
@@ -41,6 +42,8 @@ def pick_marked() -> str:
 
 def show_pronouns(view: View, name: str, colours: Palette) -> None:
     """The set of this `name`: the map, the best heads, and what one head answered."""
+    if show_unread(view.trace, "Every sentence with marked pronouns"):
+        return
     sets = measured_pronouns(view.trace.model)
     if not sets:
         st.info("This model saw no marked pronoun with two nouns to choose from.")

@@ -49,10 +49,11 @@ def show_similar(view: View, colours: Palette, theme: str | None) -> None:
             colours,
         )
         show_heads(figure, key="patterns_alike", on_open=choose_one)
+        tokens = "tokens" if view.trace.source is None else "query tokens"
         compared = (
-            f"all {distances.tokens:,} tokens"
+            f"all {distances.tokens:,} {tokens}"
             if distances.compared == distances.tokens
-            else f"{distances.compared:,} of {distances.tokens:,} tokens, evenly spaced"
+            else f"{distances.compared:,} of {distances.tokens:,} {tokens}, evenly spaced"
         )
         st.caption(
             f"Each point is a head; near points attend similarly on {view.where}. Compared on"

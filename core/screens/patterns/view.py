@@ -16,18 +16,29 @@ from core.analysis.head_patterns.registry import CLARK
 from core.analysis.head_patterns.table import add_induction, withhold_names
 from core.analysis.layers import head_name
 from core.screens.patterns.corpus import Corpus, measured_corpus
-from core.screens.patterns.wording import verdict
+from core.screens.patterns.wording import has_meaning, verdict
 from core.ui import cache, controls
+from core.ui.corpus_walk import reads_corpora
 from core.ui.words.pattern_words import PATTERN_NAMES
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     import pandas as pd
     from numpy.typing import NDArray
 
     from core.analysis.head_patterns.measure import Measured
     from core.model import Trace
+    from core.model.trace import Kind
+
+
+# What was measured, with its number of tokens
+_WHERE: Mapping[Kind, str] = {
+    "self": "your text ({} tokens)",
+    "encoder": "your text ({} tokens)",
+    "decoder": "what the decoder reads ({} tokens)",
+    "cross": "what the decoder reads ({} query tokens)",
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,7 +110,7 @@ class View:
     def where(self) -> str:
         """What was measured, in words."""
         if self.corpus is None:
-            return f"your text ({self.tokens} tokens)"
+            return _WHERE[self.trace.kind].format(self.tokens)
         return f"the sample corpus ({len(self.measured)} sentences, {self.tokens:,} tokens)"
 
     def grid(self, column: str) -> NDArray[np.generic]:
@@ -116,7 +127,7 @@ def measure_view(
     thresholds: dict[str, float],
 ) -> View:
     """Measure, or take what was measured; the table for these thresholds."""
-    induction = cache.induction(trace.model)
+    induction = cache.induction(trace.model) if reads_corpora(trace) else None
     if source == "text":
         measured = cache.measured(key)
         table = pattern_table(measured, thresholds, induction)
@@ -128,20 +139,21 @@ def measure_view(
     return View(trace, key, corpus, corpus.measured, thresholds, table, layer, head)
 
 
-def pick_thresholds(*, drawn: bool) -> dict[str, float]:
+def pick_thresholds(trace: Trace, *, drawn: bool) -> dict[str, float]:
     """What each score must exceed; with a popover of a number per pattern, where it is `drawn`."""
     thresholds = {name: _threshold(name) for name in NAMING}
     moved = sum(thresholds[name] != THRESHOLDS[name] for name in NAMING)
     if not drawn:
         return thresholds
-    by_clark = [PATTERN_NAMES[name] for name, each in NAMING.items() if each.source == CLARK]
+    measured = {name: each for name, each in NAMING.items() if has_meaning(trace, each)}
+    by_clark = [PATTERN_NAMES[name] for name, each in measured.items() if each.source == CLARK]
     with st.popover(f"Thresholds ({moved} changed)" if moved else "Thresholds"):
         st.caption(
             "What a score must exceed, unless the uniform baseline is higher."
             f" {CLARK}: {', '.join(by_clark)}. The others are ours."
         )
         columns = st.columns(3)
-        for index, name in enumerate(NAMING):
+        for index, name in enumerate(measured):
             with columns[index % 3]:
                 title = PATTERN_NAMES[name]
                 _threshold(name, title[:1].upper() + title[1:])

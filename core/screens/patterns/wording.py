@@ -5,19 +5,52 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import streamlit as st
 
 from core.analysis.head_patterns.minimum_evidence import MIN_TOKENS
 from core.analysis.head_patterns.naming import NAMING, NONE, TOO_SHORT
+from core.analysis.head_patterns.registry import PATTERNS
+from core.ui.corpus_walk import reads_corpora, show_unread
 from core.ui.words.numbers import number
-from core.ui.words.pattern_words import PATTERN_NAMES, WORDS
+from core.ui.words.pattern_words import PATTERN_NAMES, SCORE_NAMES, WORDS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from core.analysis.head_patterns.evidence import Evidence
+    from core.analysis.head_patterns.registry import Pattern
+    from core.model import Trace
 
 # From here on a score is called above its threshold (0), and far above it (1: all attention).
 ABOVE, FAR_ABOVE = 0.1, 0.5
+
+
+def has_meaning(trace: Trace, pattern: Pattern) -> bool:
+    """Whether a pattern can be looked for: in cross attention, of the key tokens alone."""
+    return trace.source is None or pattern.across
+
+
+def show_limits(trace: Trace) -> None:
+    """What this kind of attention leaves out, and who reads the corpus."""
+    if trace.source is not None:
+        left_out = [
+            SCORE_NAMES[each.score] for each in PATTERNS if each.in_table and not each.across
+        ]
+        st.caption(
+            "Cross attention leads from one text to another. Patterns of key tokens are measured:"
+            " the first of your text, special ones, full stops and commas. Those of two tokens of"
+            f" one text are left out: {', '.join(left_out)}."
+        )
+    induction = "" if trace.source is not None else ", like the random sequences of induction,"
+    show_unread(trace, f"The sample corpus{induction}")
+
+
+def why_missing(trace: Trace, pattern: str) -> str:
+    """Why a pattern's score has no number on this text, in a sentence."""
+    repeated = any(each.name == pattern and each.measured == "repeated" for each in PATTERNS)
+    if repeated and not reads_corpora(trace):
+        return "Repeated random sequences are read by the encoder alone."
+    return WORDS[pattern].missing
 
 
 def verdict(
@@ -107,12 +140,14 @@ def nearest_pattern(
     return min(short.items(), key=lambda item: item[1], default=("", float("nan")))
 
 
-def describe_evidence(name: str, pattern: str, evidence: Evidence, tokens: int) -> str:
+def describe_evidence(name: str, pattern: str, evidence: Evidence, trace: Trace) -> str:
     """The evidence in one sentence (Markdown)."""
+    tokens = "tokens" if trace.source is None else "query tokens"
     if not evidence.tokens:
-        return "No token of this text has such a pair. " + WORDS[pattern].missing
+        which = "token of this text" if trace.source is None else "query token"
+        return f"No {which} has such a pair. {WORDS[pattern].missing}"
     share, uniform = (float(np.nanmean(part)) for part in (evidence.share, evidence.uniform))
     return (
         f"{name} {WORDS[pattern].evident.format(f'**{number(share)}**')}: the mean over"
-        f" {evidence.tokens} of {tokens} tokens. Uniform baseline: {number(uniform)}."
+        f" {evidence.tokens} of {len(trace.tokens)} {tokens}. Uniform baseline: {number(uniform)}."
     )

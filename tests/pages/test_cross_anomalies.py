@@ -1,0 +1,187 @@
+"""The anomalies page with the kinds of attention of an encoder-decoder."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+
+from core.analysis.anomalies import anomaly_table
+from core.model import load, trace_text
+from core.model.weights.output_projection import transformed_norms
+from core.screens.anomalies.moved import _hidden
+from core.screens.anomalies.report import make_report
+from core.ui.cache import TextKey
+from tests.model.language.checkpoints import build_with_head
+from tests.opening import open_app
+from tests.pages.conftest import alerts, said
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    import pandas as pd
+    from streamlit.testing.v1 import AppTest
+
+    from core.model import Trace
+
+TEXT = "The cat sat on the mat, and then it slept."
+TARGET = "Where is the cat now? On the mat, where it sleeps."
+PARTS = ("flags", "norms", "first", "moved", "states")
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("models") / "tiny-bart"
+    build_with_head(
+        "bart", "BartForConditionalGeneration", folder, stir=0.5, tie_word_embeddings=False
+    )
+    return folder
+
+
+@pytest.fixture(autouse=True)
+def offered(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HEADSCOPE_MODELS", "any")
+    monkeypatch.setenv("HEADSCOPE_FOLDERS", str(folder.parent))
+
+
+@pytest.fixture(scope="module")
+def cross(folder: Path) -> Trace:
+    return trace_text(load(str(folder)), TEXT, target=TARGET).of_kind("cross")
+
+
+@pytest.fixture(scope="module")
+def table(folder: Path, cross: Trace) -> pd.DataFrame:
+    return anomaly_table(cross, transformed_norms(load(str(folder)), cross))
+
+
+def opened(folder: Path, kind: str = "cross", decoder: str = TARGET, **parameters: str) -> AppTest:
+    link = {"text": TEXT, "attention": kind, "decoder": decoder} | parameters
+    return open_app("anomalies", model=str(folder), **link)
+
+
+def charts(app: AppTest) -> list[dict[str, Any]]:
+    return [json.loads(each.proto.spec) for each in app.get("plotly_chart")]
+
+
+def displays(trace: Trace) -> tuple[list[str], list[str]]:
+    """Tokens of the decoder and of the text, without the numbers of repeated ones."""
+    queries, keys = ([each.display for each in side] for side in (trace.tokens, trace.key_tokens))
+    return queries, keys
+
+
+def unnumbered(labels: list[str]) -> list[str]:
+    return [label.split(" (")[0].replace("&lt;", "<").replace("&gt;", ">") for label in labels]
+
+
+@pytest.mark.parametrize("part", PARTS)
+@pytest.mark.parametrize("decoder", [TARGET, "On."])
+def test_every_part_is_shown_without_an_error(part: str, decoder: str, folder: Path) -> None:
+    app = opened(folder, decoder=decoder, anomaly=part)
+    text = alerts(app) + said(app)
+    assert "few keys decide" not in text
+    assert "your text (" not in text.replace("your text (the keys)", "")
+    if part in {"flags", "norms", "first"}:
+        short = decoder == "On."
+        assert ("under 12 queries raise no flags, whatever the text" in text) is short
+
+
+def test_the_table_is_that_of_the_cross_trace(folder: Path, table: pd.DataFrame) -> None:
+    app = opened(folder)
+    (shown,) = (each.value for each in app.dataframe if "sink_token" in each.value)
+    for name in ("first_attention", "null_attention", "separability", "norm_log_ratio"):
+        np.testing.assert_allclose(shown[name], table[name], rtol=1e-5)
+    assert shown["sink_token"].tolist() == table["sink_token"].tolist()
+    text = said(app)
+    assert "The first token, sinks and values below are those of your text." in text
+    assert "**Weights** (whatever the text): nothing is measured here." in text
+    assert "The sample corpus is read by the encoder alone." in text
+
+
+def test_the_first_token_is_the_first_key(folder: Path, cross: Trace, table: pd.DataFrame) -> None:
+    text = said(opened(folder, anomaly="first"))
+    first = cross.key_tokens[0].display
+    assert f"on the first token of your text**, `{first}`" in text
+    assert f"gives it {table['first_attention'].max():.2f} (uniform baseline" in text
+    assert f"{1 / len(cross.key_tokens):.2f})" in text
+    assert "The uniform baseline is 1/n, n being the tokens of your text." in text
+
+
+@pytest.mark.parametrize("hide", [False, True])
+def test_what_moves_has_the_decoders_tokens_down_and_the_texts_across(
+    hide: bool, folder: Path, cross: Trace
+) -> None:
+    app = opened(folder, anomaly="moved", layer="2", head="3", latent=str(int(hide)))
+    queries, keys = displays(cross)
+    for figure in charts(app):
+        assert unnumbered(figure["data"][0]["y"]) == queries
+        assert unnumbered(figure["data"][0]["x"]) == keys[1 if hide else 0 :]
+    row = cross.attention(1, 2)[:, 0].mean()
+    assert f"This head puts **{row:.2f}** on the first token of your text, `{keys[0]}`" in said(app)
+    assert (f"with it {row:.2f} of all attention" in said(app)) is hide
+
+
+def test_rows_whose_query_is_the_first_count_as_magnified_too() -> None:
+    weights = np.array([[0.995, 0.005], [0.5, 0.5], [0.999, 0.001]], dtype=np.float32)
+    assert "2 rows have less than 1 % left" in _hidden(weights, cross=True)
+    assert "1 row has less than 1 % left" in _hidden(weights, cross=False)
+
+
+def test_queries_and_keys_have_positions_of_their_own(folder: Path, cross: Trace) -> None:
+    app = opened(folder, anomaly="norms", layer="1", head="2")
+    queries, keys = charts(app)[-2:]
+    names = displays(cross)
+    for figure, tokens, colour in (
+        (queries, names[0], "|q| queries"),
+        (keys, names[1], "|k| keys"),
+    ):
+        (line,) = figure["data"]
+        assert line["name"] == colour
+        assert unnumbered(line["text"]) == tokens
+    assert queries["layout"]["yaxis"]["range"] == keys["layout"]["yaxis"]["range"]
+    assert "L1 H2 by position: the decoder's queries, your text's keys" in {
+        each.value for each in app.subheader
+    }
+
+
+def test_hidden_states_are_those_of_the_decoder_and_the_encoder(folder: Path) -> None:
+    app = opened(folder, anomaly="states")
+    assert "Cross attention has no hidden states of its own" in alerts(app)
+    assert not app.get("plotly_chart")
+    next(button for button in app.button if button.key == "states_of_decoder").click().run()
+    assert app.session_state["attention"] == "decoder"
+    assert len(app.get("plotly_chart")) == 1
+
+
+@pytest.mark.parametrize("kind", ["decoder", "cross"])
+def test_a_corpus_is_not_offered_for_what_the_decoder_does(kind: str, folder: Path) -> None:
+    app = opened(folder, kind, source="corpus")
+    assert "This link asks for source `corpus`. Heads of the decoder are measured on" in alerts(app)
+    assert "the sample corpus (" not in said(app)
+
+
+def test_the_decoders_lengths_are_not_called_those_of_the_text(folder: Path) -> None:
+    for kind, whose in (("decoder", "what the decoder reads"), ("encoder", "your text")):
+        app = opened(folder, kind, anomaly="norms", layer="1", head="1")
+        assert f"L1 H1 by position of {whose}" in {each.value for each in app.subheader}
+
+
+def test_the_report_says_whose_tokens_attend_to_whose(cross: Trace, table: pd.DataFrame) -> None:
+    table.attrs["where"] = "this text"
+    html = make_report(cross, TextKey("tiny", TEXT, None, TARGET, "cross"), table)
+    assert f"{TEXT} | The decoder reads: " in html
+    assert "| Attention: Cross attention" in html
+    queries, keys = (len(each) for each in displays(cross))
+    assert f"{queries} tokens attend to {keys} tokens of the text." in html
+
+
+def test_examples_lead_to_no_hidden_states(folder: Path) -> None:
+    app = opened(folder, anomaly="flags")
+    app.session_state["anomalies_presets"] = True
+    app.run()
+    labels = [button.label for button in app.button]
+    assert "Massive activations" not in labels
+    for title in ("Attention, and what it moves", "What lies beneath the sink", "Layer by layer"):
+        next(button for button in app.button if button.label == title).click().run()
+        assert not app.exception

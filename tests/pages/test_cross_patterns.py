@@ -1,0 +1,202 @@
+"""The head patterns page with the kinds of attention of an encoder-decoder."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+
+from core.analysis.head_patterns import pattern_table
+from core.analysis.head_patterns.naming import NAMING
+from core.model import load, trace_text
+from tests.model.language.checkpoints import build_with_head
+from tests.opening import open_app
+from tests.pages.conftest import alerts, said
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    import pandas as pd
+    from streamlit.testing.v1 import AppTest
+
+    from core.model import Trace
+
+TEXT = "The cat sat on the mat, and then it slept."
+TARGET = "Where is the cat now? On the mat, where it sleeps."
+# What the names say of cross attention: these ask for keys alone.
+OF_KEYS = {"first", "sep", "punctuation", "broad"}
+LEFT_OUT = (
+    "Those of two tokens of one text are left out: previous token, next token, itself, same token"
+    " elsewhere, other sentence, mean distance, induction."
+)
+
+pytestmark = pytest.mark.usefixtures("small_corpora")
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("models") / "tiny-bart"
+    build_with_head(
+        "bart", "BartForConditionalGeneration", folder, stir=0.5, tie_word_embeddings=False
+    )
+    return folder
+
+
+@pytest.fixture(autouse=True)
+def offered(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HEADSCOPE_MODELS", "any")
+    monkeypatch.setenv("HEADSCOPE_FOLDERS", str(folder.parent))
+
+
+@pytest.fixture(scope="module")
+def cross(folder: Path) -> Trace:
+    return trace_text(load(str(folder)), TEXT, target=TARGET).of_kind("cross")
+
+
+def opened(folder: Path, kind: str = "cross", decoder: str = TARGET, **parameters: str) -> AppTest:
+    link = {"text": TEXT, "attention": kind, "decoder": decoder} | parameters
+    return open_app("patterns", model=str(folder), **link)
+
+
+def options(app: AppTest, key: str) -> list[str]:
+    return list(next(box for box in app.selectbox if box.key == key).options)
+
+
+def charts(app: AppTest) -> list[dict[str, Any]]:
+    return [json.loads(each.proto.spec) for each in app.get("plotly_chart")]
+
+
+def words(app: AppTest) -> str:
+    return said(app) + alerts(app)
+
+
+def table(app: AppTest, column: str) -> pd.DataFrame:
+    return next(frame.value for frame in app.dataframe if column in frame.value)
+
+
+def test_the_table_has_the_scores_of_key_tokens_alone(folder: Path, cross: Trace) -> None:
+    app = opened(folder)
+    shown, expected = table(app, "above threshold"), pattern_table(cross)
+    scores = ["first", "cls", "sep", "punctuation", "delimiter", "entropy"]
+    assert [name for name in shown if name in expected and name != "head"] == [
+        column for name in scores for column in (name, f"{name}_uniform")
+    ]
+    np.testing.assert_allclose(shown["sep"], expected["sep"])
+    text = words(app)
+    assert LEFT_OUT in text
+    assert f"on what the decoder reads ({len(cross.tokens)} query tokens)" in text.lower()
+    assert "The sample corpus is read by the encoder alone." in text
+    assert "your text (" not in text.replace("your text (the keys)", "")
+    assert "No token occurs twice" not in text
+    assert options(app, "score") == [
+        "head pattern",
+        "first token",
+        "opening special token",
+        "other special tokens",
+        "full stops, commas",
+        "delimiters (sum of the three)",
+        "entropy / ln n",
+    ]
+    assert {each.label for each in app.number_input if each.label} == {
+        "First token",
+        "[SEP] and other special tokens",
+        "Full stops, commas",
+        "Broad",
+    }
+
+
+def test_the_uniform_baseline_is_one_over_the_number_of_keys(folder: Path, cross: Trace) -> None:
+    share = f"{1 / len(cross.key_tokens):.2f}"
+    assert f"A head with uniform attention has {share} here" in said(opened(folder, score="first"))
+
+
+@pytest.mark.parametrize("whole", ["head", "mean"])
+@pytest.mark.parametrize("pattern", ["auto", *NAMING])
+def test_one_head_stands_beside_patterns_of_keys(
+    whole: str, pattern: str, folder: Path, cross: Trace
+) -> None:
+    app = opened(folder, part="one", whole=whole, beside=pattern, layer="2", head="3")
+    assert "**The pattern: " in said(app)
+    refused = pattern not in OF_KEYS | {"auto"}
+    assert (f"This link asks for beside `{pattern}`." in alerts(app)) is refused
+    rows = table(app, "attends most to")
+    assert len(rows) == len(cross.tokens)
+    weights = cross.attention(1, 2) if whole == "head" else cross.attention().mean(axis=(0, 1))
+    np.testing.assert_allclose(rows["weight"], weights.max(axis=1), atol=1e-6)
+    names = [cross.key_tokens[key].display for key in weights.argmax(axis=1)]
+    assert [name.split(" (")[0] for name in rows["attends most to"]] == names
+    assert f"of {len(cross.tokens)} query tokens. Uniform baseline" in said(app)
+
+
+def test_nothing_is_rolled_out(folder: Path) -> None:
+    app = opened(folder, part="one", whole="rollout")
+    assert "This link asks for whole `rollout`" in alerts(app)
+    assert options(app, "whole") == ["one head", "mean of everything"]
+
+
+def test_the_heatmaps_have_the_decoders_tokens_down_and_the_texts_across(
+    folder: Path, cross: Trace
+) -> None:
+    for figure in charts(opened(folder, part="one")):
+        data = figure["data"][0]
+        assert len(data["y"]) == len(cross.tokens)
+        assert len(data["x"]) == len(cross.key_tokens)
+
+
+def test_similar_heads_are_compared_on_query_tokens(folder: Path, cross: Trace) -> None:
+    text = said(opened(folder, part="alike"))
+    assert f"Compared on all {len(cross.tokens)} query tokens." in text
+
+
+def test_pronouns_are_for_the_encoder_which_a_button_shows(folder: Path) -> None:
+    for kind in ("decoder", "cross"):
+        app = opened(folder, kind, part="pronouns")
+        assert "Every sentence with marked pronouns is read by the encoder alone." in said(app)
+        assert not app.get("plotly_chart")
+    next(button for button in app.button if button.key == "show_encoder").click().run()
+    assert "read by the encoder alone" not in said(app)
+    assert app.session_state["attention"] == "encoder"
+
+
+@pytest.mark.parametrize("kind", ["decoder", "cross"])
+def test_a_corpus_is_not_offered_for_what_the_decoder_does(kind: str, folder: Path) -> None:
+    app = opened(folder, kind, source="corpus")
+    assert "This link asks for source `corpus`. Heads of the decoder are measured on" in alerts(app)
+    assert "measure on the sample corpus" not in alerts(app) + said(app)
+    assert "Stability" not in said(app)
+
+
+def test_the_corpus_of_an_encoder_decoder_is_that_of_its_encoder(folder: Path) -> None:
+    app = opened(folder, "encoder", source="corpus")
+    assert "the sample corpus (5 sentences" in words(app)
+    assert "read by the encoder alone" not in words(app)
+
+
+def test_the_decoder_has_no_induction_score_of_the_encoder(folder: Path) -> None:
+    app = opened(folder, "decoder", score="induction")
+    assert "Not defined here. Repeated random sequences are read by the encoder alone." in said(app)
+    assert table(app, "above threshold")["induction"].isna().all()
+    assert "on what the decoder reads (" in words(app).lower()
+    encoder = opened(folder, "encoder", score="induction")
+    assert table(encoder, "above threshold")["induction"].notna().all()
+
+
+def test_few_query_tokens_are_too_few_however_long_the_text_is(folder: Path) -> None:
+    app = opened(folder, decoder="On.", part="heads")
+    assert "**Too short to say.** What the decoder reads (" in alerts(app)
+    assert "for patterns, give the decoder more to read." in alerts(app)
+
+
+def test_every_example_can_be_pressed(folder: Path) -> None:
+    app = opened(folder)
+    app.session_state["patterns_presets"] = True
+    app.run()
+    titles = ("Resting on the first token", "Resting on the end", "All heads at once", "Twins")
+    shown = [button.label for button in app.button]
+    assert [title for title in shown if title in titles] == list(titles)
+    assert not {"Looking back by one", "Everything at once", "One text is little"} & set(shown)
+    for title in titles:
+        next(button for button in app.button if button.label == title).click().run()
+        assert "This link asks" not in alerts(app)
