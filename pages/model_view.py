@@ -19,6 +19,7 @@ from core.ui.selectors import pick_pairs
 from core.screens.model_view.help import (
     COLOUR_NAMES,
     CROSS_PAIR_NAMES,
+    PAIR_HELP,
     PAIR_NAMES,
     SORTED,
     STYLES,
@@ -49,7 +50,7 @@ with st.container(horizontal=True, vertical_alignment="bottom"):
         trace,
         "Pairs",
         names=(PAIR_NAMES if trace.source is None else CROSS_PAIR_NAMES).__getitem__,
-        help="A is the first sentence, B the second; A → B is A attending to B.",
+        help=f"A is the first sentence, B the second; {PAIR_HELP[trace.source is not None]}.",
     )
     hide = controls.flag("hide", "Hide special tokens")
     renormalise = controls.flag(

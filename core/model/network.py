@@ -78,8 +78,8 @@ def build_empty(config: PreTrainedConfig) -> PreTrainedModel:
     capture.register()
     try:
         return _build(config, capture.IMPLEMENTATION)
-    except (ValueError, KeyError):
-        pass  # it does not know the name: it never asks for a function
+    except (ValueError, KeyError, AttributeError):
+        pass  # it does not know the name: it never asks for a function, or cannot be built at all
     except ImportError as error:
         raise UnsupportedModelError(_missing_package(config.model_type)) from error
     try:

@@ -16,7 +16,7 @@ from core.analysis.view_weights import (
 )
 from core.components.head_view import HeadView, pack_head_view
 from core.model import load, trace_text
-from tests.analysis.traces import random_weights, trace_with_attention
+from tests.analysis.traces import crossing, numbered, random_weights, trace_with_attention
 from tests.browser.scripts import Run, running
 from tests.model.families import FAMILIES, SENTENCES, build, oracle
 
@@ -82,6 +82,31 @@ def test_numbers_of_a_long_text_are_exact_too(run: Run) -> None:
     data = packed(trace, {0: layer_weights(trace, 0)})
     weights = np.array(run(EVERY_WEIGHT, layer=0, data=data))
     assert np.abs(weights - trace.attention(0).ravel()).max() < 1e-5
+
+
+@pytest.mark.parametrize(("queries", "keys"), [(3, 5), (12, 20), (20, 12)])
+def test_cross_attention_is_read_from_rows_of_another_length(
+    run: Run, queries: int, keys: int
+) -> None:
+    asking, asked = ([each.display for each in numbered(size)] for size in (queries, keys))
+    trace = crossing(4, queries=tuple(asking), keys=tuple(asked))
+    layer = layer_weights(trace, 1, value_norms(trace, 1))
+    assert isinstance(layer.exact, ExactWeights) == (queries == 3)  # else queries and keys travel
+    weights = np.array(run(EVERY_WEIGHT, layer=1, data=packed(trace, {1: layer})))
+    norms = np.linalg.norm(trace.values[1], axis=-1)
+    expected = trace.attention(1) * norms[:, None]
+    np.testing.assert_allclose(weights, expected.ravel(), atol=1e-5)
+    assert np.abs(layer.steps / 255 * layer.top - expected).max() <= layer.top / 500
+    shown = {"queries": [0, queries - 1], "keys": [1, keys - 1]}
+    result = run(
+        RENORMALISED.replace("(data, 0)", "(data, 1)"), shown=shown, data=packed(trace, {1: layer})
+    )
+    sums = np.array(result["sums"]).reshape(2, queries)[:, shown["queries"]]
+    left = expected[:, shown["queries"]][..., shown["keys"]]
+    np.testing.assert_allclose(sums, left.sum(axis=-1), atol=1e-5)
+    steps = np.array(result["steps"]).reshape(expected.shape)[:, shown["queries"]]
+    shares = 255 * left / left.sum(axis=-1, keepdims=True)
+    assert np.abs(steps[..., shown["keys"]] - shares).max() <= 0.51
 
 
 def test_a_weighted_number_is_attention_times_the_length_of_the_value(run: Run) -> None:

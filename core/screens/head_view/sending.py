@@ -106,7 +106,9 @@ def _write_file(
         layers = layers[shown_layer(trace, view) :][:1]
     packed = {layer: weighted_layer(trace, layer, view["weigh"], norms) for layer in layers}
     facts = _facts(trace, view, 0, offered, head_scores(trace, HEAD_VIEW))
-    text = " / ".join(filter(None, key[1:]))
+    text = " / ".join(filter(None, (key.text, key.pair)))
+    if trace.source is not None:
+        text = f"{' '.join(token.display for token in trace.tokens)} → {text}"
     if len(text) > _MAX_QUOTE:
         text = text[: _MAX_QUOTE - 1] + "…"
     note = f"{text} — {content}, weighted by {_NAMES[view['weigh']]}."

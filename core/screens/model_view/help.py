@@ -30,9 +30,10 @@ COLOUR_NAMES: dict[Literal["layer", "head", "strength"], str] = {
     "head": "head",
     "strength": "weight",
 }
+PAIR_NAMES = {"all": "All", "aa": "A → A", "ab": "A → B", "ba": "B → A", "bb": "B → B"}
 # Who attends in cross attention is no sentence of the pair.
 CROSS_PAIR_NAMES = {"all": "All", "aa": "→ A", "ab": "→ B"}
-PAIR_NAMES = {"all": "All", "aa": "A → A", "ab": "A → B", "ba": "B → A", "bb": "B → B"}
+PAIR_HELP = ("A → B is A attending to B", "→ A is the decoder attending to A")  # the same, in cross
 _START: dict[str, str | bool] = {
     "style": "lines",
     "colour": "layer",
