@@ -82,7 +82,7 @@ def make_report(trace: Trace, key: TextKey, table: pd.DataFrame) -> str:
     size = f"{layers} layers × {heads} heads" + (f", {tokens} tokens{cut}" if typed else "")
     cross = trace.source is not None
     if cross:
-        size += f" attend to {len(trace.source)} tokens of the text"
+        size += f" attend to {len(trace.key_tokens)} tokens of the text"
     odd = flagged(table)
     note = escape(values_note(exact=table.attrs["values"] == "|f(v)|"))
     parts = [
