@@ -11,12 +11,13 @@ import pytest
 from core.analysis.anomalies import anomaly_table
 from core.model import load, trace_text
 from core.model.weights.output_projection import transformed_norms
+from core.screens.anomalies import source
 from core.screens.anomalies.moved import _hidden
 from core.screens.anomalies.report import make_report
 from core.ui.cache import TextKey
 from tests.model.language.checkpoints import build_with_head
 from tests.opening import open_app
-from tests.pages.conftest import alerts, said
+from tests.pages.conftest import SENTENCES, alerts, said
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -160,6 +161,15 @@ def test_a_corpus_is_not_offered_for_what_the_decoder_does(kind: str, folder: Pa
     app = opened(folder, kind, source="corpus")
     assert "This link asks for source `corpus`. Heads of the decoder are measured on" in alerts(app)
     assert "the sample corpus (" not in said(app)
+
+
+def test_the_corpus_of_an_encoder_decoder_is_that_of_its_encoder(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(source, "sample_sentences", lambda: SENTENCES)
+    app = opened(folder, "encoder", source="corpus")
+    assert "on the sample corpus (5 sentences, " in said(app)
+    assert "read by the encoder alone" not in said(app)
 
 
 def test_the_decoders_lengths_are_not_called_those_of_the_text(folder: Path) -> None:
