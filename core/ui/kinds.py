@@ -27,7 +27,7 @@ def choose(model: LoadedModel, *, cross: bool) -> None:
     """Draw the choice of a kind, `cross` or not, and the box for what the decoder reads."""
     offered = {kind: NAMES[kind] for kind in model.kinds if cross or kind != "cross"}
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        controls.choice(
+        kind = controls.choice(
             "attention",
             offered,
             "Attention",
@@ -37,7 +37,7 @@ def choose(model: LoadedModel, *, cross: bool) -> None:
         controls.text(
             "decoder",
             "",
-            "The decoder reads",
+            "" if kind == "encoder" else "The decoder reads",
             column=420,
             placeholder=f"Empty: {answers}",
         )
