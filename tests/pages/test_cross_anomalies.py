@@ -105,6 +105,7 @@ def test_the_first_token_is_the_first_key(folder: Path, cross: Trace, table: pd.
     assert f"on the first token of your text**, `{first}`" in text
     assert f"gives it {table['first_attention'].max():.2f} (uniform baseline" in text
     assert f"{1 / len(cross.key_tokens):.2f})" in text
+    assert "the uniform baseline, over 12 query tokens or more." in text
     assert "The uniform baseline is 1/n, n being the tokens of your text." in text
 
 

@@ -57,7 +57,8 @@ def show_first(trace: Trace, table: pd.DataFrame, colours: Palette) -> None:
         f" {baseline}.{dotted} Click a dot to see what that head moves."
     )
     if attention:
-        show_definition(FLAG.definition, f"{FLAG.source}.", f"flagged {threshold(FLAG.name)}.")
+        limit = threshold(FLAG.name, cross=trace.source is not None)
+        show_definition(FLAG.definition, f"{FLAG.source}.", f"flagged {limit}.")
     else:
         note = values_note(exact=table.attrs["values"] == "|f(v)|")
         show_definition(

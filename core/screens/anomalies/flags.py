@@ -64,7 +64,7 @@ def show_flags(trace: Trace, key: TextKey, table: pd.DataFrame, colours: Palette
             st.caption(f"Severity: {SEVERITY}. Click a square to see what that head moves.")
     with right:
         if choice in FLAGS:
-            show_flag_definition(choice)
+            show_flag_definition(choice, cross=trace.source is not None)
         if len(odd):
             _show_list(odd)
     with st.expander("Every measure of every head"):

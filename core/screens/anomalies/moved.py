@@ -82,9 +82,8 @@ def show_moved(
         " what each column brings, scaled to the same total, so that both have one colour scale."
         f" {values_note(exact=transformed is not None)} {_cancellation(trace, layer, head)}"
     )
-    show_definition(
-        f"null attention is {FLAG.definition}", f"{FLAG.source}.", f"{threshold(FLAG.name)}."
-    )
+    limit = threshold(FLAG.name, cross=trace.source is not None)
+    show_definition(f"null attention is {FLAG.definition}", f"{FLAG.source}.", f"{limit}.")
 
 
 def _sentence(trace: Trace, row: Row) -> str:

@@ -66,12 +66,13 @@ def show_norms(trace: Trace, table: pd.DataFrame, colours: Palette) -> None:
         " are equally long on the dotted line; a red ring is a flag. Click a head to see it below."
     )
     _show_positions(trace, layer, head, colours)
+    limit = threshold(FLAG.name, cross=trace.source is not None)
     show_definition(
         "mean |q| − mean |k| in the model's own units, and log2 of median |q| over median |k|."
         " Attention fixes neither: c q and k / c give the same weights for any c.",
         f"{FLAG.source}.",
-        f"flagged {threshold(FLAG.name)}, for the log2 ratio; the difference depends on the model's"
-        " units and has no threshold.",
+        f"flagged {limit}, for the log2 ratio; the difference depends on the model's units and has"
+        " no threshold.",
     )
 
 

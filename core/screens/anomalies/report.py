@@ -80,8 +80,9 @@ def make_report(trace: Trace, key: TextKey, table: pd.DataFrame) -> str:
     cut = f", {at_least}{trace.dropped} more were cut" if trace.dropped else ""
     layers, heads, tokens, _ = trace.shape
     size = f"{layers} layers × {heads} heads" + (f", {tokens} tokens{cut}" if typed else "")
-    if trace.source is not None:
-        size += f" attend to {len(trace.source)} tokens of the text"
+    cross = trace.source is not None
+    if cross:
+        size += f" attend to {len(trace.key_tokens)} tokens of the text"
     odd = flagged(table)
     note = escape(values_note(exact=table.attrs["values"] == "|f(v)|"))
     parts = [
@@ -100,7 +101,7 @@ def make_report(trace: Trace, key: TextKey, table: pd.DataFrame) -> str:
         "<dl>",
         *(
             f"<dt>{escape(name)}</dt><dd>{escape(flag.definition)}<br>"
-            f"Source: {escape(flag.source)}. Flagged {escape(threshold(name))}.</dd>"
+            f"Source: {escape(flag.source)}. Flagged {escape(threshold(name, cross=cross))}.</dd>"
             for name, flag in FLAGS.items()
         ),
         "</dl>",

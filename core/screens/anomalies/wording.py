@@ -39,8 +39,8 @@ def longer_side(row: Row) -> str:
     return f"its {longer} are {2 ** abs(value):.1f} times as long as its {shorter}"
 
 
-def threshold(name: str) -> str:
-    """When the flag is raised, in words."""
+def threshold(name: str, *, cross: bool) -> str:
+    """When the flag is raised, in words; in `cross` attention queries are counted."""
     flag, limits = FLAGS[name], FLAGS[name].limits
     side = {"above": "from ", "below": "up to ", "both": "from ±"}[limits.side]
     z = {"above": "z ≥ ", "below": "z ≤ −", "both": "|z| ≥ "}[limits.side]
@@ -50,7 +50,8 @@ def threshold(name: str) -> str:
     if flag.condition:
         parts.append(flag.condition)
     if flag.kind != "weights":
-        parts.append(f"on texts of {MIN_TOKENS} tokens or more")
+        where = "over {} query tokens or more" if cross else "on texts of {} tokens or more"
+        parts.append(where.format(MIN_TOKENS))
     return ", ".join(parts)
 
 
@@ -59,10 +60,10 @@ def show_definition(definition: str, source: str, limit: str) -> None:
     st.caption(f"**Definition:** {definition}  \n**Source:** {source}  \n**Threshold:** {limit}")
 
 
-def show_flag_definition(name: str) -> None:
+def show_flag_definition(name: str, *, cross: bool) -> None:
     """The same for a flag, and what it depends on."""
     flag = FLAGS[name]
-    show_definition(flag.definition, f"{flag.source}.", f"flagged {threshold(name)}.")
+    show_definition(flag.definition, f"{flag.source}.", f"flagged {threshold(name, cross=cross)}.")
     st.caption(f"**{KINDS[flag.kind]}:** {KIND_NOTES[flag.kind]}.")
 
 
