@@ -54,8 +54,9 @@ An impossible value is reported and replaced; a control that is not on the scree
 link. Numbers of layers, heads and positions of tokens begin at 1. Beside these, `packed` carries a
 text that would make the address longer than 7,500 bytes. With an encoder-decoder, `attention` is
 `encoder`, `decoder` or `cross`, and `decoder` is what its decoder reads (empty: the model's own
-answer). Made from the controls that the pages declare, with the embedded model and its first
-sentence, by `python -m tests.links_table`.
+answer). In cross attention, positions of queries (`from`, `query`, `without`) count the decoder's
+tokens, those of keys (`to`, `key_token`, `without_keys`) the text's. Made from the controls that
+the pages declare, with the embedded model and its first sentence, by `python -m tests.links_table`.
 """
 _MAX_NAMED = 9  # options; of more, the first two and the last
 

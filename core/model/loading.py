@@ -126,7 +126,15 @@ def _locate(name: str, download: bool, folders: bool, token: bool | None) -> Pat
             return folder
     if spec is not None:
         memory.check_fits(spec.weights)  # nobody should wait for a download that cannot be opened
-    model = hub.ask(repos[0], token)
+    try:
+        model = hub.ask(repos[0], token)
+    except UnknownModelError as error:
+        if spec is None or not spec.gated:
+            raise
+        raise UnknownModelError(
+            "The hub gives {name} only to people who have accepted its licence there.",
+            "Accept it, log in to the hub on this machine, and try again; or pick another model.",
+        ) from error
     if not download:
         raise NotDownloadedError(
             f"{{name}} is not on this machine yet: {model.size_mb} MB must be downloaded.",

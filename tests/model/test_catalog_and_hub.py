@@ -165,6 +165,14 @@ def test_without_a_token_a_gated_model_is_none(stand_in: StandInHub) -> None:
     assert hub.ask("gated/model").size_mb == 440
 
 
+def test_of_a_gated_model_of_the_catalogue_the_licence_is_named(stand_in: StandInHub) -> None:
+    stand_in.offer("google/gemma-3-270m", *FILES, gated="manual")
+    with pytest.raises(UnknownModelError, match="accepted its licence"):
+        load("gemma-3-270m", download=False, token=False)
+    with pytest.raises(UnknownModelError, match="no public model"):
+        load("some/other-model", download=False, token=False)
+
+
 def test_an_id_that_is_a_folder_too_is_an_id_where_folders_are_not_opened(
     stand_in: StandInHub, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
