@@ -25,7 +25,7 @@ def table(visitor: Visitor) -> tuple[dict[str, Any], NDArray[np.float32]]:
     assert next(iter(settings["arrays"])) == "values"
     _, size = settings["arrays"]["values"]
     values = np.frombuffer(data, "<f4", size, start)
-    return settings, values.reshape(len(settings["labels"]), -1)
+    return settings, values.reshape(len(settings["rows"]["labels"]), -1)
 
 
 def test_another_head_shows_other_attention(quiet_app: str) -> None:
@@ -34,7 +34,7 @@ def test_another_head_shows_other_attention(quiet_app: str) -> None:
         async with Visitor(quiet_app, patience=300) as visitor:
             await visitor.open("heatmap", text="leaves fall in autumn", head="1")
             settings, first = table(visitor)
-            assert settings["displays"][1:3] == ["leaves", "fall"]
+            assert settings["rows"]["displays"][1:3] == ["leaves", "fall"]
             assert visitor.value("head") == "head 1"
             answer = await visitor.set("head", "head 3")
             settings, second = table(visitor)
