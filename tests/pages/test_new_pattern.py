@@ -42,10 +42,9 @@ FLAGS["narrow head"] = Flag(
 """
 
 
-@pytest.fixture(scope="module")
-def seen(tmp_path_factory: pytest.TempPathFactory) -> dict[str, object]:
+def shown_with_both(root: Path) -> dict[str, object]:
     """What a copy of the app that differs in those three files shows, in a process of its own."""
-    root = tmp_path_factory.mktemp("app")
+    root.mkdir()
     changed = {
         REGISTRY: (ROOT / REGISTRY).read_text("utf-8") + RECORD,
         WORDS: (ROOT / WORDS).read_text("utf-8").replace(OPENING, OPENING + ENTRY),
@@ -82,30 +81,25 @@ def _mirror(source: Path, target: Path, changed: list[Path]) -> None:
         target.symlink_to(source)
 
 
-def test_a_pattern_has_a_column_of_the_table_and_names_the_head_that_follows_it(
-    seen: dict[str, object],
-) -> None:
+VIEWS = (
+    ("highlights", "two before"),
+    ("search", "with more than 0.5 of attention on the token two places before"),
+    ("thresholds", "Two before"),
+    ("legend", "two before ("),
+    ("beside", "two before"),
+    ("evidence", "to the token two places before"),
+    ("head view", "Mean attention to the token two places before"),
+    ("flag", "72 heads** have narrow head on this text"),
+    ("flag", "**Narrow head:** its attention has 1."),
+    ("flag", "**Definition:** how many directions the attention really has."),
+    ("flag", "**Source:** a test."),
+    ("flag", "**Threshold:** flagged up to 2, on texts of 12 tokens or more."),
+    ("flags", "narrow head "),
+)
+
+
+def test_the_table_and_every_view_have_a_new_pattern_and_a_new_flag(tmp_path: Path) -> None:
+    seen = shown_with_both(tmp_path / "app")  # once: it takes a process of its own
     assert seen["class"] == "two_before"
     assert seen["score"] == pytest.approx(0.9, abs=1e-5)
-
-
-@pytest.mark.parametrize(
-    ("part", "words"),
-    [
-        ("highlights", "two before"),
-        ("search", "with more than 0.5 of attention on the token two places before"),
-        ("thresholds", "Two before"),
-        ("legend", "two before ("),
-        ("beside", "two before"),
-        ("evidence", "to the token two places before"),
-        ("head view", "Mean attention to the token two places before"),
-        ("flag", "72 heads** have narrow head on this text"),
-        ("flag", "**Narrow head:** its attention has 1."),
-        ("flag", "**Definition:** how many directions the attention really has."),
-        ("flag", "**Source:** a test."),
-        ("flag", "**Threshold:** flagged up to 2, on texts of 12 tokens or more."),
-        ("flags", "narrow head "),
-    ],
-)
-def test_every_view_has_them(seen: dict[str, object], part: str, words: str) -> None:
-    assert words in str(seen[part])
+    assert [view for view in VIEWS if view[1] not in str(seen[view[0]])] == []
