@@ -42,6 +42,8 @@ def current_trace(*, cross: bool = False) -> Trace:
     except ModelError as error:
         show_model_error(error)
         controls.end_page()
+    if trace.source is not None:  # its keys are of the text that the encoder reads
+        show_trace_limits(cache.trace(*key._replace(kind="encoder")))
     show_trace_limits(trace)
     if model.is_encoder_decoder:
         kinds.explain(trace)

@@ -67,6 +67,7 @@ def show_model_error(error: ModelError) -> None:
 
 def show_trace_limits(trace: Trace) -> None:
     """Say how much of the text was cut, and which of its words are special tokens to the model."""
+    text = "What the decoder reads" if trace.kind in {"decoder", "cross"} else "The text"
     cuts = []
     if trace.cut_characters:
         cuts.append(f"**the last {trace.cut_characters:,} characters were not read**")
@@ -78,7 +79,7 @@ def show_trace_limits(trace: Trace) -> None:
         )
     if cuts:
         st.info(
-            f"The text is longer than this page can show: the first {len(trace.tokens)} tokens are"
+            f"{text} is longer than this page can show: the first {len(trace.tokens)} tokens are"
             f" shown, {', and '.join(cuts)}."
         )
     if typed := dict.fromkeys(quote(token.display) for token in trace.typed_specials):

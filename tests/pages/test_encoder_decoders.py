@@ -132,6 +132,23 @@ def test_a_page_of_tokens_that_attend_to_one_another_leaves_out_cross_attention(
     assert dict(app.query_params)["attention"] == "encoder"
 
 
+def test_both_texts_are_cut_and_said(folder: Path) -> None:
+    long = " ".join(["where"] * 90)
+    app = open_app("heatmap", model=str(folder), text=long, attention="cross", decoder=long)
+    words = [each.value for each in app.info]
+    assert sum("The text is longer" in each for each in words) == 1
+    assert sum("What the decoder reads is longer" in each for each in words) == 1
+
+
+@pytest.mark.parametrize(
+    "hostile", ["<img src=x onerror=alert(1)>", "$x$ :red[y] 🙂", "  ", "שלום"]
+)
+def test_whatever_the_decoder_reads_is_shown_as_text(folder: Path, hostile: str) -> None:
+    app = opened("heatmap", folder, attention="cross", decoder=hostile)
+    assert "<img" not in said(app).replace("`<img", "")
+    assert len(sent(app, "table")["rows"]["labels"]) >= 1
+
+
 def test_an_atlas_is_of_the_encoder_and_says_so(folder: Path) -> None:
     app = opened("atlas", folder, budget="200")
     assert "go through the encoder alone" in said(app)
