@@ -12,6 +12,7 @@ import pytest
 from core.ui.navigation import PAGES
 from tests.bench.class_changes import WORDS, foreign_words, text_of
 from tests.visitors import Visitor
+from tests.visitors.running import run_visit
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -46,7 +47,7 @@ def test_another_head_shows_other_attention(quiet_app: str) -> None:
             assert np.abs(first - second).max() > 0.01
             assert visitor.errors() == []
 
-    asyncio.run(visit())
+    run_visit(visit())
 
 
 def test_what_was_sent_a_moment_ago_is_shown_without_being_sent_again(quiet_app: str) -> None:
@@ -61,7 +62,7 @@ def test_what_was_sent_a_moment_ago_is_shown_without_being_sent_again(quiet_app:
             np.testing.assert_array_equal(table(visitor)[1], first)
             assert again.size < new.size
 
-    asyncio.run(visit())
+    run_visit(visit())
 
 
 def test_two_visitors_do_not_see_each_other(quiet_app: str) -> None:
@@ -78,7 +79,7 @@ def test_two_visitors_do_not_see_each_other(quiet_app: str) -> None:
     async def both() -> None:
         await asyncio.gather(*map(visit, received))
 
-    asyncio.run(both())
+    run_visit(both())
     for word, data in received.items():
         assert word.encode() in data
         assert foreign_words(bytes(data), word) == set()
@@ -94,7 +95,7 @@ def test_the_menu_leads_to_every_page_and_the_text_comes_along(quiet_app: str) -
                 assert "banjo" in visitor.query
                 assert visitor.errors() == []
 
-    asyncio.run(visit())
+    run_visit(visit())
 
 
 def test_a_visitor_can_only_do_what_the_page_offers(quiet_app: str) -> None:
@@ -108,4 +109,4 @@ def test_a_visitor_can_only_do_what_the_page_offers(quiet_app: str) -> None:
             with pytest.raises(ValueError, match="renorm is switched off"):
                 await visitor.set("renorm", value=True)
 
-    asyncio.run(visit())
+    run_visit(visit())

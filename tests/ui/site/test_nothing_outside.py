@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import asyncio
-
 import pytest
 from websockets.exceptions import InvalidStatus
 from websockets.sync.client import connect
 from websockets.typing import Origin
 
+from tests.visitors.running import run_visit
 from tests.visitors.visitor import Visitor
 
 
@@ -20,7 +19,7 @@ def test_the_server_asks_for_nothing_outside_of_this_machine(
             await visitor.open("home", text="leaves fall in autumn")
             assert visitor.errors() == []
 
-    asyncio.run(visit())
+    run_visit(visit())
     assert asked_outside == []
 
 
