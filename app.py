@@ -2,7 +2,8 @@
 
 import streamlit as st
 
-from core.ui import controls, navigation, sidebar
+from core.ui import controls, navigation
+from core.ui.frame import image_row, sidebar, switch, text_row, window
 from core.ui.site import deployment, turns, uploads
 
 deployment.stay_offline()
@@ -12,5 +13,8 @@ st.logo(navigation.LOGO, size="large", icon_image=navigation.MARK)
 with turns.short_answer():
     controls.open_link()
     page = navigation.register_pages()
+    window.draw()
+    switch.draw(navigation.asked_for(page))
+    (image_row if switch.reads() == "image" else text_row).draw()
     sidebar.draw()
     navigation.run(page)

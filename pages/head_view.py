@@ -10,8 +10,10 @@ from functools import partial
 
 from core.components.head_view import show_head_view
 from core.ui import presets
-from core.ui.current import current_trace
-from core.ui.downloads import offer_file
+from core.ui.current import current_key, current_trace
+from core.ui.downloads import contents, offer_file
+from core.ui.frame.layout import show_terms
+from core.ui.words.references import show_references
 from core.screens.head_view.sending import file_later, pack_for_page, shown_layer, weightings
 from core.screens.head_view.help import examples, explain, mathematics
 from core.screens.head_view.state import KEY, restore_view, take_report
@@ -20,16 +22,18 @@ trace = current_trace(cross=True)
 offered = weightings(trace)
 view = restore_view(trace, [each.value for each in offered if not each.disabled])
 
-show_head_view(pack_for_page(trace, view, offered), key=KEY, on_view=take_report)
-reading, saving = st.columns([5, 1])
-reading.caption(explain(trace, view))
-with saving:
+presets.show("head_view", partial(examples, trace), measured_on=current_key(trace.model))
+held = contents("head-view", trace.model, "")
+show_head_view(pack_for_page(trace, view, offered, held), key=KEY, on_view=take_report)
+with st.container(horizontal=True, vertical_alignment="center"):
+    st.caption(explain(trace, view), width="stretch")
     offer_file(
         "Save as HTML",
-        file_later(trace, view, offered),
-        "head-view.html",
-        width="stretch",
+        file_later(trace, view, offered, held),
+        contents("head-view", trace.model, f"L{view['layer']}"),
+        ".html",
         help="One file that opens without internet and does what this picture does.",
     )
-presets.show("head_view", partial(examples, trace))
+show_terms("query", "key", "head", "layer", "value", "[CLS]")
 presets.show_mathematics(mathematics(trace, shown_layer(trace, view)))
+show_references("head_view")

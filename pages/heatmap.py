@@ -14,48 +14,51 @@ from core.components.table import show_table
 from core.figures.heatmap import heatmap_figure
 from core.figures.palette import palette
 from core.ui import controls, presets
-from core.ui.current import current_trace
-from core.ui.downloads import csv_later, offer_file
+from core.ui.charts import show_chart
+from core.ui.current import current_key, current_trace, found_head
+from core.ui.downloads import contents, csv_later, offer_file
+from core.ui.frame.layout import control_row, more, show_terms
+from core.ui.words.inputs import hide_special
+from core.ui.words.references import show_references
+from core.screens.heatmap import held
 from core.screens.heatmap.help import examples, explain, mathematics
 
 LAYER_SUMMARIES: tuple[Literal["mean"], ...] = ("mean",)
+VALUES = "Attention: shares after softmax. Scores: the scaled dot products before it."
 HEAD_SUMMARIES: tuple[Literal["mean", "max"], ...] = ("mean", "max")
 
 trace = current_trace(cross=True)
 
-with st.container(horizontal=True, vertical_alignment="bottom"):
-    layer = controls.layer(trace, summaries=LAYER_SUMMARIES, width=150)
-    head = controls.head(trace, summaries=HEAD_SUMMARIES, width=176)
+with control_row():
+    layer = controls.layer(trace, summaries=LAYER_SUMMARIES, width=130)
+    head = controls.head(trace, summaries=HEAD_SUMMARIES, width=150)
     values: Values = controls.choice(
-        "values",
-        ["attention", "scores"],
-        "Values",
-        subject="The values are",
-        help="Attention: probabilities after softmax. Scores: the scaled dot products before it.",
+        "values", ["attention", "scores"], "Values", subject="The values are", help=VALUES
     )
     view = controls.choice("view", ["table", "picture"], "View", subject="The views are")
-probabilities = values == "attention"
-with st.container(horizontal=True):
-    hide = controls.flag("hide", "Hide special tokens")
-    renormalise = controls.flag(
-        "renorm",
-        "Renormalise rows",
-        disabled=not (hide and probabilities),
-        help="Divide each row by its sum over the tokens shown.",
-    )
-    words = controls.flag(
-        "words",
-        "Merge word pieces",
-        disabled=not probabilities,
-        help="Mean over the rows of a word, sum over its columns (Clark et al. 2019).",
-    )
-    full_scale = controls.flag(
-        "full",
-        "Colours from 0 to 1",
-        disabled=not probabilities,
-        help="Off: the darkest colour is the largest value shown. On: it is 1, so that layers and"
-        " heads can be compared.",
-    )
+    hide = controls.flag("hide", hide_special(trace))
+    probabilities = values == "attention"
+    with more():
+        renormalise = controls.flag(
+            "renorm",
+            "Renormalise rows",
+            disabled=not (hide and probabilities),
+            help="Divide each row by its sum over the tokens shown.",
+        )
+        words = controls.flag(
+            "words",
+            "Merge word pieces" if trace.patches is None else "",
+            disabled=not probabilities or trace.patches is not None,
+            help="Mean over the rows of a word, sum over its columns (Clark et al. 2019).",
+        )
+        full_scale = controls.flag(
+            "full",
+            "Colours from 0 to 1",
+            disabled=not probabilities,
+            help="Off: the darkest colour is the largest value shown. On: it is 1, so that layers"
+            " and heads can be compared.",
+        )
+presets.show("heatmap", partial(examples, trace), measured_on=current_key(trace.model))
 
 table = attention_table(
     trace, layer, head, values=values, words=words, hide_special=hide, renormalise=renormalise
@@ -63,12 +66,21 @@ table = attention_table(
 if not (table.rows.labels and table.columns.labels):
     st.info("This text has only special tokens: show them again to see the table.")
     controls.end_page()
+saved = contents("heatmap", trace.model)
 if view == "table":
-    show_table(table, key="heatmap_table", full_scale=full_scale)
+    cells = held.cells_to_show(trace, layer, head, found_head(trace))
+    show_table(
+        table,
+        key=held.KEY,
+        cells=cells,
+        on_hold=held.take_cell,
+        full_scale=full_scale,
+        picture=saved.titled(values.capitalize(), place=table.where),
+    )
 else:
     colours = palette(st.context.theme.type)
     figure = heatmap_figure(
-        table.values,
+        table.shown,
         table.rows.labels,
         table.where,
         colours,
@@ -76,13 +88,15 @@ else:
         full_scale=full_scale,
         columns=table.columns.labels,
     )
-    st.plotly_chart(figure, key="heatmap_picture")
+    show_chart(figure, key="heatmap_picture", alt=f"{values} of {table.where}")
 with st.container(horizontal=True, vertical_alignment="center"):
-    st.caption(explain(trace, table, layer, head, view), width="stretch")
+    st.caption(explain(trace, table, layer, head), width="stretch")
     offer_file(
         "Download CSV",
-        csv_later(table.frame, float_format="%.6f"),
-        "attention.csv",
+        csv_later(table.frame, saved, float_format="%.6f"),
+        saved,
+        ".csv",
     )
-presets.show("heatmap", partial(examples, trace))
+show_terms("row", "column", "query", "key", "head", "layer", "[CLS]")
 presets.show_mathematics(mathematics(trace))
+show_references("heatmap")

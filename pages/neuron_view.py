@@ -11,23 +11,30 @@ from functools import partial
 from core.analysis.neuron import read_head
 from core.components.export import standalone_page
 from core.components.neuron_view import packed, show_neuron_view
+from core.components.sprite import patch_sprite
 from core.ui import controls, presets
-from core.ui.current import current_trace
-from core.ui.downloads import offer_file
+from core.ui.current import current_key, current_trace
+from core.ui.downloads import contents, offer_file
+from core.ui.frame.layout import control_row, show_terms
 from core.ui.selectors import pick_pairs, step_through_heads
+from core.ui.words.references import show_references
 from core.screens.neuron_view.help import examples, explain, file_note, mathematics
 from core.screens.neuron_view.state import pick_tokens, take_state
 
 trace = current_trace(cross=True)
 pairs = pick_pairs(trace)  # drawn by the picture itself
 
-with st.container(horizontal=True, vertical_alignment="bottom"):
+with control_row():
     layer, head = controls.layer(trace, width=130), controls.head(trace, width=130)
     step_through_heads(trace)
     state = pick_tokens(trace, pairs)
 
+presets.show("neuron_view", partial(examples, trace), measured_on=current_key(trace.model))
 neuron_head = read_head(trace, layer, head)
-data = packed(neuron_head, trace.tokens, state, trace.source)
+held = contents("neuron-view", trace.model)
+picture = held.titled("Queries, keys and their products", place=neuron_head.name)
+patches = patch_sprite(trace)
+data = packed(neuron_head, trace.tokens, state, trace.source, picture, patches)
 sizes = len(trace.tokens), len(trace.key_tokens)
 show_neuron_view(data, *sizes, key="neuron_view", on_change=take_state)
 title = f"{neuron_head.name}: queries, keys and their products · {trace.model}"
@@ -35,8 +42,10 @@ with st.container(horizontal=True, vertical_alignment="center"):
     st.caption(explain(neuron_head, state, is_cross=trace.source is not None), width="stretch")
     offer_file(
         "Save as HTML",
-        partial(standalone_page, "neuron_view", data, title, file_note(trace)),
-        f"neuron_view_{neuron_head.name.replace(' ', '_')}.html",
+        partial(standalone_page, "neuron_view", data, title, file_note(trace), facts=held.facts),
+        held,
+        ".html",
     )
-presets.show("neuron_view", partial(examples, trace))
+show_terms("query", "key", "score", "softmax", "attention", "head")
 presets.show_mathematics(mathematics(neuron_head))
+show_references("neuron_view")

@@ -10,77 +10,67 @@ from functools import partial
 
 from core.figures.palette import palette
 from core.ui import controls, presets
+from core.ui.clouds.choice import Choice
+from core.ui.clouds.faithfulness import show_faithfulness
+from core.ui.clouds.pickers import pick_measure, pick_slow
 from core.ui.current import current_key, current_trace
-from core.screens.query_key.controls import Choice, chosen_tokens, search_range
-from core.screens.query_key.faithfulness import show_faithfulness
+from core.ui.frame.layout import control_row, show_terms
+from core.ui.words.references import show_references
+from core.screens.query_key.controls import chosen_tokens, search_range
 from core.screens.query_key.heads import show_all_heads
 from core.screens.query_key.help import MATHEMATICS, examples
+from core.screens.query_key.options import pick_map, picture_options
 from core.screens.query_key.picture import show_picture
 from core.screens.query_key.search import show_search
-from core.screens.query_key.wording import CRITERIA, DISTANCES, TARGETS
 from core.ui.selectors import pick_part, step_through_heads
 
 PARTS = {
-    "picture": "The picture",
-    "trust": "How faithful is it?",
-    "search": "The search for a and c",
+    "picture": "Picture",
+    "trust": "Faithful?",
+    "search": "Search",
     "heads": "All heads",
 }
 
 trace = current_trace(cross=True)
 colours = palette(st.context.theme.type)
 
-part = pick_part(PARTS)
-with st.container(horizontal=True, vertical_alignment="bottom"):
-    layer, head = controls.layer(trace, width=112), controls.head(trace, width=112)
-    step_through_heads(trace)
-    distance = controls.choice(
-        "distance",
-        DISTANCES,
-        "Distance",
-        subject="The distances are",
-        help="Between a query and a key. The dot product does not change with it.",
-    )
-    target = controls.choice(
-        "target",
-        TARGETS,
-        "Scores",
-        subject="The scores are",
-        default="centred",
-        help="What distance is compared with, at every stage: the model's scores less the mean of"
-        " their row, which softmax ignores and distances lose too; or the unchanged scores.",
-    )
-    criterion = controls.choice(
-        "criterion",
-        CRITERIA,
-        "Choose c by",
-        subject="The criteria are",
-        menu=True,
-        width=205,
-        help="c multiplies queries and divides keys, so that distance and scores correlate nearest"
-        " to −1, or so that queries and keys have equal median norms.",
-    )
-sources, targets = chosen_tokens(trace) if part in ("picture", "heads") else ((), ())
+with control_row():
+    part = pick_part(PARTS)
+    layer = controls.layer(trace, width=96)
+    head = controls.head(trace, width=96, drawn=part != "search")  # there it stands further down
+    if part != "search":
+        step_through_heads(trace)
+    ranges = search_range(drawn=part == "search")
+    sources, targets = chosen_tokens(trace) if part in ("picture", "heads") else ((), ())
+    if part == "picture":
+        options = picture_options(trace)
+    elif part == "trust":
+        slow = pick_slow()
+    elif part == "heads":
+        quantity, stage = pick_map(trace)
+measure = pick_measure()
+presets.show("query_key", partial(examples, trace), measured_on=current_key(trace.model))
 choice = Choice(
     current_key(trace.model),
     layer,
     head,
     trace.numbers[layer],
-    distance,
-    criterion,
-    target,
-    search_range(),
+    measure.distance,
+    measure.criterion,
+    measure.target,
+    ranges,
     sources,
     targets,
 )
 
 if part == "picture":
-    show_picture(trace, choice, colours)
+    show_picture(trace, choice, options, colours)
 elif part == "trust":
-    show_faithfulness(trace, choice)
+    show_faithfulness(trace, choice, slow=slow)
 elif part == "search":
     show_search(trace, choice, colours)
 else:
-    show_all_heads(trace, choice, colours)
-presets.show("query_key", partial(examples, trace))
+    show_all_heads(trace, choice, quantity, stage, colours)
+show_terms("query", "key", "head", "layer", "score", "row", "[CLS]")
 presets.show_mathematics(MATHEMATICS)
+show_references("query_key")

@@ -2,93 +2,73 @@
 
 import streamlit as st
 
+from core.ui.charts import show_chart
 from core.ui.navigation import open_page
 
 open_page("vectors")
 
 from functools import partial
-from typing import Literal
 
-from core.analysis.attention_table import unique_labels
-from core.analysis.vectors import Source, layer_planes, planes_frame
+from core.analysis.attention_table import labels_of
+from core.analysis.vectors import layer_planes, planes_frame
 from core.components.planes import Arrow, show_planes
 from core.figures.palette import palette, token_colours
 from core.figures.vectors import Arrows, moving_figure, plane_figure, space_figure
 from core.ui import controls, presets
-from core.ui.current import current_trace
-from core.ui.downloads import csv_later, offer_file
+from core.ui.current import current_key, current_trace
+from core.ui.downloads import contents, csv_later, offer_file
+from core.ui.frame.layout import control_row, more, show_terms
+from core.ui.words.references import show_references
+from core.screens.vectors.controls import pick_further, pick_row
 from core.screens.vectors.help import (
     MATHEMATICS,
     describe_close_pairs,
     examples,
     explain,
-    pick_heads,
     set_picks,
+    too_few,
 )
-
-SOURCES: list[Source] = ["attention", "queries", "keys", "values", "hidden states"]
-VIEWS = ["all layers", "one layer", "play"]
-
-SUMMARIES: tuple[Literal["mean", "median", "max"], ...] = ("mean", "median", "max")
 
 trace = current_trace()
 theme = st.context.theme.type
 
-with st.container(horizontal=True, vertical_alignment="bottom"):
-    source = controls.choice(
-        "draw", SOURCES, "Draw", subject="What can be drawn is", menu=True, width=160
-    )
-    summary = controls.head(trace, summaries=SUMMARIES, width=176)
-    heads = pick_heads(trace) if isinstance(summary, str) and source != "hidden states" else []
-    view = controls.choice("show", VIEWS, "View", subject="The views are")
-    layer = controls.layer(trace, width=130) if view == "one layer" else None
-align = own_scale = space = False
-with st.container(horizontal=True):
-    special = controls.flag("special", "Keep special tokens")
-    normalize = controls.flag(
-        "norm",
-        "Normalise planes",
-        default=True,
-        help="Divide each plane by its Frobenius norm, as the workshop chapter does.",
-    )
-    if view == "all layers":
-        align = controls.flag(
-            "align",
-            "Align layers",
-            help="Turn and mirror each plane onto the one before, so that a token can be followed."
-            " Distances do not change.",
-        )
-        own_scale = controls.flag("scale", "Own scale for each layer")
-    if view == "one layer":
-        space = controls.flag("space", "Three dimensions")
+with control_row():
+    row = pick_row(trace)
+    further_box = more()
+with further_box:
+    further = pick_further(trace, row)
+source, summary, view, layer = row.source, row.summary, row.view, row.layer
 
 with st.spinner("Reducing every layer to a plane …"):
     planes = layer_planes(
         trace,
         source,
         summary,
-        heads=heads,
-        keep_special=special,
-        normalize=normalize,
-        align=align or view == "play",
-        components=3 if space else 2,
+        heads=further.heads,
+        keep_special=further.special,
+        normalize=further.normalize,
+        align=further.align,
+        components=3 if further.space else 2,
     )
-labels = unique_labels(tuple(trace.tokens[i].display for i in planes.positions))
+labels = [label for i, label in enumerate(labels_of(trace.tokens)) if i in planes.positions]
 colours = token_colours(len(trace.tokens), theme)
 shown_colours = [colours[i] for i in planes.positions]
 names = {i + 1: label for i, label in zip(planes.positions, labels, strict=True)}
-picks = controls.tokens(
-    "pick",
-    list(names),
-    "Tokens that stay coloured",
-    names=names.__getitem__,
-    placeholder="All; pick some here or by clicking arrows",
-)
+with further_box:
+    picks = controls.tokens(
+        "pick",
+        list(names),
+        "Tokens that stay coloured",
+        names=names.__getitem__,
+        placeholder="All; or click arrows",
+    )
 picked = [planes.positions.index(position - 1) for position in picks]
 
-if not labels:
-    st.info("Every token of this text is a special one: keep them to see their arrows.")
+presets.show("vectors", partial(examples, trace), measured_on=current_key(trace.model))
+if len(labels) < 2:
+    st.info(too_few(labels))
     controls.end_page()
+held = contents("vectors", trace.model)
 if view == "all layers":
     show_planes(
         planes.coordinates,
@@ -97,26 +77,35 @@ if view == "all layers":
         [f"{first:.0%} + {second:.0%}" for first, second in planes.explained],
         key="vector_planes",
         picked=picked,
-        own_scale=own_scale,
+        own_scale=further.own_scale,
         on_pick=partial(set_picks, planes.positions),
+        picture=held.titled(f"Vector grid of {source}"),
     )
 else:
     arrows = Arrows(labels, shown_colours, picked, palette(theme))
     if view == "play":
-        st.plotly_chart(
-            moving_figure(planes.coordinates, trace.numbers, arrows), key="vectors_moving"
-        )
+        figure = moving_figure(planes.coordinates, trace.numbers, arrows)
+        show_chart(figure, key="vectors_moving", alt="Arrows of tokens, layer by layer")
     else:
-        draw = space_figure if space else plane_figure
+        draw = space_figure if further.space else plane_figure
         figure = draw(planes.coordinates[layer], planes.explained[layer], arrows)
-        st.plotly_chart(figure, key="vectors_one")
+        show_chart(figure, key="vectors_one", alt="Arrows of tokens in one layer")
 with st.container(horizontal=True, vertical_alignment="center"):
-    reading = explain(source, summary, heads, view=view, special=special)
+    reading = explain(
+        source,
+        summary,
+        further.heads,
+        view=view,
+        special=further.special,
+        tokens=0 if picked else len(labels),
+    )
     st.caption(f"{reading} {describe_close_pairs(planes, layer)}", width="stretch")
     offer_file(
         "Download CSV",
-        csv_later(partial(planes_frame, planes, labels), index=False, float_format="%.6f"),
-        "vectors.csv",
+        csv_later(partial(planes_frame, planes, labels), held, index=False, float_format="%.6f"),
+        held,
+        ".csv",
     )
-presets.show("vectors", partial(examples, trace))
+show_terms("token", "attention", "layer", "head", "row", "PCA")
 presets.show_mathematics(MATHEMATICS)
+show_references("vectors")

@@ -30,6 +30,17 @@ def folder_of(tmp_path_factory: pytest.TempPathFactory) -> FolderOf:
 
 
 @pytest.fixture(scope="session")
+def answering_bart(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Folder of a tiny BART with its head, whose answers and cross attention depend on the text."""
+    from tests.model.language.checkpoints import build_with_head
+
+    folder = tmp_path_factory.mktemp("models") / "tiny-bart"
+    kind = "BartForConditionalGeneration"
+    build_with_head("bart", kind, folder, stir=0.5, tie_word_embeddings=False)
+    return folder
+
+
+@pytest.fixture(scope="session")
 def oracle_of(folder_of: FolderOf) -> OracleOf:
     """Name of a family -> an instance of its own, with eager attention."""
     from tests.model.families import oracle

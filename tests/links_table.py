@@ -7,14 +7,20 @@ writes ``.github/LINKS.md``; a test says when it is out of date.
 
 from __future__ import annotations
 
+import os
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 from unittest import mock
 
 from core.ui.site import visitor
+from tests.analysis.atlas.folders import write_folder
 from tests.opening import ROOT, open_app
+from tests.pages.atlases import small
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
     from core.ui.controls import Control
 
@@ -22,6 +28,7 @@ if TYPE_CHECKING:
 
 LINKS = ROOT / ".github" / "LINKS.md"
 _PAIR = {"text": "leaves fall in autumn", "pair": "autumn is marked by colorful foliage"}
+_PREPARED = {"corpus": "prepared", "prepared": "large"}
 # Every page and part, with what makes more of its controls appear.
 SCREENS: list[tuple[str, dict[str, str]]] = [
     ("home", _PAIR),
@@ -37,6 +44,9 @@ SCREENS: list[tuple[str, dict[str, str]]] = [
     ("query_key", {"part": "trust"}),
     ("query_key", {"part": "search"}),
     ("query_key", {"part": "heads", "dot": "3,5"}),
+    ("images", {}),
+    ("class_attention", {"part": "maps"}),
+    ("class_attention", {"part": "distance"}),
     *(("patterns", {"part": part}) for part in ("heads", "one", "alike", "pronouns")),
     ("patterns", {"part": "one", "source": "corpus"}),
     *(("anomalies", {"anomaly": part}) for part in ("flags", "norms", "first", "moved", "states")),
@@ -46,10 +56,12 @@ SCREENS: list[tuple[str, dict[str, str]]] = [
     ("atlas", {"budget": "1000", "part": "positions"}),
     ("atlas", {"budget": "1000", "part": "alike"}),
     ("atlas", {"budget": "1000", "part": "trust"}),
+    ("atlas", {**_PREPARED, "part": "heads"}),
+    ("atlas", {**_PREPARED, "part": "one"}),
 ]
 _HEAD = """# What a link can hold
 
-The address bar always holds the state that is on the screen; "Copy link to this view" copies it.
+The address bar always holds the state that is on the screen; "Share" copies it.
 An impossible value is reported and replaced; a control that is not on the screen is not in the
 link. Numbers of layers, heads and positions of tokens begin at 1. Beside these, `packed` carries a
 text that would make the address longer than 7,500 bytes. With an encoder-decoder, `attention` is
@@ -61,6 +73,15 @@ the pages declare, with the embedded model and its first sentence, by `python -m
 _MAX_NAMED = 9  # options; of more, the first two and the last
 
 
+@contextmanager
+def prepared_site() -> Iterator[None]:
+    """A site that offers a large atlas."""
+    with TemporaryDirectory() as folder:
+        write_folder(small(), Path(folder) / "large.atlas", [(0, 1), (2, 3)], (1, 2))
+        with mock.patch.dict(os.environ, HEADSCOPE_ATLASES=folder):
+            yield
+
+
 def rows_of(declared: Iterable[tuple[str, dict[str, Control]]]) -> Rows:
     """The parameters of every page over all its parts, in the order they are declared."""
     pages: Rows = {}
@@ -68,7 +89,8 @@ def rows_of(declared: Iterable[tuple[str, dict[str, Control]]]) -> Rows:
         rows = pages.setdefault(page, {})
         for key, value in ((key, _values_of(control)) for key, control in controls.items()):
             rows[key] = max(rows.get(key, ""), value, key=len)
-    shared = {*set.intersection(*map(set, pages.values())), "pair"}
+    of_texts = [rows for rows in pages.values() if "text" in rows]
+    shared = {*set.intersection(*map(set, of_texts)), "pair", "image", "side"}
     every = {key: value for rows in pages.values() for key, value in rows.items() if key in shared}
     own = {
         page: {key: value for key, value in rows.items() if key not in shared}
@@ -92,6 +114,8 @@ def to_markdown(pages: Rows) -> str:
 
 
 def _values_of(control: Control) -> str:
+    if control.key == "prepared":
+        return "the name of an atlas that the site offers"
     if control.kind == "flag":
         return "`1` (usual), `0`" if control.default else "`0` (usual), `1`"
     if control.kind == "number":
@@ -111,7 +135,7 @@ def _values_of(control: Control) -> str:
 def main() -> None:
     """Write the file, as for a visitor at this machine."""
     connection = visitor.Connection("127.0.0.1", (("Host", "localhost:8501"),))
-    with mock.patch.object(visitor, "connection", return_value=connection):
+    with mock.patch.object(visitor, "connection", return_value=connection), prepared_site():
         apps = [(page, open_app(page, **start)) for page, start in SCREENS]
     declared = [(page, dict(app.session_state["_controls"])) for page, app in apps]
     LINKS.write_text(to_markdown(rows_of(declared)), "utf-8")

@@ -21,6 +21,7 @@ MAY_IMPORT = {
     "screens": {"screens", "ui", "components", "figures", "analysis", "model", "trace"},
     "pages": {"screens", "ui", "components", "figures", "analysis", "model", "trace"},
     "app": {"ui"},
+    "console": {"console", "model", "analysis", "trace"},  # parts of command lines
     "core": {"console", "model", "analysis", "trace"},  # command lines
 }
 LIBRARIES = {
@@ -30,6 +31,7 @@ LIBRARIES = {
     "transformers": {"model"},
     "tokenizers": {"model"},
     "huggingface_hub": {"model"},
+    "ray": {"console"},
 }
 
 
@@ -63,6 +65,8 @@ def is_permitted(path: Path, name: str) -> bool:
     floor, (root, *rest) = floor_of(path), name.split(".")
     if root != "core":
         return floor in LIBRARIES.get(root, {floor})
+    if name == "core.VERSION":
+        return True
     is_trace = name.startswith("core.model.trace.") and floor != "model"
     return ("trace" if is_trace else rest[0]) in MAY_IMPORT[floor]
 
@@ -121,6 +125,20 @@ def test_torch_and_transformers_are_imported_late() -> None:
     late = {"watching", "outputs"}  # they extend a class of torch
     assert needing == {ROOT / f"core/model/capture/{name}.py" for name in late}
     assert not any(f"capture.{module}." in name for _, name in at_import for module in late)
+
+
+def test_ray_is_imported_where_a_cluster_is_asked_for_and_inside_of_functions() -> None:
+    cluster = ROOT / "core" / "console" / "cluster"
+    importing = {path for path, name in IMPORTS if name.split(".")[0] == "ray"}
+    assert {path.parent for path in importing} == {cluster}
+    at_import = (
+        name
+        for path in importing
+        for node in tree_of(path).body
+        if isinstance(node, ast.Import | ast.ImportFrom)
+        for name in imported(ast.Module([node], []))
+    )
+    assert [name for name in at_import if name.split(".")[0] == "ray"] == []
 
 
 @pytest.mark.parametrize("path", sorted(ROOT.glob("pages/*.py")), ids=lambda path: path.name)

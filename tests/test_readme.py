@@ -38,6 +38,9 @@ def names() -> Iterator[dict[str, Any]]:
             'trace.attention(layer=3, head=1)[names.index("it"), names.index("book")]',
             pytest.approx(0.932, abs=5e-4),
         ),
+        ("seen.patches.colours.shape", (144, 3)),
+        ("cls_map(seen, layer=5, head=0).values.shape", (12, 12)),
+        ("attention_distance(seen).pixels.shape", (6, 6)),
     ],
 )
 def test_an_example_shows_what_its_comment_says(

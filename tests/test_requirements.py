@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import re
 from importlib.metadata import distribution
+from importlib.util import find_spec
 from pathlib import Path
 
+import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 ROOT = Path(__file__).parents[1]
+CLUSTER = "core/console/cluster/requirements.txt"
 # PyTorch's metadata pins these itself, and which of them there are depends on its build.
 OF_TORCH = re.compile(r"nvidia-|cuda-|triton")
 
@@ -40,17 +43,27 @@ def closure(wanted: list[Requirement]) -> dict[str, str]:
     return versions
 
 
-def test_every_package_an_installation_brings_is_pinned_to_the_version_that_was_tested() -> None:
-    pins = dict(
-        line.split("==") for line in [*lines("requirements.txt"), *lines("constraints.txt")]
-    )
-    pinned: dict[str, str] = {canonicalize_name(name): version for name, version in pins.items()}
-    installed = closure([Requirement(line) for line in lines("requirements.txt")])
-    assert {
+def unpinned(wanted: str, *others: str) -> dict[str, str]:
+    """Name -> version of what a requirements file brings, and neither it nor the others pin."""
+    pins = (line.split("==") for name in (wanted, *others) for line in lines(name))
+    pinned: dict[str, str] = {
+        canonicalize_name(re.sub(r"\[.*", "", name)): version for name, version in pins
+    }
+    installed = closure([Requirement(line) for line in lines(wanted)])
+    return {
         name: version
         for name, version in installed.items()
         if pinned.get(name) != version and not OF_TORCH.match(name)
-    } == {}
+    }
+
+
+def test_every_package_an_installation_brings_is_pinned_to_the_version_that_was_tested() -> None:
+    assert unpinned("requirements.txt", "constraints.txt") == {}
+
+
+@pytest.mark.skipif(find_spec("ray") is None, reason="Ray is optional, and not installed here")
+def test_every_package_that_ray_brings_is_pinned_too() -> None:
+    assert unpinned(CLUSTER, "requirements.txt", "constraints.txt") == {}
 
 
 def test_no_package_of_one_graphics_card_is_forced_on_anybody() -> None:

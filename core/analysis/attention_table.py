@@ -11,14 +11,17 @@ import numpy as np
 import pandas as pd
 
 from core.analysis.layers import head_name
+from core.analysis.pairs import permitted, permitted_pairs
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
+    from core.analysis.arrays import Bools
     from core.model.trace import Array, Token, Trace
 
 _BYTE = re.compile(r"<0x([0-9A-F]{2})>")
 _BYTES = re.compile(r"(?:<0x[0-9A-F]{2}>)+")
+_SUBSCRIPTS = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
 
 Layer = int | Literal["mean"]
 Head = int | Literal["mean", "max"]
@@ -30,9 +33,9 @@ class Side:
     """The tokens down or across a table."""
 
     labels: tuple[str, ...]  # all different: repeated words are numbered
-    displays: tuple[str, ...]  # the same without the number
     special: tuple[bool, ...]  # whether it is a special token
     segments: tuple[int, ...]  # 0 for the first sentence, 1 for the second
+    positions: tuple[tuple[int, ...], ...]  # of each one's pieces in the text, from 0
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,6 +43,7 @@ class AttentionTable:
     """A table as it is shown."""
 
     values: Array  # float32 (row, column); ``-inf`` where a score is masked
+    permitted: Bools  # (row, column); False where the model lets no query of the row see the key
     rows: Side  # who attends
     columns: Side  # who is attended to: the same tokens, except in cross attention
     where: str  # which layer and head, e.g. ``"L4 H2"`` or ``"layer 6, mean of 12 heads"``
@@ -57,6 +61,11 @@ class AttentionTable:
     def column_sums(self) -> Array:
         """How much attention each token gets, float32 (column,)."""
         return self.values.sum(axis=0)
+
+    @property
+    def shown(self) -> Array:
+        """The values as a picture shows them: nan for a pair that is not permitted."""
+        return np.where(self.permitted, self.values, np.float32(np.nan))
 
     def frame(self) -> pd.DataFrame:
         """The table as it is saved, with tokens as labels of rows and columns."""
@@ -92,12 +101,14 @@ def attention_table(
     down, rows = _side(trace.tokens, groups[0], hide_special)
     across, columns = _side(trace.key_tokens, groups[1], hide_special)
     hidden = len(groups[0]) - len(down), len(groups[1]) - len(across)
+    allowed = (np.isfinite(matrix) & _permitted(trace, layers, head, groups))[np.ix_(down, across)]
     matrix = matrix[np.ix_(down, across)]
     if renormalise:
         matrix = renormalise_rows(matrix)
     sums_to_one = values == "attention" and bool(np.allclose(matrix.sum(axis=1), 1, atol=1e-3))
     return AttentionTable(
         values=matrix,
+        permitted=allowed,
         rows=rows,
         columns=columns,
         where=_describe(trace, layer, head),
@@ -122,10 +133,26 @@ def _side(
     shown = [i for i, token in enumerate(first) if not (hide_special and token.special)]
     return shown, Side(
         labels=tuple(labels[i] for i in shown),
-        displays=tuple(displays[i] for i in shown),
         special=tuple(first[i].special for i in shown),
         segments=tuple(first[i].segment for i in shown),
+        positions=tuple(tuple(groups[i]) for i in shown),
     )
+
+
+def _permitted(
+    trace: Trace, layers: Iterable[int], head: Head, groups: list[list[list[int]]]
+) -> Bools:
+    """Which cells have a pair that some of these layers and heads permit; (row, column)."""
+    masks = (
+        permitted_pairs(trace, layer).any(axis=0)
+        if isinstance(head, str)
+        else permitted(trace, layer, head)
+        for layer in layers
+    )
+    allowed = np.logical_or.reduce(list(masks))
+    for axis, own in enumerate(groups):
+        allowed = np.logical_or.reduceat(allowed, [group[0] for group in own], axis=axis)
+    return np.asarray(allowed, dtype=np.bool_)
 
 
 def _summarise_heads(
@@ -192,11 +219,22 @@ def labels_of(tokens: Sequence[Token]) -> tuple[str, ...]:
 
 
 def unique_labels(displays: tuple[str, ...]) -> tuple[str, ...]:
-    """Labels that tell repeated tokens apart.
+    """Labels that tell repeated tokens apart, with a small number from the second on.
 
     >>> unique_labels(("it", "is", "it"))
-    ('it', 'is', 'it (2)')
+    ('it', 'is', 'it₂')
     """
+    return _numbered(displays, lambda display, count: display + str(count).translate(_SUBSCRIPTS))
+
+
+def older_labels(tokens: Sequence[Token]) -> dict[str, str]:
+    """From the labels that older links carry (``it (2)``) to those of today (``it₂``)."""
+    displays = tuple(token.display for token in tokens)
+    older = _numbered(displays, lambda display, count: f"{display} ({count})")
+    return dict(zip(older, unique_labels(displays), strict=True))
+
+
+def _numbered(displays: tuple[str, ...], label_of: Callable[[str, int], str]) -> tuple[str, ...]:
     taken = set(displays)
     counts: Counter[str] = Counter()
     labels = []
@@ -204,7 +242,7 @@ def unique_labels(displays: tuple[str, ...]) -> tuple[str, ...]:
         counts[display] += 1
         label = display
         if counts[display] > 1:
-            while (label := f"{display} ({counts[display]})") in taken:
+            while (label := label_of(display, counts[display])) in taken:
                 counts[display] += 1
         taken.add(label)
         labels.append(label)

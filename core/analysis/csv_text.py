@@ -1,14 +1,15 @@
-"""CSV that a spreadsheet shows and does not run."""
+"""CSV that a spreadsheet shows and does not run, and a first line that says what it holds."""
 
 from __future__ import annotations
 
+import json
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable
+    from collections.abc import Hashable, Mapping
 
 # What makes a spreadsheet read a cell as a formula, full-width forms included (OWASP, "CSV
 # Injection"), even after blanks. In some countries spreadsheets split a line at semicolons or tabs
@@ -17,16 +18,26 @@ _BEGIN = r"(?:^|(?<=[;,\t\r\n]))"
 _FORMULA = r"(?=[ ']*[=+\-@\t\r\n＝＋－＠])"
 _UNMARKED = re.compile(_BEGIN + _FORMULA)
 _MARKED = re.compile(_BEGIN + "'" + _FORMULA)
+# Within a line of JSON: its texts, an escaped character in one, and where a cell may begin there.
+_TEXT = re.compile(r'"(?:[^"\\]|\\.)*"')
+_ESCAPED = re.compile(r"\\(.)")
+_SPLIT = re.compile(r"(?<=[;,])([ ']*)([=+\-@])")
 _NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?", re.ASCII)
 
 
-def to_csv(frame: pd.DataFrame, *, index: bool = True, float_format: str | None = None) -> str:
+def to_csv(
+    frame: pd.DataFrame,
+    facts: Mapping[str, Any] | None = None,
+    *,
+    index: bool = True,
+    float_format: str | None = None,
+) -> str:
     r"""The frame as CSV in which text that begins like a formula has an apostrophe before it.
 
     This holds for cells, column names and row labels. Numbers stay as they are, even those written
     as text, and so does the frame itself. :func:`read_cell` removes the apostrophes. Lines end in
     CRLF (RFC 4180); otherwise a carriage return inside a cell would end its row. Columns may share
-    a name; neither axis has levels.
+    a name; neither axis has levels. With `facts` there is a :func:`comment` before it.
 
     >>> to_csv(pd.DataFrame({"token": ["=1+1", "it"], "x": [-0.5, 2]}), index=False)
     "token,x\r\n'=1+1,-0.5\r\nit,2.0\r\n"
@@ -37,7 +48,26 @@ def to_csv(frame: pd.DataFrame, *, index: bool = True, float_format: str | None 
             marked.isetitem(place, [_mark(cell) for cell in frame.iloc[:, place]])
     marked.columns = frame.columns.map(_mark)
     marked.index = pd.Index(frame.index.map(_mark), name=_mark(frame.index.name))
-    return marked.to_csv(index=index, float_format=float_format, lineterminator="\r\n")
+    rows = marked.to_csv(index=index, float_format=float_format, lineterminator="\r\n")
+    return rows if facts is None else f"{comment(facts)}\r\n{rows}"
+
+
+def comment(facts: Mapping[str, Any]) -> str:
+    r"""One line: ``#``, a blank, and the facts as JSON in ASCII.
+
+    Neither a text's line ends and quotes nor its signs of a formula are in it as such, so that all
+    readers find one line, and no spreadsheet a cell to run.
+
+    >>> comment({"text": 'a "b"\n,=c'})
+    '# {"text": "a \\u0022b\\u0022\\n,\\u003dc"}'
+    """
+    return "# " + _TEXT.sub(lambda text: _harmless(text[0]), json.dumps(facts))
+
+
+def _harmless(text: str) -> str:
+    """A text of JSON, written with escapes where a reader of CSV might stumble."""
+    unquoted = _ESCAPED.sub(lambda each: r"\u0022" if each[1] == '"' else each[0], text)
+    return _SPLIT.sub(lambda each: f"{each[1]}\\u{ord(each[2]):04x}", unquoted)
 
 
 def read_cell(text: str) -> str:

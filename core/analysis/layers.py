@@ -7,7 +7,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
 GAP = 0.5  # height of a gap in a picture, in rows
 
@@ -95,3 +95,30 @@ def listed(numbers: Iterable[int]) -> str:
 
 def _span(first: int, last: int) -> str:
     return str(first) if first == last else f"{first}–{last}"
+
+
+def layer_beside(numbers: Sequence[int], layer: int, by: int) -> int:
+    """The layer that attends `by` places further; beyond the first and the last there is none.
+
+    >>> layer_beside((3, 6, 9), 6, by=5)
+    9
+    """
+    place = numbers.index(layer) + by
+    return numbers[min(max(place, 0), len(numbers) - 1)]
+
+
+def head_beside(
+    numbers: Sequence[int], heads: int, layer: int, head: int, by: int
+) -> tuple[int, int]:
+    """The head that is `by` heads further, layer after layer; the first comes after the last.
+
+    Parameters
+    ----------
+    numbers : of the layers that attend, as people read them; `layer` is one of them.
+    heads : of each layer; `head` counts from 1.
+
+    >>> head_beside((3, 6), 4, layer=3, head=4, by=1)
+    (6, 1)
+    """
+    index = (numbers.index(layer) * heads + head - 1 + by) % (len(numbers) * heads)
+    return numbers[index // heads], index % heads + 1

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -13,6 +12,7 @@ from core.analysis.vectors import ROUNDING, layer_rows, principal_components, ve
 
 if TYPE_CHECKING:
     from core.analysis.arrays import Floats
+    from core.analysis.found_link import FoundLink
     from core.model.trace import Trace
 
 SAME_WAY = 0.7071  # cosine of 45 degrees: from here on two vectors "point the same way"
@@ -38,16 +38,16 @@ class PairProjection:
 
     @property
     def same_way(self) -> tuple[int, ...]:
-        """Layers, from 0, in whose plane the two point the same way."""
+        """Layers, from 0, in whose plane A and B are alike: within 45 degrees."""
         return tuple(np.flatnonzero(self.in_plane >= SAME_WAY).tolist())
 
 
 def project_pair(trace: Trace, a: int, b: int) -> PairProjection:
     """Token A along token B in every layer.
 
-    As in the workshop chapter: mean attention over heads, special tokens dropped, rows reduced to a
-    plane by PCA without normalisation, both vectors scaled to length 1, A projected on B. `a` and
-    `b` are positions; `ValueError` when one is special or not in the text.
+    As in Shoemaker (2024, chapter 11): mean attention over heads, special tokens dropped, rows
+    reduced to a plane by PCA without normalisation, both vectors scaled to length 1, A projected on
+    B. `a` and `b` are positions; `ValueError` when one is special or not in the text.
     """
     ordinary = [token.position for token in trace.tokens if not token.special]
     if a not in ordinary or b not in ordinary:
@@ -86,17 +86,14 @@ def signed_length(a: Floats, b: Floats) -> float:
     return float(a @ b / np.linalg.norm(b)) if a.any() and b.any() else float("nan")
 
 
-def default_pair(trace: Trace) -> tuple[int, int] | None:
+def default_pair(trace: Trace, link: FoundLink | None) -> tuple[int, int] | None:
     """Which two tokens to begin with, as (A, B); None when the text has no two different words.
 
-    The last "it" on the last "book" when both occur; else the two different ordinary words that
-    attend to each other most, both ways together, in any one head; A attends more.
+    Query and key of `link` where it joins words; else the two different ordinary words that attend
+    to each other most, both ways together, in any one head; A attends more.
     """
-    pieces = Counter(token.word for token in trace.tokens)
-    whole = [token for token in trace.tokens if pieces[token.word] == 1]
-    named = {token.text.strip("Ġ▁").casefold(): token.position for token in whole}
-    if {"it", "book"} <= set(named):
-        return named["it"], named["book"]
+    if link is not None and link.joins_words:
+        return link.query, link.key
     ordinary = [token for token in trace.tokens if not token.special]
     wordlike = [token for token in ordinary if any(map(str.isalnum, token.display))]
     candidates = wordlike if len(wordlike) > 1 else ordinary

@@ -25,6 +25,12 @@ def permitted(trace: Trace, layer: int, head: int) -> Bools:
     return allowed[head if len(allowed) > 1 else 0]
 
 
+def permitted_somewhere(trace: Trace) -> Bools:
+    """Which keys (columns) each query (row) may see in some layer and head, (token, token)."""
+    layers = [permitted_pairs(trace, layer).any(axis=0) for layer in range(trace.shape[0])]
+    return np.logical_or.reduce(layers)
+
+
 def head_vectors(trace: Trace, layer: int, head: int) -> tuple[Floats, Floats]:
     """Queries and keys of one head, float64 (token, dim) each."""
     queries, keys = trace.queries[layer, head], trace.kv_keys[layer, head // trace.group]

@@ -7,11 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from core.analysis.attention_table import labels_of
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from numpy.typing import NDArray
 
+    from core.analysis.found_link import FoundLink
     from core.model.trace import Array, Token, Trace
 
 _MIN_DISTANCE = 2  # words: in almost every model neighbours attend to each other, which is not news
@@ -35,11 +38,14 @@ def strongest_link(
 
     Looks at all layers, or at those given (from 0). Special tokens, punctuation, repetitions of a
     word, and words fewer than `min_distance` apart do not count: many heads rest on them, which
-    says little about the sentence. None when no such pair exists.
+    says little about the sentence. Of an image, words are patches, and those that touch are
+    neighbours. None when no such pair exists.
     """
     (words, names, wordlike), keys = map(_words_of, (trace.tokens, trace.key_tokens))
     pairs = wordlike[:, None] & keys[2] & (names[:, None] != keys[1])
-    if trace.source is None:  # words of two texts are no neighbours
+    if trace.patches is not None:
+        pairs &= _patches_apart(trace.tokens) >= min_distance
+    elif trace.source is None:  # words of two texts are no neighbours
         pairs &= np.abs(words[:, None] - keys[0]) >= min_distance
     if not pairs.any():
         return None
@@ -59,19 +65,25 @@ def _words_of(tokens: Sequence[Token]) -> tuple[NDArray[Any], ...]:
     return np.array([each.word for each in tokens]), np.array(names), np.array(ordinary)
 
 
+def _patches_apart(tokens: Sequence[Token]) -> NDArray[Any]:
+    """By how many rows or columns, whichever are more, two patches differ: (token, token)."""
+    places = np.array([(each.row, each.column) for each in tokens])
+    return np.asarray(np.abs(places[:, None] - places).max(axis=-1))
+
+
 @dataclass(frozen=True, eq=False)
 class Arcs:
     """A head's strongest links among the ordinary tokens of (a stretch of) a text."""
 
     values: Array  # attention between the tokens shown, float32 (row, column)
-    words: tuple[str, ...]  # their displays
+    words: tuple[str, ...]  # their labels
     targets: tuple[int | None, ...]  # for each row, the other column it attends to most, if any
     strongest: int  # the row of the link the picture is about
     left_out: int  # how many ordinary tokens are not shown
     gap: int | None = None  # the row after which tokens are left out, if they are
 
 
-def arcs_around(trace: Trace, link: Link, max_tokens: int = 26) -> Arcs:
+def arcs_around(trace: Trace, link: Link | FoundLink, max_tokens: int = 26) -> Arcs:
     """The head of `link`, on at most `max_tokens` ordinary tokens that include the link's two."""
     ordinary = [token.position for token in trace.tokens if not token.special]
     first, last = sorted((ordinary.index(link.query), ordinary.index(link.key)))
@@ -82,12 +94,13 @@ def arcs_around(trace: Trace, link: Link, max_tokens: int = 26) -> Arcs:
         gap = half - 1
         shown = [*ordinary[first : first + half], *ordinary[last - half + 1 : last + 1]]
     values = trace.attention(link.layer, link.head)[np.ix_(shown, shown)]
+    labels = labels_of(trace.tokens)
     best = np.where(np.eye(len(shown), dtype=bool), -1.0, values).argmax(axis=1)
     strongest = shown.index(link.query)
     best[strongest] = shown.index(link.key)
     return Arcs(
         values=values,
-        words=tuple(trace.tokens[position].display for position in shown),
+        words=tuple(labels[position] for position in shown),
         targets=tuple(
             int(column) if values[row, column] > 0 else None for row, column in enumerate(best)
         ),

@@ -1,7 +1,7 @@
 """Tokens as vectors: attention rows reduced to a plane, and one vector projected on another.
 
-After a workshop chapter on attention in vector space: attention is averaged over heads, the rows of
-each layer's matrix are reduced to two dimensions by PCA, each token is an arrow from the origin.
+After Shoemaker (2024, chapter 11): attention is averaged over heads, the rows of each layer's
+matrix are reduced to two dimensions by PCA, each token is an arrow from the origin.
 """
 
 from __future__ import annotations

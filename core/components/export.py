@@ -14,15 +14,18 @@ import re
 import tomllib
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from core.components.scripts import read_script, read_style
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 _CONFIG = Path(__file__).parents[2] / ".streamlit" / "config.toml"
 _FONT = '"Source Sans 3", "Source Sans Pro", system-ui, sans-serif'
 _COLOURS = (
     *(f"{name}-color" for name in ("primary", "background", "secondary-background", "text")),
-    *(f"{name}-color" for name in ("link", "border", "red")),
+    *(f"{name}-color" for name in ("link", "border", "dataframe-border", "red")),
     *(f"chart-{name}-colors" for name in ("categorical", "sequential", "diverging")),
 )
 _SHELL = """\
@@ -33,9 +36,11 @@ _SHELL = """\
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta http-equiv="Content-Security-Policy" content="default-src 'none'; script-src 'unsafe-inline';\
  style-src 'unsafe-inline'; img-src data: blob:">
+<meta name="headscope" content="{facts}">
 <title>{title}</title>
 <style>
 {variables}
+.made {{ margin-top: 20px; font-size: 0.8rem; }}
 body {{ margin: 0; padding: 20px 24px; background: var(--st-background-color);
   color: var(--st-text-color); font-family: var(--st-font); }}
 h1 {{ font-size: 1.25rem; margin: 0 0 4px; overflow-wrap: anywhere; }}
@@ -47,6 +52,7 @@ p {{ margin: 0 0 16px; opacity: 0.8; overflow-wrap: anywhere; }}
 <p dir="auto">{note}</p>
 {body}
 <div id="view"></div>
+<p class="made" dir="auto">{made}</p>
 <script type="module">
 {script}
 const style = {style}
@@ -65,7 +71,14 @@ drawView({{ data: bytes, parentElement: root, setStateValue: ignore, setTriggerV
 """
 
 
-def standalone_page(name: str, data: bytes, title: str, note: str, body: str = "") -> str:
+def standalone_page(
+    name: str,
+    data: bytes,
+    title: str,
+    note: str,
+    body: str = "",
+    facts: Mapping[str, Any] | None = None,
+) -> str:
     """One HTML file with the component and its data.
 
     Parameters
@@ -75,17 +88,33 @@ def standalone_page(name: str, data: bytes, title: str, note: str, body: str = "
     data : what the component receives, from :func:`core.components.packing.pack`.
     title, note : plain text above the view.
     body : HTML between the note and the view; the caller escapes what people typed.
+    facts : what the file holds, for programs (the page's ``<meta name="headscope">``, JSON) and,
+        in short, for people.
     """
     script = read_script(name).replace("export default function", "const drawView = function", 1)
     return _SHELL.format(
         title=html.escape(title),
         note=html.escape(note),
+        facts=html.escape(json.dumps(facts or {})),
+        made=html.escape(made_by(facts or {})),
         body=body,
         variables=theme_variables(),
         script=script,
         style=json.dumps(read_style(name)).replace("<", "\\u003c"),  # cannot end the script
         data=base64.b64encode(data).decode(),
     )
+
+
+def made_by(facts: Mapping[str, Any]) -> str:
+    """Program, version, model and options in a line.
+
+    >>> made_by({"headscope": "1.0.0", "model": "m", "layer": "4", "options": {"values": "scores"}})
+    'Headscope 1.0.0 · m · layer: 4 · values: scores'
+    """
+    settings = {name: facts[name] for name in ("layer", "head") if name in facts}
+    settings |= facts.get("options", {})
+    parts = [f"Headscope {facts.get('headscope', '')}".strip(), facts.get("model", "")]
+    return " · ".join(filter(None, [*parts, *(f"{key}: {each}" for key, each in settings.items())]))
 
 
 @cache

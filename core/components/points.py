@@ -29,6 +29,7 @@ class Coloured:
         scale, or one per category.
     labels : one per token.
     labelled : they are written beside points.
+    picture : the name and the facts of a saved picture.
     """
 
     labels: Sequence[str]
@@ -36,6 +37,7 @@ class Coloured:
     legend: Sequence[str] = ()
     shades: Mapping[str, Sequence[Sequence[str]]] = field(default_factory=dict)
     labelled: bool = True
+    picture: Mapping[str, Any] | None = None
 
     def settings(self) -> dict[str, Any]:
         """What a component is told of the colours and labels.
@@ -48,6 +50,7 @@ class Coloured:
             "shades": self._checked_shades(),
             "labels": list(self.labels),
             "labelled": self.labelled,
+            "picture": self.picture,
         }
 
     def _checked_shades(self) -> dict[str, list[list[str]]]:
@@ -77,6 +80,8 @@ class CorpusPoints(Coloured):
     texts : the sentences.
     matches : (token,), what a search found.
     searching : what does not match fades, even if nothing matches.
+    sprites : of images, uint8 (token, side, side, 3): what each patch looks like, drawn in place of
+        its point where there is room; `patched` says which tokens are patches.
     """
 
     points: NDArray[np.float32]
@@ -86,6 +91,8 @@ class CorpusPoints(Coloured):
     texts: Sequence[str]
     matches: NDArray[np.bool_]
     searching: bool = False
+    sprites: NDArray[np.uint8] | None = None
+    patched: NDArray[np.bool_] | None = None
 
     def settings(self) -> dict[str, Any]:
         """What a component is told of the colours and the tokens."""
@@ -93,6 +100,7 @@ class CorpusPoints(Coloured):
             "dims": self.points.shape[-1],
             "texts": list(self.texts),
             "searching": self.searching,
+            "spriteSide": 0 if self.sprites is None else self.sprites.shape[1],
         }
 
     def token_arrays(self) -> dict[str, NDArray[Any]]:
@@ -101,6 +109,8 @@ class CorpusPoints(Coloured):
             "positions": np.asarray(self.positions, dtype=np.uint16),
             "sentence": np.asarray(self.sentence, dtype=np.uint16),
             "matches": np.asarray(self.matches, dtype=np.uint8),
+            "sprites": np.zeros(0, np.uint8) if self.sprites is None else self.sprites,
+            "patched": np.asarray(() if self.patched is None else self.patched, dtype=np.uint8),
         }
 
     def packed_tones(self, max_category: int) -> NDArray[Any]:
@@ -111,12 +121,16 @@ class CorpusPoints(Coloured):
         return np.clip(tones, 0, max_category).astype(np.min_scalar_type(max_category))
 
 
-def quantise(points: NDArray[Any]) -> tuple[NDArray[np.uint16], NDArray[np.float32]]:
+def quantise(
+    points: NDArray[Any], bounds: NDArray[Any] | None = None
+) -> tuple[NDArray[np.uint16], NDArray[np.float32]]:
     """Points as steps of a square or cube around each head's cloud, so that axes stay equal.
 
     Parameters
     ----------
     points : (head, point, 2 or 3).
+    bounds : (head, 4) of a plane, x from and to, y from and to, where the square shall be around
+        these and not around the points; points outside are moved to its edge.
 
     Returns
     -------
@@ -128,7 +142,9 @@ def quantise(points: NDArray[Any]) -> tuple[NDArray[np.uint16], NDArray[np.float
     known = np.asarray(np.isfinite(points).all(axis=(1, 2)))
     clean = np.where(known[:, None, None], points, 0)
     low, high = clean.min(axis=1, initial=np.inf), clean.max(axis=1, initial=-np.inf)
-    if not points.shape[1]:
+    if bounds is not None:
+        low, high = bounds[:, [0, 2]], bounds[:, [1, 3]]
+    elif not points.shape[1]:
         low = high = np.zeros((len(points), points.shape[-1]))
     middle = (low + high) / 2
     half = (high - low).max(axis=1) / 2

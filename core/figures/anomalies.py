@@ -188,21 +188,25 @@ def matrix_pair(
     labels: tuple[Sequence[str], Sequence[str]],
     where: str,
     names: tuple[str, str],
+    titles: tuple[str, str],
     c: Palette,
 ) -> tuple[go.Figure, go.Figure]:
     """Two matrices of one head with the same colours for the same numbers.
 
-    `labels` are those of rows and of columns, `names` the titles of their colour bars; `c` the
-    colours.
+    `labels` are those of rows and of columns, `names` the titles of their colour bars, `titles`
+    those of the matrices; `c` the colours.
     """
     rows, columns = labels
-    top = float(max(left.max(initial=0), right.max(initial=0))) or 1.0
+    top = float(max(np.nanmax(left, initial=0), np.nanmax(right, initial=0))) or 1.0
     first, second = (
         heatmap_figure(each, rows, where, c, columns=columns) for each in (left, right)
     )
-    for figure, name in zip((first, second), names, strict=True):
+    for figure, name, title in zip((first, second), names, titles, strict=True):
         figure.update_traces(zmax=top, colorbar_title_text=name, colorbar_thickness=10)
-        figure.update_layout(height=max(380, min(640, 150 + _PER_ROW * len(rows))))
+        figure.update_layout(
+            height=max(380, min(640, 150 + _PER_ROW * len(rows))),
+            title={"text": title, "x": 0, "y": 0.99, "yanchor": "top", "font": {"size": 15}},
+        )
     return first, second
 
 

@@ -43,12 +43,6 @@ def head_map(
     numbers = np.repeat(rows.numbers, heads).reshape(layers, heads)
     cells = np.stack([numbers, head, values], axis=-1)
     defined = np.isfinite(values)
-    shade, (low, high) = values[defined], bounds
-    bar: dict[str, Any] = {"title": {"text": title}, "thickness": 12}
-    if logarithmic:
-        shade, (low, high) = np.log2(shade), np.log2(bounds)
-        ticks = np.arange(np.ceil(low), np.floor(high) + 1)
-        bar |= {"tickvals": ticks, "ticktext": [f"{2.0**tick:g}" for tick in ticks]}
     figure = go.Figure()
     if not defined.all():
         figure.add_scatter(
@@ -68,13 +62,10 @@ def head_map(
         marker={
             "symbol": "square",
             "size": size,
-            "color": shade,
             "colorscale": scale(colours.diverging if signed else colours.sequential),
             "reversescale": reverse,
-            "cmin": low,
-            "cmax": high,
-            "line": {"width": 1, "color": colours.line},
-            "colorbar": bar,
+            "line": {"width": 1, "color": colours.edge},
+            **_shades(values[defined], bounds, title, logarithmic=logarithmic),
         },
         **steady(),
         hovertemplate=(
@@ -85,6 +76,19 @@ def head_map(
     lay_out_heads(figure, rows, heads, colours)
     figure.update_layout(height=max(240, 110 + (size + 6) * rows.end), showlegend=False)
     return figure
+
+
+def _shades(
+    values: Floats, bounds: tuple[float, float], title: str, *, logarithmic: bool
+) -> dict[str, Any]:
+    """Of a marker: what is coloured, from where to where, and the bar that explains it."""
+    bar: dict[str, Any] = {"title": {"text": title}, "thickness": 12}
+    if not logarithmic:
+        return {"color": values, "cmin": bounds[0], "cmax": bounds[1], "colorbar": bar}
+    low, high = np.log2(bounds)
+    ticks = np.arange(np.ceil(low), np.floor(high) + 1)
+    bar |= {"tickvals": ticks, "ticktext": [f"{2.0**tick:g}" for tick in ticks]}
+    return {"color": np.log2(values), "cmin": low, "cmax": high, "colorbar": bar}
 
 
 def lay_out_heads(figure: go.Figure, rows: Rows, heads: int, colours: Palette) -> None:
@@ -113,7 +117,7 @@ def layer_ticks(rows: Rows) -> dict[str, Any]:
     """What an axis says where layers stand in `rows`, and in the gaps between them."""
     if not rows.gaps:
         return {"dtick": 1}
-    small = [f'<span style="font-size:10px">{gap.name}</span>' for gap in rows.gaps]
+    small = [f'<span style="font-size:12px">{gap.name}</span>' for gap in rows.gaps]
     return {
         "tickmode": "array",
         "tickvals": [*rows.places, *(gap.place for gap in rows.gaps)],

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
+from urllib.parse import quote
 
 import numpy as np
 import plotly.graph_objects as go
@@ -13,10 +14,12 @@ from core.figures.palette import scale
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from core.analysis.arrays import Bools
     from core.figures.palette import Palette
     from core.model.trace import Array
 
 MAX_TICKS = 64  # labels a side before they overlap
+_HATCH = 12  # units between two lines of 900 across the picture
 _MIN_HEIGHT, _MAX_HEIGHT, _PER_TOKEN = 400, 760, 24  # pixels
 
 
@@ -32,9 +35,10 @@ def heatmap_figure(
 ) -> go.Figure:
     """A heatmap, queries down and keys across, read on hover.
 
-    `values` are (row, column), empty where not finite; `labels` one a row, and a column unless
-    `columns` has others, each different; `where` is the layer and head. `signed` are scores around
-    0 instead of strengths from 0; `full_scale` colours run from 0 to 1 instead of 0 to the largest
+    `values` are (row, column), hatched with a dash where not finite; `labels` one a row, and a
+    column unless `columns` has others, each different; `where` is the layer and head. `signed` are
+    scores around 0 instead of strengths from 0, whose colours follow the square root so that weak
+    ones show beside a strong one; `full_scale` colours run from 0 to 1 instead of 0 to the largest
     value.
     """
     top = colour_limit(values, full_scale and not signed)
@@ -48,7 +52,7 @@ def heatmap_figure(
             y=names,
             zmin=-top if signed else 0.0,
             zmax=top,
-            colorscale=scale(colours.diverging if signed else colours.sequential),
+            colorscale=scale(colours.diverging) if signed else root_scale(colours.sequential),
             colorbar={"title": {"text": "score" if signed else "attention"}, "thickness": 14},
             xgap=gap,
             ygap=gap,
@@ -56,6 +60,8 @@ def heatmap_figure(
             hovertemplate=f"%{{y}} → %{{x}}  <b>%{{z:.3f}}</b>, {where}<extra></extra>",
         )
     )
+    if not np.isfinite(values).all():
+        _add_masked(figure, np.isfinite(values), across, names, where, colours)
     axis = {
         "type": "category",
         "tickmode": "linear",
@@ -70,6 +76,51 @@ def heatmap_figure(
     height = float(np.clip(150 + _PER_TOKEN * len(names), _MIN_HEIGHT, _MAX_HEIGHT))
     figure.update_layout(height=height, margin={"l": 8, "r": 8, "t": 8, "b": 8})
     return figure
+
+
+def _add_masked(
+    figure: go.Figure,
+    permitted: Bools,
+    across: Sequence[str],
+    names: Sequence[str],
+    where: str,
+    colours: Palette,
+) -> None:
+    """A dash on each pair that is not permitted, and hatching behind it."""
+    figure.add_heatmap(
+        z=np.where(permitted, np.nan, 0.0).astype(np.float32),
+        x=across,
+        y=names,
+        colorscale=[[0, "rgba(0,0,0,0)"], [1, "rgba(0,0,0,0)"]],
+        showscale=False,
+        text=np.where(permitted, "", "–"),
+        texttemplate="%{text}",
+        textfont={"color": colours.ink},
+        hoverongaps=False,
+        hovertemplate=f"%{{y}} → %{{x}}  not permitted, {where}<extra></extra>",
+    )
+    # Plotly cannot hatch a cell: what is not covered by one shows this picture of lines.
+    lines = "".join(f"<path d='M{x} 900L{x + 900} 0'/>" for x in range(-900, 900, _HATCH))
+    svg = (
+        "<svg xmlns='http://www.w3.org/2000/svg' width='900' height='900' viewBox='0 0 900 900'>"
+        f"<g stroke='{colours.ink}' stroke-opacity='0.3'>{lines}</g></svg>"
+    )
+    figure.add_layout_image(
+        source=f"data:image/svg+xml,{quote(svg)}",
+        xref="paper",
+        yref="paper",
+        x=0,
+        y=1,
+        sizex=1,
+        sizey=1,
+        sizing="stretch",
+        layer="below",
+    )
+
+
+def root_scale(colours: tuple[str, ...]) -> list[list[float | str]]:
+    """A plotly colour scale in which half of the colours are for the first quarter of values."""
+    return [[float(share) ** 2, colour] for share, colour in scale(colours)]
 
 
 def colour_limit(values: Array, full_scale: bool) -> float:

@@ -71,7 +71,8 @@ def links_figure(arcs: Arcs, colours: Palette) -> go.Figure:
     tallest = max(_height(*arc) for arc in targets.items())
     figure.update_xaxes(visible=False, range=[-0.7, len(words) - 0.3], fixedrange=True)
     figure.update_yaxes(visible=False, range=[-0.25 * tallest, 1.25 * tallest], fixedrange=True)
-    margin = {"l": 0, "r": 0, "t": 0, "b": 0}
+    # A tilted word reaches to the left of its place.
+    margin = {"l": 0 if level else min(60, 5 * len(words[0])), "r": 0, "t": 0, "b": 0}
     return figure.update_layout(height=270, margin=margin, showlegend=False)
 
 

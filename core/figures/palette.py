@@ -15,13 +15,17 @@ _CONFIG = Path(__file__).parents[2] / ".streamlit" / "config.toml"
 class Palette:
     """Colours of one theme, as ``#rrggbb``."""
 
-    query: str  # green, in every view
-    key: str  # pink, likewise
+    query: str  # dark green, in every view
+    key: str  # pink, lighter than queries, likewise
     accent: str  # emphasis that is neither query nor key
     alert: str  # the subject of a picture where green and pink are taken
     ink: str  # text
+    link: str  # text that leads elsewhere
     paper: str  # background
-    line: str  # borders
+    panel: str  # background of boxes
+    sidebar: str  # background of the sidebar
+    line: str  # frames and grids
+    edge: str  # axes, and outlines that must be seen
     categories: tuple[str, ...]  # five more colours, for what has no order
     sequential: tuple[str, ...]  # attention strength, weak to strong
     diverging: tuple[str, ...]  # signed scores, negative to positive
@@ -39,8 +43,12 @@ def palette(theme: str | None) -> Palette:
         accent=categories[0],
         alert=colours["redColor"],
         ink=colours["textColor"],
+        link=colours["linkColor"],
         paper=colours["backgroundColor"],
-        line=colours["borderColor"],
+        panel=colours["secondaryBackgroundColor"],
+        sidebar=colours["sidebar"]["backgroundColor"],
+        line=colours["dataframeBorderColor"],
+        edge=colours["borderColor"],
         categories=tuple(categories),
         sequential=tuple(colours["chartSequentialColors"]),
         diverging=tuple(colours["chartDivergingColors"]),
@@ -54,12 +62,12 @@ def scale(colours: tuple[str, ...]) -> list[list[float | str]]:
 
 
 def token_colours(count: int, theme: str | None) -> list[str]:
-    """`count` distinct colours, light or dark enough for the theme, ``#rrggbb``.
+    """`count` distinct colours, each to be read as text on the theme's paper, ``#rrggbb``.
 
     Hues are a golden angle apart, so that neighbours differ however many there are; lightness
     alternates in three steps (CIE LCh, so that equal numbers look equally strong).
     """
-    levels = (72.0, 60.0, 82.0) if theme == "dark" else (45.0, 56.0, 35.0)
+    levels = (72.0, 62.0, 82.0) if theme == "dark" else (38.0, 46.0, 30.0)
     return [
         lch_to_hex(levels[index % 3], 52.0, (25.0 + 137.508 * index) % 360)
         for index in range(count)

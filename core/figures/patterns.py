@@ -9,7 +9,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from core.analysis.head_patterns.naming import NAMING, NONE, TOO_SHORT
-from core.figures.head_map import HOVERED, lay_out_heads, square_size, steady
+from core.figures.class_map import ClassLook, class_map
 from core.figures.labels import literal
 from core.figures.palette import Palette, lch_to_hex
 
@@ -22,9 +22,9 @@ if TYPE_CHECKING:
     from core.analysis.head_patterns.registry import Naming
     from core.analysis.layers import Rows
 
-_GAP = 10  # pixels between the rows of squares
-_UNDER_MAP = 58  # pixels from the map to its legend, past the axis
-_BAR = 27  # pixels per bar
+_BAR = 24  # pixels per bar
+_NUMBERS = 56  # pixels beside the bars, for their values
+_SPACE = "\u2002"  # between the end of the axis and a number, where the ink of a mark may be
 _CHROMA = 48.0  # of colours outside the palette; green and pink stay queries and keys
 _NAMINGS: dict[str, Naming] = {name: each.naming for name, each in NAMING.items() if each.naming}
 # Each pattern has a letter too, so that colour is not all there is to read.
@@ -58,38 +58,18 @@ def pattern_map(
     head), the layers in `rows`. The legend keeps the order of `names`, which
     people read; `shades` are from :func:`pattern_colours`.
     """
-    heads, places, numbers = patterns.shape[1], np.array(rows.places), np.array(rows.numbers)
-    size = square_size(heads)
-    figure = go.Figure()
-    for pattern, name in names.items():
-        layer, head = np.nonzero(patterns == pattern)
-        if not layer.size:
-            continue
-        unnamed = pattern in (NONE, TOO_SHORT)
-        clarity = "" if unnamed else "<br>%{customdata[2]:.2f} of the way from the threshold to 1"
-        figure.add_scatter(
-            x=head + 1,
-            y=places[layer],
-            name=f"{name} ({layer.size})",
-            customdata=np.stack([numbers[layer], head + 1, confidence[layer, head]], axis=-1),
-            mode="markers+text",
-            text=[LETTERS[pattern]] * layer.size,
-            textfont={"size": 12, "color": colours.ink if unnamed else colours.paper}
-            | {"weight": 700},
-            marker={"symbol": "square", "size": size, "color": shades[pattern]}
-            | {"line": {"width": 1, "color": colours.line}},
-            **steady(colours.paper),
-            hovertemplate=f"{HOVERED}: {name}{clarity}<extra></extra>",
+    clarity = "<br>%{customdata[2]:.2f} of the way from the threshold to 1"
+    looks = {
+        pattern: ClassLook(
+            name,
+            LETTERS[pattern],
+            shades[pattern],
+            "" if pattern in (NONE, TOO_SHORT) else clarity,
+            is_pale=pattern in (NONE, TOO_SHORT),
         )
-    lay_out_heads(figure, rows, heads, colours)
-    drawn = (size + _GAP) * rows.end  # pixels
-    figure.update_layout(
-        height=max(270, 160 + drawn),
-        showlegend=True,
-        legend={"orientation": "h", "y": -_UNDER_MAP / drawn, "yanchor": "top"}
-        | {"itemclick": False, "itemdoubleclick": False},
-    )
-    return figure
+        for pattern, name in names.items()
+    }
+    return class_map(patterns, confidence, rows, looks, colours)
 
 
 @dataclass(frozen=True)
@@ -125,7 +105,7 @@ def score_bars(bars: Sequence[Bar], colours: Palette) -> go.Figure:
         y=names,
         x=[each.value for each in bars],
         orientation="h",
-        marker={"color": [colours.accent if each.passes else colours.line for each in bars]},
+        marker={"color": [colours.accent if each.passes else colours.edge for each in bars]},
         name="score",
         hovertemplate="%{y}: %{x:.3f}<extra></extra>",
         error_x=intervals if any(np.isfinite(each.low) for each in bars) else None,
@@ -133,11 +113,12 @@ def score_bars(bars: Sequence[Bar], colours: Palette) -> go.Figure:
     )
     figure.add_scatter(
         y=names,
-        x=[1.04] * len(bars),
+        x=[1.0] * len(bars),
         mode="text",
-        text=["–" if np.isnan(each.value) else f"{each.value:.2f}" for each in bars],
+        text=["–" if np.isnan(each.value) else f"{_SPACE}{each.value:.2f}" for each in bars],
         textposition="middle right",
         textfont={"color": colours.ink},
+        cliponaxis=False,  # numbers stand in the margin, which no width makes narrower
         hoverinfo="skip",
         showlegend=False,
     )
@@ -154,11 +135,11 @@ def score_bars(bars: Sequence[Bar], colours: Palette) -> go.Figure:
             | {"line": {"width": 2, "color": colour}},
             hovertemplate=f"%{{y}}, {name}: %{{x:.3f}}<extra></extra>",
         )
-    figure.update_xaxes(range=[0, 1.2], fixedrange=True, zeroline=False, tickvals=[0, 0.5, 1])
+    figure.update_xaxes(range=[0, 1.02], fixedrange=True, zeroline=False, tickvals=[0, 0.5, 1])
     figure.update_yaxes(autorange="reversed", fixedrange=True, title_text="")
     figure.update_layout(
         height=70 + _BAR * len(bars),
-        margin={"l": 8, "r": 8, "t": 8, "b": 8},
+        margin={"l": 8, "r": _NUMBERS, "t": 8, "b": 8},
         bargap=0.35,
         legend={"orientation": "h", "y": -0.08, "yanchor": "top"},
     )

@@ -28,6 +28,7 @@ def layers_figure(
     b_a = f"{literal(name_b)} → {literal(name_a)}"
     a_to_b, b_to_a = projection.a_to_b, projection.b_to_a
     figure = go.Figure()
+    hidden = "legendonly"  # until its name is clicked: four lines are enough to begin with
     for name, values, colour, dash, symbol in (
         ("along, in the plane", projection.in_plane, colours.accent, "solid", "circle"),
         ("along, in full space", projection.in_full, colours.accent, "dash", "circle-open"),
@@ -38,7 +39,9 @@ def layers_figure(
     ):
         line = {"color": colour, "dash": dash, "width": 2}
         marker = {"symbol": symbol, "size": 8, "color": colour}
-        _add_line(figure, name, values, projection.numbers, line=line, marker=marker)
+        visible = hidden if name.endswith("mean") else True
+        look = {"line": line, "marker": marker, "visible": visible}
+        _add_line(figure, name, values, projection.numbers, **look)
     return _over_layers(figure, projection.numbers, colours)
 
 
@@ -63,7 +66,11 @@ def sentences_figure(
 
 
 def _add_line(
-    figure: go.Figure, name: str, values: Floats, numbers: Sequence[int], **look: dict[str, Any]
+    figure: go.Figure,
+    name: str,
+    values: Floats,
+    numbers: Sequence[int],
+    **look: Any,  # noqa: ANN401 - of plotly: line, marker, visible
 ) -> None:
     figure.add_scatter(
         x=np.array(numbers),
@@ -83,7 +90,7 @@ def _over_layers(figure: go.Figure, numbers: Sequence[int], colours: Palette) ->
         ticks = {"tickvals": shown, "ticktext": [f"layer {number}" for number in shown]}
     figure.update_xaxes(tickprefix="layer ", showgrid=False, **ticks)
     figure.update_yaxes(
-        range=[-1.08, 1.08], zeroline=True, zerolinecolor=colours.line, title_text="", dtick=0.5
+        range=[-1.08, 1.08], zeroline=True, zerolinecolor=colours.edge, title_text="", dtick=0.5
     )
     return figure.update_layout(
         height=330,

@@ -33,12 +33,18 @@ CATEGORY_HUES = (  # the theme's five apart from green and pink, a little purer,
     (270.0, 6.0),
     (108.0, 60.0),
 )
+# Red, orange, yellow, green, cyan, blue, purple and pink in CIE LCh, in degrees.
+NAMED_HUES = (38.0, 62.0, 98.0, 138.0, 205.0, 285.0, 315.0, 352.0)
+NAMED_CHROMA = 75.0
 _LIGHT_PAPER = 0.5  # luminance from which the darker kind is the one far from the paper
 _FADING = 0.97  # factor on a chroma no screen can show at that lightness, repeated until one can
 
 
 def shades(colouring: str, count: int) -> Shades:
-    """Colours in both themes: "type" one a kind, "sequential" ``STEPS``, "category" `count`."""
+    """Colours in both themes: "type" one a kind, "sequential" ``STEPS``, "category" `count`.
+
+    "hue" has those of the eight named hues, then grey.
+    """
     return {theme: shades_on(palette(theme), colouring, count) for theme in ("light", "dark")}
 
 
@@ -51,6 +57,9 @@ def shades_on(
     if colouring == "sequential":
         hues = [(float(hue) % 360, SCALE_CHROMA) for hue in np.linspace(*SCALE_HUES, STEPS)]
         near, far = np.geomspace(*NEAR_BAND, STEPS), np.geomspace(*FAR_BAND, STEPS)
+    elif colouring == "hue":
+        hues = [*((degrees, NAMED_CHROMA) for degrees in NAMED_HUES), (0.0, 0.0)]
+        near, far = np.full(len(hues), NEAR), np.full(len(hues), FAR)
     else:
         hues = [CATEGORY_HUES[index % len(CATEGORY_HUES)] for index in range(count)]
         near, far = np.full(count, NEAR), np.full(count, FAR)

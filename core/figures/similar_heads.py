@@ -54,7 +54,7 @@ def similar_by_pattern(
             name=f"{name} ({members.size})",
             mode="markers+text",
             text=["" if unnamed else LETTERS[pattern]] * members.size,
-            textfont={"size": 10, "color": colours.paper, "weight": 700},
+            textfont={"size": 12, "color": colours.paper, "weight": 700},
             marker={
                 "size": 11 if unnamed else 17,
                 "color": shades[pattern],
@@ -95,7 +95,7 @@ def similar_by_layer(
         mode="markers+text",
         text=[name if index in named else "" for index, (_, _, name) in enumerate(heads)],
         textposition="top center",
-        textfont={"size": 10, "color": colours.ink},
+        textfont={"size": 12, "color": colours.ink},
         marker={
             "size": 12,
             "color": [layer for layer, _, _ in heads],

@@ -80,7 +80,7 @@ def _draw_box(figure: go.Figure, box: Box, top: float, colours: Palette) -> None
         x1=box.right,
         y0=top,
         y1=top + _BOX,
-        line={"color": box.colour or colours.line, "width": 2 if box.colour else 1},
+        line={"color": box.colour or colours.edge, "width": 2 if box.colour else 1},
         fillcolor=colours.paper,
         label={
             "text": "<br>".join([f"<b>{first}</b>", *others]),

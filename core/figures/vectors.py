@@ -16,7 +16,9 @@ if TYPE_CHECKING:
     from core.analysis.arrays import Floats
     from core.figures.palette import Palette
 
-_FADED = 0.13
+_FADED, _QUIET = 0.13, 0.3
+MANY = 24  # arrows of which a picture has no room to name all
+_NAMED = 16  # of many: the longest, in full colour and with a label where one fits
 _HEIGHT = 500  # pixels
 _FRAME_MS, _TURN_MS = 900, 600
 
@@ -25,7 +27,7 @@ _FRAME_MS, _TURN_MS = 900, 600
 class Arrows:
     """How the tokens of a picture are drawn: a label and a colour each, the rest in the `theme`.
 
-    The `picked` ones stay coloured; with none picked, none fades.
+    The `picked` ones stay coloured; with none picked, none fades but the shorter ones of many.
     """
 
     labels: Sequence[str]
@@ -33,9 +35,20 @@ class Arrows:
     picked: Sequence[int]
     theme: Palette
 
-    def opacity(self, index: int) -> float:
-        """1, or faint when others are picked."""
-        return _FADED if self.picked and index not in self.picked else 1.0
+    def named(self, points: Floats) -> set[int]:
+        """Those in full colour, which may have a label: of `points` (token, component) or (layer,
+        token, component) the picked ones, else all, or the longest of many.
+        """
+        if self.picked:
+            return set(self.picked)
+        lengths = np.linalg.norm(points, axis=-1)
+        lengths = lengths.mean(axis=0) if lengths.ndim == 2 else lengths
+        longest = np.argsort(-lengths, kind="stable").tolist()
+        return set(longest[:_NAMED] if len(longest) > MANY else longest)
+
+    def opacity(self, index: int, named: set[int]) -> float:
+        """1 if it is among the `named`; else faint, more so when others are picked."""
+        return 1.0 if index in named else (_FADED if self.picked else _QUIET)
 
 
 def plane_figure(points: Floats, explained: Floats, arrows: Arrows) -> go.Figure:
@@ -43,7 +56,7 @@ def plane_figure(points: Floats, explained: Floats, arrows: Arrows) -> go.Figure
 
     `explained` are the shares of the variance, (2,), named on the axes.
     """
-    figure = go.Figure(_draw(points, arrows))
+    figure = go.Figure(_draw(points, arrows, arrows.named(points)))
     _frame(figure, points, arrows.theme)
     figure.update_xaxes(title_text=f"first component ({explained[0]:.0%} of the variance)")
     return figure.update_yaxes(title_text=f"second component ({explained[1]:.0%})")
@@ -51,7 +64,7 @@ def plane_figure(points: Floats, explained: Floats, arrows: Arrows) -> go.Figure
 
 def space_figure(points: Floats, explained: Floats, arrows: Arrows) -> go.Figure:
     """The same with three components, to be turned by hand; cones are the arrows' heads."""
-    figure = go.Figure()
+    figure, named = go.Figure(), arrows.named(points)
     reach = float(np.abs(points).max()) or 1.0
     for index, (x, y, z) in enumerate(points):
         label, colour = literal(arrows.labels[index]), arrows.colours[index]
@@ -60,10 +73,10 @@ def space_figure(points: Floats, explained: Floats, arrows: Arrows) -> go.Figure
             y=[0, y],
             z=[0, z],
             mode="lines+text",
-            text=["", label],
+            text=["", label if index in named else ""],
             line={"width": 5, "color": colour},
             textfont={"color": colour, "size": 13},
-            opacity=arrows.opacity(index),
+            opacity=arrows.opacity(index, named),
             hovertemplate=f"{label} (%{{x:.3f}}, %{{y:.3f}}, %{{z:.3f}})<extra></extra>",
         )
         figure.add_cone(
@@ -78,7 +91,7 @@ def space_figure(points: Floats, explained: Floats, arrows: Arrows) -> go.Figure
             sizeref=0.09 * reach,
             showscale=False,
             colorscale=[[0, colour], [1, colour]],
-            opacity=arrows.opacity(index),
+            opacity=arrows.opacity(index, named),
             hoverinfo="skip",
         )
     axes = {
@@ -106,10 +119,11 @@ def moving_figure(coordinates: Floats, numbers: Sequence[int], arrows: Arrows) -
     those of the layers.
     """
     names = [f"layer {number}" for number in numbers]
+    named = arrows.named(coordinates)
     figure = go.Figure(
-        data=_draw(coordinates[0], arrows),
+        data=_draw(coordinates[0], arrows, named),
         frames=[
-            go.Frame(data=_draw(points, arrows), name=name)
+            go.Frame(data=_draw(points, arrows, named), name=name)
             for points, name in zip(coordinates, names, strict=True)
         ],
     )
@@ -150,10 +164,12 @@ def moving_figure(coordinates: Floats, numbers: Sequence[int], arrows: Arrows) -
     return figure.update_layout(sliders=[slider], updatemenus=[buttons])
 
 
-def _draw(points: Floats, arrows: Arrows) -> list[go.Scatter]:
-    """One trace a token: a line from the origin with a head, and its label where it fits."""
+def _draw(points: Floats, arrows: Arrows, named: set[int]) -> list[go.Scatter]:
+    """One trace a token: a line from the origin with a head, and the label of a `named` one where
+    it fits.
+    """
     reach = float(np.abs(points).max()) or 1.0
-    labelled = set(_labels_that_fit(points / reach, arrows.labels))
+    labelled = set(_labels_that_fit(points / reach, arrows.labels, named))
     names = [literal(label) for label in arrows.labels]
     return [
         go.Scatter(
@@ -171,23 +187,25 @@ def _draw(points: Floats, arrows: Arrows) -> list[go.Scatter]:
                 "opacity": 1,
                 "color": arrows.colours[index],
             },
-            opacity=arrows.opacity(index),
+            opacity=arrows.opacity(index, named),
             hovertemplate=f"{names[index]} (%{{x:.3f}}, %{{y:.3f}})<extra></extra>",
         )
         for index, (x, y) in enumerate(points)
     ]
 
 
-def _labels_that_fit(points: Floats, labels: Sequence[str]) -> list[int]:
-    """Which labels can stand beside their tips without overlap, longest arrows first.
+def _labels_that_fit(points: Floats, labels: Sequence[str], named: set[int]) -> list[int]:
+    """Which labels of the `named` can stand beside their tips without overlap, longest first.
 
-    `points` is (token, 2), scaled to [-1, 1]; a letter is taken to be 0.027 wide and 0.066 high,
-    as in a plane of 500 pixels.
+    `points` is (token, 2), scaled to [-1, 1]; a letter of 14 pixels is taken to be 0.048 wide and
+    0.1 high, as in a plane of 500 pixels.
     """
-    letter, height = 0.027, 0.066
+    letter, height = 0.048, 0.1
     boxes: list[tuple[float, float, float]] = []
     fitting = []
     for index in np.argsort(-np.linalg.norm(points, axis=1)):
+        if int(index) not in named:
+            continue
         x, y = points[index]
         width = letter * len(labels[index])
         left, bottom = x if x >= 0 else x - width, y if y >= 0 else y - height
@@ -208,7 +226,7 @@ def _frame(figure: go.Figure, points: Floats, colours: Palette) -> None:
     axis = {
         "range": [-reach, reach],
         "zeroline": True,
-        "zerolinecolor": colours.line,
+        "zerolinecolor": colours.edge,
         "zerolinewidth": 2,
         "showgrid": False,
     }

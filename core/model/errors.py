@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 PICK_ANOTHER = "Pick a model from the list, for example bundled/minilm."
+PICK_VISION = "Pick a plain vision transformer: ViT, DeiT, DINOv2, BEiT, CLIP or SigLIP."
 SAVE_AGAIN = "Choose the folder that save_pretrained wrote."
 FREE_MEMORY = "Pick a smaller model, or close other programs and try again."
 _MAX_NAME_LENGTH = 200  # characters of a name in a message
@@ -74,6 +75,14 @@ class OutOfMemoryError(ModelError):
 
 class EmptyTextError(ModelError):
     """Tokenization left no token to look at."""
+
+
+class ImageError(ModelError):
+    """An image cannot be read, or not in that size."""
+
+
+class WrongInputError(ModelError):
+    """A text was given to a model of images, or an image to a model of texts."""
 
 
 def first_line(error: Exception, length: int = 160) -> str:

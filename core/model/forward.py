@@ -54,14 +54,34 @@ def run_batch(
     -------
     What was recorded, and the network's output with its hidden states.
     """
-    import torch
-
     inputs = inputs_of(network, tokenizer, ids, segments, targets)
     lengths = {max(map(len, each)) for each in (ids, targets) if each is not None}
+    return run_inputs(network, inputs, len(ids), lengths, way=way, check=check)
+
+
+def run_inputs(
+    network: PreTrainedModel,
+    inputs: dict[str, Any],
+    count: int,
+    lengths: set[int],
+    *,
+    way: Way,
+    check: Check | None = None,
+) -> tuple[Recorder, Any]:
+    """Run whatever the network takes, recorded, as :func:`run_batch` runs texts.
+
+    Parameters
+    ----------
+    inputs : by the names that the network gives them.
+    count : texts or images in the batch.
+    lengths : tokens of the longest of them, and of a decoder's.
+    """
+    import torch
+
     with (
         torch.inference_mode(),
         recording(exact=way != "fast", check=check) as recorder,
-        _watching(way, recorder, len(ids), lengths),
+        _watching(way, recorder, count, lengths),
     ):
         output = network(**inputs, output_hidden_states=True)
     return recorder, output

@@ -6,12 +6,15 @@ import threading
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
+from core.model.errors import WrongInputError
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from transformers import PreTrainedModel, PreTrainedTokenizerFast
 
     from core.model.forward import Way
+    from core.model.image.vision import Vision
     from core.model.trace import Kind
 
 
@@ -44,7 +47,7 @@ Task = Literal["next", "masked", "answer"]
 
 @dataclass(frozen=True, eq=False)
 class LoadedModel:
-    """A network and its tokenizer; what is recorded is proven to be the model's own attention.
+    """A network and what it reads; what is recorded is proven to be the model's own attention.
 
     `layers`, `heads`, `kv_heads`, `dim`, `causal`, `depth`, `numbers` and `outputs` are those of
     :class:`Heads`; of an encoder-decoder, its encoder's.
@@ -52,7 +55,7 @@ class LoadedModel:
     Attributes
     ----------
     name : the name it was loaded by.
-    tokenizer, network : transformers' own objects; the network never changes after loading.
+    network : transformers' own object; it never changes after loading.
     device : "cuda", "mps" or "cpu".
     attention : the heads of each kind of attention it has; the first is what texts of a corpus get.
     parameters : number of weights.
@@ -68,11 +71,14 @@ class LoadedModel:
     language_model : the network with the language-model head of the checkpoint, around the very
         weights of `network`; None without one, see :mod:`core.model.language.head`.
     task : what that head was trained for.
+    text_tokenizer : transformers' own; None for a model of images.
+    vision : how a model of images sees; None for a model of texts.
+    classifier : of a model of images, the network with the classification head of the checkpoint,
+        around the very weights of `network`; None without one.
     tokenizer_lock : fast tokenizers must not be called by two threads at once.
     """
 
     name: str
-    tokenizer: PreTrainedTokenizerFast
     network: PreTrainedModel
     device: str
     attention: Mapping[Kind, Heads]
@@ -87,7 +93,28 @@ class LoadedModel:
     checked_tokens: int = 0
     language_model: PreTrainedModel | None = None
     task: Task | None = None
+    text_tokenizer: PreTrainedTokenizerFast | None = None
+    vision: Vision | None = None
+    classifier: PreTrainedModel | None = None
     tokenizer_lock: threading.Lock = field(default_factory=threading.Lock, repr=False)
+
+    @property
+    def sees_images(self) -> bool:
+        """Whether it is given images and not texts."""
+        return self.vision is not None
+
+    @property
+    def tokenizer(self) -> PreTrainedTokenizerFast:
+        """What makes tokens of texts.
+
+        Raises
+        ------
+        WrongInputError
+            For a model of images.
+        """
+        if self.text_tokenizer is None:
+            raise WrongInputError("{name} reads images, not texts.", "Give it an image.", self.name)
+        return self.text_tokenizer
 
     @property
     def kinds(self) -> tuple[Kind, ...]:

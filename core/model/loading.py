@@ -16,6 +16,8 @@ from core.model.checks.tokenizer import NOT_FAST, private_copy
 from core.model.checks.weights import count_weights, number_type, read_weights
 from core.model.downloading import downloads, hub
 from core.model.errors import NotDownloadedError, UnknownModelError, UnsupportedModelError
+from core.model.image.kinds import vision_config
+from core.model.image.reading import fill_vision, prove_vision
 from core.model.language.head import describe_answers, fits_task, read_whole
 from core.model.loaded import Heads, LoadedModel
 from core.model.refusal import refusing
@@ -26,6 +28,7 @@ if TYPE_CHECKING:
     import torch
     from transformers import PreTrainedConfig, PreTrainedModel, PreTrainedTokenizerFast
 
+    from core.model.catalog import Reads
     from core.model.checks.folder import ModelFiles
     from core.model.checks.weights import NumberType
     from core.model.language.head import Whole
@@ -44,6 +47,7 @@ def load(
     folders: bool = True,
     token: bool | None = None,
     half: bool = False,
+    reads: Reads | None = None,
 ) -> LoadedModel:
     """Load a model and prove that its attention can be recomputed from what is recorded.
 
@@ -58,6 +62,9 @@ def load(
     half : run a checkpoint in bfloat16 or float16 as it is, in half the memory; what is recorded is
         float32 still, and the check knows how coarse those types are. Otherwise, and for any other
         checkpoint, everything runs in float32.
+    reads : "text" or "image", to refuse a model of the other kind, and to choose the part of one
+        that reads both, such as CLIP. None opens a model of the catalogue as it stands there, and
+        of any other that reads both the part for texts.
 
     Raises
     ------
@@ -69,12 +76,13 @@ def load(
         spec = catalog.find(name.strip())
         with _LOAD_LOCK, _quiet():
             pinned = spec is not None and spec.bundled
-            return _load(name, folder, pinned=pinned, half=half)
+            reads = spec.reads if reads is None and spec is not None else reads
+            return _load(name, folder, pinned=pinned, half=half, reads=reads)
 
 
-def _load(name: str, folder: Path, *, pinned: bool, half: bool) -> LoadedModel:
+def _load(name: str, folder: Path, *, pinned: bool, half: bool, reads: Reads | None) -> LoadedModel:
     """Load from a folder; the files of a pinned model are known, so they need no private copy."""
-    files = check_folder(folder)
+    files = check_folder(folder, reads)
     settings = check_config(files.config, 2 if half else memory.BYTES_PER_WEIGHT)
     on_disk = count_weights(files.weights)
     dtype = _dtype(number_type(files.weights) if half else "float32")
@@ -82,9 +90,14 @@ def _load(name: str, folder: Path, *, pinned: bool, half: bool) -> LoadedModel:
     place = contextlib.nullcontext(folder) if pinned else private_copy(files, settings)
     with place as checked:
         config = network.read_config(checked)
-        empty = network.build_empty(config)
+        sees = files.reads == "image"
+        empty = network.build_empty(vision_config(config) if sees else config)
         network.check_share(on_disk, empty)
         memory.check_fits(max(on_disk, network.count_numbers(empty)), dtype.itemsize)
+        if sees:
+            weights = read_weights(files.weights)
+            seeing = fill_vision(config, empty, on_disk, weights, dtype)
+            return prove_vision(name, *seeing, files, pick_device())
         tokenizer = _read_tokenizer(checked)
         base, whole = _fill(config, empty, on_disk, files, dtype)
     if whole is not None:
@@ -199,7 +212,7 @@ def _prove(
     speaks = whole is not None and fits_task(whole.task, tokenizer, causal=causal)
     return LoadedModel(
         name=name,
-        tokenizer=tokenizer,
+        text_tokenizer=tokenizer,
         network=filled,
         device=device,
         attention=attention,

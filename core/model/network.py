@@ -7,6 +7,7 @@ import copy
 import json
 from typing import TYPE_CHECKING
 
+from core.model import memory
 from core.model.checks.folder import CONFIG
 from core.model.errors import SAVE_AGAIN, NoWeightsError, UnsupportedModelError, first_line
 
@@ -192,6 +193,40 @@ def read(
         output_loading_info=True,
     )
     return network, sorted(key for key in report["missing_keys"] if "pooler" not in key)
+
+
+def read_as(
+    kind: type[PreTrainedModel],
+    config: PreTrainedConfig,
+    empty: PreTrainedModel,
+    on_disk: int,
+    weights: dict[str, torch.Tensor],
+    dtype: torch.dtype,
+) -> PreTrainedModel | None:
+    """The network as one of that class; None if some of its weights are not in the files."""
+    attention = empty.config._attn_implementation  # noqa: SLF001 - it has no other name
+    outline = build_with(kind._from_config, config, attention)  # noqa: SLF001 - nor has this
+    check_share(on_disk, outline)
+    memory.check_fits(max(on_disk, count_numbers(outline)), dtype.itemsize)
+    whole, missing = read(kind, config, weights, attention, dtype)
+    return None if missing else whole
+
+
+def base_of(whole: PreTrainedModel, empty: PreTrainedModel) -> PreTrainedModel | None:
+    """The part below the head, of the very class that the network has without one.
+
+    An encoder-decoder holds its parts beside the head: they are put into `empty`.
+    """
+    for part in whole.children():
+        if type(part) is type(empty):
+            return part
+    for name, part in list(empty.named_children()):
+        own = getattr(whole, name, None)
+        if type(own) is not type(part):
+            return None
+        setattr(empty, name, own)
+    rest = (*empty.parameters(), *empty.buffers())
+    return None if any(tensor.is_meta for tensor in rest) else empty
 
 
 def finish(network: PreTrainedModel) -> PreTrainedModel:

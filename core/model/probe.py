@@ -8,37 +8,26 @@ however right the rule is.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from core.model.capture import IMPLEMENTATION
-from core.model.checks.agreement import (
-    DiffersError,
-    are_same,
-    compare_call,
-    have_same_mask,
-    rounding,
-    trace_of,
-)
+from core.model.checks.agreement import DiffersError
+from core.model.checks.runs import Runs
 from core.model.checks.texts import chooses_keys, texts_for
-from core.model.encoder_decoder.calls import Lengths, of_kind
-from core.model.errors import ModelError, UnsupportedModelError, first_line
-from core.model.forward import hidden_states, run_batch
-from core.model.memory import is_out_of_memory
+from core.model.encoder_decoder.calls import Lengths
+from core.model.errors import PICK_ANOTHER, UnsupportedModelError
+from core.model.forward import run_batch
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    import torch
     from transformers import PreTrainedModel, PreTrainedTokenizerFast
 
-    from core.model.capture import Call, Recorder
+    from core.model.capture import Recorder
     from core.model.capture.calls import Check
     from core.model.checks.texts import Text
     from core.model.forward import Way
     from core.model.trace import Kind, Trace
-
-_DRIFT = 1e-2  # of hidden states from pass to pass, by their size
 
 
 @dataclass(frozen=True)
@@ -77,7 +66,7 @@ def probe(network: PreTrainedModel, tokenizer: PreTrainedTokenizerFast, max_toke
         by more than numbers of its type round off in scores of that size.
     """
     asks = network.config._attn_implementation == IMPLEMENTATION  # noqa: SLF001 - it has no other name
-    run = _Runs(network, tokenizer, "exact" if asks else "watched")
+    run = Runs(network, _Texts(network, tokenizer), "exact" if asks else "watched")
     texts = texts_for(network, tokenizer, max_tokens)
     try:
         alone = run.first(texts.short)
@@ -113,149 +102,32 @@ def probe(network: PreTrainedModel, tokenizer: PreTrainedTokenizerFast, max_toke
     )
 
 
-@dataclass
-class _Runs:
-    """Passes of one model, with the largest difference of any attention weight so far."""
+@dataclass(frozen=True)
+class _Texts:
+    """Texts, as :class:`core.model.checks.runs.Runs` wants them."""
 
     network: PreTrainedModel
     tokenizer: PreTrainedTokenizerFast
-    way: Way  # of the passes that others are compared with
-    error: float = 0.0
-    order: tuple[Kind, ...] = ()  # the kind of each call
+    misfit: str = (
+        "attends to more or fewer tokens than the text has, so its maps would not fit the text."
+    )
+    failed: str = "cannot be run on a text alone; it may need images or sound"
+    advice: str = PICK_ANOTHER
 
-    @property
-    def eps(self) -> float:
-        """The rounding of the type in which the network computes."""
-        return rounding(next(self.network.parameters()))
-
-    def traces(self, texts: Sequence[Text], way: Way | None = None) -> list[Trace]:
-        """The traces of texts run together, each call compared with what the model computed.
-
-        Of each text, one for each kind of attention.
-        """
-        lengths = _lengths(texts)
-
-        def check(call: Call, output: torch.Tensor, weights: torch.Tensor | None) -> None:
-            kind = lengths.kind_of(call)
-            if kind is None:
-                return  # refused below
-            for row in range(len(texts)):
-                error = compare_call(call, output, weights, row, *lengths.of_text(row, kind))
-                self.error = max(self.error, error)
-
-        recorder, _ = self._run(texts, way or self.way, check)
-        calls = recorder.calls
-        if not calls and self.way == "exact":  # the network never asks for a function
-            self.watch()
-            return self.traces(texts)
-        if not calls or recorder.missed:
-            raise UnsupportedModelError(
-                f"The attention of {{name}} ({self.network.config.model_type}) cannot be captured:"
-                " it is none of queries and keys, or computed by code that cannot be followed.",
-            )
-        kinds = [kind for call in calls if (kind := lengths.kind_of(call)) is not None]
-        if len(kinds) < len(calls):
-            raise UnsupportedModelError(
-                f"{{name}} ({self.network.config.model_type}) attends to more or fewer tokens than"
-                " the text has, so its maps would not fit the text.",
-            )
-        if texts[0].target is not None and set(kinds) != {"encoder", "decoder", "cross"}:
-            raise UnsupportedModelError(
-                f"The attention of {{name}} ({self.network.config.model_type}) cannot be captured"
-                " in its encoder, in its decoder and between them.",
-            )
-        if any(one.query.data_ptr() == other.query.data_ptr() for one, other in pairwise(calls)):
-            raise UnsupportedModelError(
-                f"{{name}} ({self.network.config.model_type}) attends more than once in a layer,"
-                " and the pages here show one attention per head.",
-            )
-        self.order = tuple(kinds)
-        return [
-            trace_of(of_kind(calls, kinds, kind), row, *lengths.of_text(row, kind))
-            for row in range(len(texts))
-            for kind in dict.fromkeys(kinds)
-        ]
-
-    def _run(
-        self, texts: Sequence[Text], way: Way, check: Check | None = None
-    ) -> tuple[Recorder, object]:
-        targets = [text.target for text in texts if text.target is not None]
+    def run(self, items: Sequence[Text], way: Way, check: Check | None) -> tuple[Recorder, object]:
+        """Run them together."""
+        targets = [text.target for text in items if text.target is not None]
         return run_batch(
             self.network,
             self.tokenizer,
-            [text.ids for text in texts],
-            [text.segments for text in texts],
+            [text.ids for text in items],
+            [text.segments for text in items],
             way=way,
             check=check,
             targets=targets or None,
         )
 
-    def first(self, text: Text) -> list[Trace]:
-        """The trace of a text; a network that wants more than text is refused here."""
-        try:
-            return self.traces([text])
-        except (DiffersError, ModelError):
-            raise
-        except Exception as error:
-            if is_out_of_memory(error):
-                raise
-            raise UnsupportedModelError(
-                f"{{name}} ({self.network.config.model_type}) cannot be run on a text alone; it may"
-                f" need images or sound ({first_line(error)}).",
-            ) from error
-
-    def watch(self) -> None:
-        """From here on, let the network attend in its own way, and watch it."""
-        self.network.set_attn_implementation("eager")
-        self.way, self.error = "watched", 0.0
-
-    def is_left_alone(self, text: Text) -> bool:
-        """Whether the network computes what it does without this app.
-
-        Some build other masks for attention functions whose name they do not know.
-        """
-        states = []
-        for name in ("eager", IMPLEMENTATION):
-            self.network.set_attn_implementation(name)
-            _, output = self._run([text], "exact")
-            given = [hidden_states(output, kind) or () for kind in dict.fromkeys(self.order)]
-            states.append([state.float() for each in given for state in each])
-        own, ours = states
-        return bool(own) and all(
-            (a - b).abs().max() <= _DRIFT * a.abs().max() for a, b in zip(own, ours, strict=True)
-        )
-
-    def output_modules(self, text: Text) -> tuple[str, ...] | None:
-        """The names of the modules that are W_O."""
-        from core.model.capture.outputs import output_modules
-
-        return output_modules(self.network, lambda check: self._run([text], self.way, check))
-
-    def one_by_one(self, texts: Sequence[Text], way: Way | None = None) -> list[Trace]:
-        """The traces of texts run each by itself."""
-        return [trace for text in texts for trace in self.traces([text], way)]
-
-    def batch(self, texts: Sequence[Text], alone: Sequence[Trace]) -> list[Trace]:
-        """The traces of a padded batch; none if one is not what it is `alone`."""
-        try:
-            traces = self.traces(texts)
-        except (DiffersError, RuntimeError, ValueError, IndexError):
-            return []  # what is wrong without padding too is refused there
-        same = all(are_same(*each, self.eps) for each in zip(traces, alone, strict=True))
-        return traces if same else []
-
-    def is_fast_the_same(self, texts: Sequence[Text], exact: Sequence[Trace]) -> bool:
-        """Whether PyTorch's attention gives what the model's own function gave."""
-        try:
-            traces = self.traces(texts, "fast")
-        except (DiffersError, RuntimeError, ValueError, TypeError):
-            return False
-        return all(
-            are_same(fast, own, self.eps) and all(map(have_same_mask, fast.layers, own.layers))
-            for fast, own in zip(traces, exact, strict=True)
-        )
-
-
-def _lengths(texts: Sequence[Text]) -> Lengths:
-    targets = [len(text.target) for text in texts if text.target is not None]
-    return Lengths([len(text.ids) for text in texts], targets or None)
+    def lengths(self, items: Sequence[Text]) -> Lengths:
+        """Their tokens, and those of their targets."""
+        targets = [len(text.target) for text in items if text.target is not None]
+        return Lengths([len(text.ids) for text in items], targets or None)

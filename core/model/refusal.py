@@ -19,10 +19,11 @@ if TYPE_CHECKING:
 P = ParamSpec("P")
 T = TypeVar("T")
 
-Action = Literal["load", "run", "read"]
+Action = Literal["load", "run", "see", "read"]
 _FAILED: dict[Action, str] = {
     "load": "cannot be loaded: its files led to an error",
     "run": "cannot be run on this text: the network stopped with an error",
+    "see": "cannot be run on this image: the network stopped with an error",
     "read": "has weights that cannot be read for this view: they led to an error",
 }
 _OUT_OF_MEMORY: dict[Action, tuple[str, str]] = {
@@ -30,6 +31,10 @@ _OUT_OF_MEMORY: dict[Action, tuple[str, str]] = {
     "run": (
         "There is not enough memory to run this text through {name}.",
         "Use a shorter text or a smaller model.",
+    ),
+    "see": (
+        "There is not enough memory to run this image through {name}.",
+        "Use a smaller size or a smaller model.",
     ),
     "read": ("There is not enough memory to read the weights of {name}.", FREE_MEMORY),
 }

@@ -51,11 +51,11 @@ def read_tokens(
         previous_unit = unit
         start, end = encoding.offsets[position]
         typed = (text, pair or "")[source or 0][start:end]
-        unknown = id_ == tokenizer.unk_token_id and not special and typed
+        unknown = id_ == tokenizer.unk_token_id and not special and typed not in {"", name}
         display = visible(typed) if unknown else display_name(name, byte_level)
         index = -1 if special else word
         tokens.append(
-            Token(name, display, id_, special, segment, position, index, span=(start, end))
+            Token(name, display, id_, special, segment, position, index, (start, end), unknown)
         )
     return tuple(tokens)
 

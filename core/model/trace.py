@@ -34,6 +34,9 @@ class Token:
     position : index in the sequence, from 0.
     word : index of its word, counted over the whole sequence; -1 for special tokens.
     span : first character and the one after the last, in its own sentence as typed.
+    unknown : whether the vocabulary lacks what was typed here, so that the model gets `text`, such
+        as ``"[UNK]"``, in its place.
+    row, column : of an image's patch, its place in the grid, from 0; -1 for any other token.
     """
 
     text: str
@@ -44,6 +47,56 @@ class Token:
     position: int
     word: int
     span: tuple[int, int] = (0, 0)
+    unknown: bool = False
+    row: int = -1
+    column: int = -1
+
+
+@dataclass(frozen=True, eq=False)
+class Patches:
+    """The image of a trace, as the model got it: a grid of square patches.
+
+    Attributes
+    ----------
+    pixels : uint8 (height, width, 3), sRGB, read-only: what the processor made of the image, before
+        it was normalised.
+    rows, columns : of the grid. Patch (row, column) is token ``first + row * columns + column``.
+    size : side of a patch in pixels of `pixels`.
+    first : the first patch's place among the tokens, after [CLS] and the registers if there are.
+    given : (height, width) of the image before the processor resized or cropped it.
+    """
+
+    pixels: NDArray[np.uint8]
+    rows: int
+    columns: int
+    size: int
+    first: int
+    given: tuple[int, int]
+
+    def __post_init__(self) -> None:
+        self.pixels.setflags(write=False)
+
+    @property
+    def count(self) -> int:
+        """How many patches there are."""
+        return self.rows * self.columns
+
+    @property
+    def tokens(self) -> slice:
+        """Their places among the tokens."""
+        return slice(self.first, self.first + self.count)
+
+    @property
+    def cells(self) -> NDArray[np.uint8]:
+        """The pixels of each patch: uint8 (patch, size, size, 3)."""
+        grid = self.pixels.reshape(self.rows, self.size, self.columns, self.size, 3)
+        return grid.swapaxes(1, 2).reshape(self.count, self.size, self.size, 3)
+
+    @property
+    def colours(self) -> Array:
+        """The mean sRGB of each patch: float32 (patch, 3), 0 to 1."""
+        colours: Array = self.cells.mean(axis=(1, 2), dtype=np.float32) / np.float32(255)
+        return colours
 
 
 @dataclass(frozen=True)
@@ -98,7 +151,7 @@ class Layer:
 
 @dataclass(frozen=True, eq=False)
 class Trace:
-    """One forward pass of one text.
+    """One forward pass of one text or image.
 
     Attributes
     ----------
@@ -120,6 +173,7 @@ class Trace:
     origin : whose words a decoder read: "given", the model's own "answer", or none but its "start".
     others : of an encoder's trace, those of the decoder and of cross attention in the same pass.
     depth : layers of the network, those that do not attend included; None if it names none.
+    patches : of an image, its pixels and its grid; None for a text.
     """
 
     model: str
@@ -137,6 +191,7 @@ class Trace:
     origin: Literal["given", "answer", "start"] = "given"
     others: tuple[Trace, ...] = ()
     depth: int | None = None
+    patches: Patches | None = None
 
     def __post_init__(self) -> None:
         for array in (self.queries, self.kv_keys, self.kv_values, self.hidden_states):
@@ -182,6 +237,11 @@ class Trace:
     def typed_specials(self) -> tuple[Token, ...]:
         """The special tokens that were typed in the text; those of the template have no span."""
         return tuple(each for each in self.tokens if each.special and each.span[0] < each.span[1])
+
+    @property
+    def unknown_tokens(self) -> tuple[Token, ...]:
+        """The tokens that stand for what the vocabulary lacks."""
+        return tuple(each for each in self.tokens if each.unknown)
 
     @property
     def group(self) -> int:

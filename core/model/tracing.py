@@ -42,6 +42,8 @@ def trace_text(
     pair: str | None = None,
     max_tokens: int | None = None,
     target: str | None = None,
+    *,
+    decode: bool = True,
 ) -> Trace:
     """One forward pass of a text, or of two texts joined as the model's tokenizer joins them.
 
@@ -56,6 +58,7 @@ def trace_text(
     target : what the decoder of an encoder-decoder reads; without it, the answer that the model
         itself gives, word by word the likeliest, of at most ``answers.MAX_ANSWER`` tokens. A model
         without a decoder ignores it.
+    decode : False runs the encoder of an encoder-decoder alone, and asks for no answer.
 
     Raises
     ------
@@ -65,7 +68,7 @@ def trace_text(
         When the text is too long for the free memory.
     """
     item = encode(model, text, pair, max_tokens)
-    if model.is_encoder_decoder:
+    if model.is_encoder_decoder and decode:
         item = replace(item, target=_target(model, item, target, max_tokens))
     (trace,) = trace_inputs(model, [item])
     return trace
@@ -216,7 +219,7 @@ def _read_trace(
                 causal=heads.causal,
                 dropped=item.dropped if decoded is None else decoded.dropped,
                 cut_characters=item.cut_characters if decoded is None else 0,
-                hidden_states=_hidden_states(states, row, queries, recorded[-1]),
+                hidden_states=stack_states(states, row, queries, recorded[-1]),
                 depth=heads.depth if heads.numbers else None,
                 kind=kind,
                 source=item.tokens if kind == "cross" else None,
@@ -226,7 +229,7 @@ def _read_trace(
     return replace(traces[0], others=tuple(traces[1:]))
 
 
-def _hidden_states(
+def stack_states(
     hidden: tuple[torch.Tensor, ...] | None, row: int, length: int, rules: tuple[Layer, ...]
 ) -> Array | None:
     """(layer + 1, token, width) of one text: what entered each layer, and what left the last.

@@ -28,7 +28,8 @@ MAX_ADDRESS = 7_500
 _MAX_SITE = 200  # bytes of the site's own address where it is not known
 _MAX_UNPACKED = 2 * 12 * MAX_TEXT  # bytes: two texts with every character as a JSON escape
 _TEXTS = ("text", "pair")
-_LINK, _OPTIONAL = "_link", "_optional_parameters"
+_LINK, _OPTIONAL, _STATE = "_link", "_optional_parameters", "_address"
+WATCHED = "_window_is_watched"
 
 
 def open_link() -> None:
@@ -73,10 +74,27 @@ def write(values: Mapping[str, object]) -> None:
     Texts that make it too long are packed. If it is still too long they are left out, then the
     page's own values, longest first; a caption says so.
     """
-    state = {key: text for key, value in values.items() if (text := _to_text(value)) is not None}
-    state = _shortened(state) if links_are_on() else {}
-    if st.query_params.to_dict() != state:
+    state = {key: text for key, value in values.items() if (text := to_text(value)) is not None}
+    st.session_state[_STATE] = _shortened(state) if links_are_on() else {}
+    write_waiting()
+
+
+def window_is_watched() -> None:
+    """From now on the address may change: the browser keeps one entry of its history a page."""
+    st.session_state[WATCHED] = True
+
+
+def write_waiting() -> None:
+    """Write the state of the last run, unless it is there or the window is not watched yet."""
+    state = current()
+    if st.session_state.get(WATCHED, False) and st.query_params.to_dict() != state:
         st.query_params.from_dict(state)
+
+
+def current() -> dict[str, str]:
+    """What the address holds, or will soon: parameters and their values."""
+    state: dict[str, str] = st.session_state.get(_STATE, {})
+    return state
 
 
 def _shortened(state: dict[str, str]) -> dict[str, str]:
@@ -111,7 +129,8 @@ def _unpacked(link: dict[str, str]) -> dict[str, str]:
     return {key: texts[key] for key in _TEXTS if texts.get(key)} | link
 
 
-def _to_text(value: object) -> str | None:
+def to_text(value: object) -> str | None:
+    """A control's value as links write it; None where they leave it out."""
     if isinstance(value, bool):
         return "1" if value else "0"
     if isinstance(value, float):

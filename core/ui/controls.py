@@ -18,7 +18,9 @@ import streamlit as st
 
 from core.analysis.layers import without_attention
 from core.ui import address
+from core.ui.frame import share
 from core.ui.messages import notice, quote
+from core.ui.words.glossary import TERMS
 
 if TYPE_CHECKING:
     from typing import Protocol
@@ -47,6 +49,7 @@ Option = TypeVar("Option", bound=str)
 Number = TypeVar("Number", int, float)
 _SUMMARIES = {"mean": "mean", "median": "median", "max": "maximum"}  # of layers or heads
 _DECLARED = "_controls"
+_SUGGESTED, _FOLLOWED = "_suggested", "_followed"
 _MAX_NAMED = 8  # options that a message names; of more, the first three and the last
 
 
@@ -55,7 +58,8 @@ class Control:
     """What was declared.
 
     `allowed` are the options of a choice, the numbers of a list, or the lowest and the highest of a
-    number. Links leave an `optional` one out while it has its default.
+    number. Links leave an `optional` one out while it has its default, and any while it has a value
+    that means nothing to others: one of those `unlinked`.
     """
 
     kind: Literal["choice", "flag", "number", "tokens", "text"]
@@ -63,6 +67,7 @@ class Control:
     default: Any
     allowed: tuple[Any, ...] = ()
     optional: bool = False
+    unlinked: tuple[str, ...] = ()
 
 
 def open_link() -> None:
@@ -77,16 +82,30 @@ def declared() -> dict[str, Control]:
     return controls
 
 
+def suggest(**values: str) -> None:
+    """Make these the defaults of controls, by key, where a page offers them."""
+    st.session_state[_SUGGESTED] = values
+
+
+def pick(**values: Any) -> None:  # noqa: ANN401 - of controls
+    """Set controls by key, as if the visitor had. For callbacks, which run before the page."""
+    st.session_state.update(values)
+    for key in values:
+        st.session_state.get(_FOLLOWED, {}).pop(key, None)
+
+
 def publish() -> None:
-    """Write the controls of this run to the address, once the page has ended."""
+    """Write the controls of this run to the address, once the page has ended, and share it."""
     values = {key: st.session_state.get(key) for key in declared()}
     address.write(
         {
             key: values[key]
             for key, control in declared().items()
             if not (control.optional and values[key] == control.default)
+            and values[key] not in control.unlinked
         }
     )
+    share.fill(values)
 
 
 def end_page() -> NoReturn:
@@ -106,6 +125,8 @@ def choice(
     menu: bool = False,
     width: int | None = None,
     optional: bool = False,
+    older: Mapping[str, Option] | None = None,
+    unlinked: tuple[Option, ...] = (),
     **look: Any,  # noqa: ANN401 - of the widget: help, label_visibility
 ) -> Option:
     """One of `options`, at first the first: segments side by side, or a menu.
@@ -116,11 +137,13 @@ def choice(
     subject : what has these options, for the message on a bad link: "This model's layers are".
     names : what people read, where `options` does not say it.
     width : of the column it stands in, in pixels.
+    older : what older links call an option.
+    unlinked : options that no link can carry.
     """
     allowed = list(options)
     default = allowed[0] if default is None else default
-    _declare(Control("choice", key, default, tuple(allowed), optional))
-    _restore_choice(key, allowed, default, subject)
+    _declare(Control("choice", key, default, tuple(allowed), optional, unlinked))
+    _restore_choice(key, allowed, default, subject, older or {})
     if names is None:
         names = options.__getitem__ if isinstance(options, Mapping) else str
     widget = st.selectbox if menu else functools.partial(st.segmented_control, required=True)
@@ -128,9 +151,18 @@ def choice(
     return cast("Option", st.session_state[key])
 
 
-def _restore_choice(key: str, allowed: Sequence[str], default: str, subject: str) -> None:
-    """Set the choice from the link, else keep it, else the default: what `allowed` permits."""
+def _restore_choice(
+    key: str, allowed: Sequence[str], default: str, subject: str, older: Mapping[str, str]
+) -> None:
+    """Set the choice from the link, else keep it, else the default: what `allowed` permits.
+
+    Layer and head follow their defaults until somebody picks: another text has others.
+    """
     state, value = st.session_state, address.take(key)
+    followed: dict[str, str] = state.setdefault(_FOLLOWED, {})
+    untouched = key in ("layer", "head") and followed.get(key) == state.get(key)
+    if value not in allowed:
+        value = older.get(value or "", value)
     if value:
         if value not in allowed:
             notice(
@@ -138,12 +170,16 @@ def _restore_choice(key: str, allowed: Sequence[str], default: str, subject: str
                 f" {quote(default)} is shown instead."
             )
         state[key] = value if value in allowed else default
-    elif value == "":  # the link leaves it out
+    elif value == "" or untouched:
         state[key] = default
     elif (current := state.get(key)) not in allowed:
         state[key] = default
         if isinstance(current, str) and current.isdigit():  # picked by a person, for another model
             notice(f"{subject}: {key} {current} became {quote(default)}.")
+    else:
+        return
+    if state[key] == default:
+        followed[key] = default
 
 
 def _named(options: Sequence[str]) -> str:
@@ -250,10 +286,11 @@ def text(
     height: int | None = None,
     max_chars: int = address.MAX_TEXT,
     column: int | None = None,
+    optional: bool = False,
     **look: Any,  # noqa: ANN401 - of the widget: placeholder, width, label_visibility
 ) -> str:
     """What is typed: a line, or a box of a `height` in pixels; cut to what the pages take."""
-    _declare(Control("text", key, default))
+    _declare(Control("text", key, default, optional=optional))
     value, state = address.take(key), st.session_state
     if value is not None:
         if len(value) > address.MAX_TEXT:
@@ -261,7 +298,11 @@ def text(
                 f"The text in this link has {len(value):,} characters;"
                 f" the first {address.MAX_TEXT:,} are used."
             )
-        state[key] = value[: address.MAX_TEXT]
+        value = value[: address.MAX_TEXT]
+        if height is None and (lines := len(value.splitlines())) > 1:
+            notice(f"The text in this link has {lines} lines, which are shown as one.")
+            value = " ".join(value.splitlines())
+        state[key] = value
     state.setdefault(key, default)
     if height is not None:
         look["height"] = height
@@ -274,10 +315,9 @@ def layer(
     trace: HasHeads,
     *,
     summaries: tuple[Option, ...] = (),
-    width: int | None = None,
-    drawn: bool = True,
+    **look: Any,  # noqa: ANN401 - of `_place`: width, drawn, titled
 ) -> Option | int:
-    """The index of a layer, at first the last; or one of `summaries` ("mean").
+    """The index of a layer, at first the suggested or the last; or one of `summaries` ("mean").
 
     People and links have the model's own numbers, of the layers that attend.
     """
@@ -285,37 +325,46 @@ def layer(
     subject = f"{trace.model} has {len(numbers)} layers"
     if without_attention(trace):
         subject += " that attend"
-    return _place("layer", numbers, str(numbers[-1]), subject, summaries, width, drawn=drawn)
+    return _place("layer", numbers, str(numbers[-1]), subject, summaries, **look)
 
 
 def head(
     trace: HasHeads,
     *,
     summaries: tuple[Option, ...] = (),
-    width: int | None = None,
-    drawn: bool = True,
+    **look: Any,  # noqa: ANN401 - of `_place`: width, drawn, titled, follow
 ) -> Option | int:
-    """A head from 0, or one of `summaries` ("mean", "median", "max"); at first the first of all."""
+    """A head from 0, or one of `summaries` ("mean", "median", "max").
+
+    At first it is the suggested one, if the page does `follow` suggestions, else the first option.
+    """
     heads = trace.shape[1]
     subject = f"{trace.model} has {heads} heads a layer"
-    numbers = range(1, heads + 1)
-    return _place("head", numbers, None, subject, summaries, width, drawn=drawn)
+    numbers, default = range(1, heads + 1), next(iter(summaries), "1")
+    return _place("head", numbers, default, subject, summaries, **look)
 
 
 def _place(
     key: str,
     numbers: Sequence[int],
-    default: str | None,
+    default: str,
     subject: str,
     summaries: tuple[Option, ...],
-    width: int | None,
     *,
-    drawn: bool,
+    width: int | None = None,
+    drawn: bool = True,
+    titled: bool = True,
+    follow: bool = True,
 ) -> Option | int:
+    """A menu; without a title above it, it is only as high as a button."""
+
     def name(option: str) -> str:
         return f"{_SUMMARIES[option]} of {key}s" if option in _SUMMARIES else f"{key} {option}"
 
     options: list[str] = [*summaries, *map(str, numbers)]
+    suggested = st.session_state.get(_SUGGESTED, {}).get(key)
+    if follow and suggested in options:
+        default = suggested
     picked = choice(
         key,
         options,
@@ -325,6 +374,8 @@ def _place(
         names=name,
         menu=True,
         width=width,
+        help=TERMS[key] if titled else None,
+        label_visibility="visible" if titled else "collapsed",
     )
     return picked if picked in summaries else numbers.index(int(picked))
 

@@ -1,4 +1,4 @@
-"""A built-in corpus, run through a model under a progress bar that can be cancelled."""
+"""A built-in corpus, or the box of images, run through a model under a bar; Cancel ends it."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import streamlit as st
 
-from core.model import ModelError, trace_by_length
+from core.model import ModelError, trace_by_length, trace_image
+from core.model.box import BOX, open_box
 from core.ui import cache, controls
 from core.ui.messages import show_model_error
 from core.ui.site import turns
@@ -38,9 +39,9 @@ class _Walk(Generic[Result]):
 def reads_corpora(trace: Trace) -> bool:
     """Whether this kind of attention is that of a corpus: its texts go through an encoder alone.
 
-    So do the repeated sequences of induction.
+    So do the repeated sequences of induction. A model of images reads no texts.
     """
-    return trace.kind in {"self", "encoder"}
+    return trace.kind in {"self", "encoder"} and trace.patches is None
 
 
 def pick_source(
@@ -52,18 +53,20 @@ def pick_source(
     Where there is none, :func:`show_unread` says why.
     """
     whole = reads_corpora(trace)
+    of_decoder = "Heads of the decoder are measured on"
+    alone = of_decoder if trace.patches is None else "Heads of this model are measured on"
     return controls.choice(
         "source",
-        SOURCES if whole else {"text": SOURCES["text"]},
+        SOURCES if whole else {"text": SOURCES["text"] if trace.patches is None else "this image"},
         "Measured on" if whole else "",
-        subject="Heads can be measured on" if whole else "Heads of the decoder are measured on",
+        subject="Heads can be measured on" if whole else alone,
         **look,
     )
 
 
 def show_unread(trace: Trace, what: str = "The sample corpus") -> bool:
     """Say that the encoder alone reads a corpus, with a button; whether there was need to."""
-    if reads_corpora(trace):
+    if reads_corpora(trace) or trace.patches is not None:
         return False
     with st.container(horizontal=True, vertical_alignment="center"):
         st.caption(f"{what} is read by the encoder alone.", width="content")
@@ -121,20 +124,75 @@ def walk_corpus(
     which : what to call the corpus while it is measured.
     on_cancel : what Cancel does to the page's controls.
     """
-    key = (model_name, corpus_digest(sentences))
+    walk = _begin_walk(name, model_name, sentences, begin)
+    rest = [index for index in range(len(sentences)) if index not in walk.done]
+
+    def traces() -> Iterator[tuple[int, Trace]]:
+        model = cache.model(model_name)
+        for place, trace in trace_by_length(model, [sentences[index] for index in rest]):
+            yield rest[place], trace
+
+    words = f"{which}: {{}} of {len(sentences)} sentences"
+    return _finish_walk(name, walk, len(sentences), traces(), add, words, on_cancel, _UPDATE_EVERY)
+
+
+def walk_box(
+    name: str,
+    model_name: str,
+    size: int | None,
+    begin: Callable[[], Result],
+    add: Callable[[Result, int, Trace], None],
+    *,
+    on_cancel: Callable[[], None] = _back_to_text,
+) -> Result:
+    """As :func:`walk_corpus`, over all images of the box, in the order of `BOX`.
+
+    `size` is the side in pixels that the model gets them in, None for its own.
+    """
+    names = list(BOX)
+    walk = _begin_walk(name, model_name, [*names, str(size)], begin)
+
+    def traces() -> Iterator[tuple[int, Trace]]:
+        model = cache.model(model_name, "image")
+        sides = None if size is None else (size, size)
+        for index, each in enumerate(names):
+            if index not in walk.done:
+                yield index, trace_image(model, open_box(each), sides)
+
+    words = f"the images of the box: {{}} of {len(names)}"
+    return _finish_walk(name, walk, len(names), traces(), add, words, on_cancel)
+
+
+def _begin_walk(
+    name: str, model_name: str, inputs: Sequence[str], begin: Callable[[], Result]
+) -> _Walk[Result]:
+    """The unfinished walk of this session over these inputs, or a new one."""
+    key = (model_name, corpus_digest(inputs))
     walk: _Walk[Result] | None = st.session_state.get(_key(name))
     if walk is None or walk.key != key:
         walk = st.session_state[_key(name)] = _Walk(key, begin())
-    rest = [index for index in range(len(sentences)) if index not in walk.done]
+    return walk
+
+
+def _finish_walk(
+    name: str,
+    walk: _Walk[Result],
+    total: int,
+    traces: Iterator[tuple[int, Trace]],
+    add: Callable[[Result, int, Trace], None],
+    words: str,
+    on_cancel: Callable[[], None],
+    update_every: int = 1,
+) -> Result:
+    """Add what is left, under a bar with the number done in its `words`; an error ends the page."""
     try:
-        model = cache.model(model_name)
-        with turns.long_work(), _progress_bar(name, which, on_cancel) as show:
-            show(len(walk.done), len(sentences))
-            for place, trace in trace_by_length(model, [sentences[index] for index in rest]):
-                add(walk.result, rest[place], trace)
-                walk.done.add(rest[place])
-                if len(walk.done) % _UPDATE_EVERY == 0:  # Streamlit also notices Cancel here
-                    show(len(walk.done), len(sentences))
+        with turns.long_work(), _progress_bar(name, words, total, on_cancel) as show:
+            show(len(walk.done))
+            for index, trace in traces:
+                add(walk.result, index, trace)
+                walk.done.add(index)
+                if len(walk.done) % update_every == 0:  # Streamlit also notices Cancel here
+                    show(len(walk.done))
                 turns.give_way()
     except ModelError as error:
         show_model_error(error)
@@ -143,29 +201,35 @@ def walk_corpus(
     return walk.result
 
 
-def show_cancelled(name: str, model_name: str, total: int) -> None:
+def show_cancelled(
+    name: str,
+    model_name: str,
+    total: int,
+    *,
+    what: str = "the sample corpus",
+    each: str = "sentences",
+) -> None:
     """After a Cancel: how far it came."""
     walk: _Walk[object] | None = st.session_state.get(_key(name))
     if walk is not None and walk.key[0] == model_name and walk.done:
         st.caption(
-            f"You left the sample corpus after {len(walk.done)} of {total} sentences; choose it"
-            " again to continue from there."
+            f"You left {what} after {len(walk.done)} of {total} {each}; choose it again to continue"
+            " from there."
         )
 
 
 @contextlib.contextmanager
 def _progress_bar(
-    name: str, which: str, on_cancel: Callable[[], None]
-) -> Iterator[Callable[[int, int], None]]:
-    """A bar and Cancel, gone when all is done; yields what moves it: sentences done, and all."""
+    name: str, words: str, total: int, on_cancel: Callable[[], None]
+) -> Iterator[Callable[[int], None]]:
+    """A bar and Cancel, gone when all is done; yields what moves it: how many are done."""
     slot = st.empty()
     with slot.container(), st.container(horizontal=True, vertical_alignment="center"):
         bar = st.empty()
         st.button("Cancel", key=f"{name}_cancel", on_click=on_cancel)
 
-    def show(done: int, total: int) -> None:
-        text = f"Measuring every head on {which}: {done} of {total} sentences"
-        bar.progress(done / total, text=text)
+    def show(done: int) -> None:
+        bar.progress(done / total, text=f"Measuring every head on {words.format(done)}")
 
     yield show
     slot.empty()

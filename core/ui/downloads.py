@@ -1,22 +1,26 @@
-"""Buttons that save a file, and what they hold on to until pressed, which should be little.
+"""Files that people take away: their names, what they say about themselves, and their buttons.
 
 Streamlit keeps the function that makes a file as long as the session, two minutes after the visitor
 has left. A lambda on a page would keep the page's trace and figures; a `partial` keeps its own
-arguments only.
+arguments only, and a :class:`Contents` is a few lines of text.
 """
 
 from __future__ import annotations
 
+import re
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import streamlit as st
 
+from core import VERSION
 from core.analysis.csv_text import to_csv
+from core.ui import address, controls
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     import pandas as pd
 
@@ -24,28 +28,131 @@ _KINDS = {
     ".csv": "text/csv",
     ".html": "text/html",
     ".parquet": "application/vnd.apache.parquet",
+    ".zip": "application/zip",
 }
+_CSV_HELP = (
+    "Its first line says what the table holds: model, text, settings. Read it with"
+    " `pandas.read_csv(file, skiprows=1)`."
+)
+_UNSAFE = re.compile(r"[^A-Za-z0-9._-]+")
+_MAX_MODEL = 40  # characters of the model in a file's name; a saved atlas may name anything
+_OWN_FIELDS = {"model", "text", "pair", "two", "image", "layer", "head"}  # not among the options
+
+
+@dataclass(frozen=True)
+class Contents:
+    """What a file or a picture holds.
+
+    Attributes
+    ----------
+    stem : the file's name without its ending, such as ``heatmap-minilm-L4H2``.
+    facts : what the file carries inside, as JSON: the version, page, model, text and second text,
+        layer and head as links write them, and the options.
+    """
+
+    stem: str
+    facts: Mapping[str, Any]
+
+    @property
+    def about(self) -> str:
+        """The text, or both, in quotation marks; empty where the file is of a corpus."""
+        texts = [self.facts.get(name) for name in ("text", "pair", "image")]
+        return " / ".join(f"“{' '.join(text.split())}”" for text in texts if text)
+
+    def titled(self, title: str, *, place: str = "", about: str = "") -> dict[str, Any]:
+        """What a component needs to save its picture.
+
+        Its first line is the `title`, the `place`, such as "L4 H2", and the model; its second is
+        `about`, or else the text.
+        """
+        words = {
+            "title": title,
+            "place": place,
+            "model": self.facts["model"],
+            "about": about or self.about,
+        }
+        return {"name": self.stem, "facts": dict(self.facts), **words}
+
+
+def contents(
+    page: str, model: str, part: str | None = None, *, text: bool = True, **more: object
+) -> Contents:
+    """What is on the screen now, with the controls that were declared so far.
+
+    Parameters
+    ----------
+    page : its short name in a file's name.
+    part : of the page or of the model; unless given, the layer and the head that are chosen.
+    text : whether the file is of the visitor's text.
+    more : facts besides.
+    """
+    state, names = st.session_state, controls.declared()
+    chosen = {key: written for key in names if (written := address.to_text(state.get(key)))}
+    facts: dict[str, Any] = {"headscope": VERSION, "page": page, "model": model}
+    if text and state.get("input") == "image":
+        facts["image"] = chosen.get("image", "")
+    elif text:
+        facts["text"] = state.get("text", "")
+        facts["pair"] = state.get("pair", "").strip() if state.get("two") else ""
+    facts |= {name: chosen.get(name, "") for name in ("layer", "head")}
+    options = {key: value for key, value in chosen.items() if key not in _OWN_FIELDS}
+    place = head_part(facts["layer"], facts["head"]) if part is None else part
+    kept = {name: value for name, value in facts.items() if value}
+    return Contents(file_stem(page, model, place), kept | more | {"options": options})
+
+
+def file_stem(page: str, model: str, part: str) -> str:
+    r"""A file's name: the page, the last part of the model's name, what the file holds.
+
+    >>> file_stem("heatmap", "bundled/minilm", "L4H2"), file_stem("atlas", "C:\\models\\é t", "")
+    ('heatmap-minilm-L4H2', 'atlas-t')
+    """
+    short = _UNSAFE.sub("-", re.split(r"[/\\]", model.rstrip("/\\"))[-1]).strip("-.")
+    return "-".join(filter(None, (page, short[:_MAX_MODEL], _UNSAFE.sub("-", part))))
+
+
+def head_part(layer: str, head: str) -> str:
+    """Layer and head of a link as a part of a file's name.
+
+    >>> head_part("4", "2"), head_part("6", "mean"), head_part("mean", "max"), head_part("", "mean")
+    ('L4H2', 'L6-mean', 'mean-layer-max', 'mean-head')
+    """
+    if layer.isdigit() and head.isdigit():
+        return f"L{layer}H{head}"
+    places = [f"L{layer}" if layer.isdigit() else f"{layer}-layer" if layer else ""]
+    places.append(f"H{head}" if head.isdigit() else head if layer or not head else f"{head}-head")
+    return "-".join(filter(None, places))
 
 
 def offer_file(
     label: str,
     make: Callable[[], str | bytes],
-    name: str,
+    held: Contents,
+    ending: str,
     **look: Any,  # noqa: ANN401 - of the button: help, width
 ) -> None:
-    """A button for a file whose name ends in its kind; `make` runs when it is pressed."""
-    kind = _KINDS[Path(name).suffix]
+    """A button for a file of what is `held`; `make` runs when it is pressed."""
+    if ending == ".csv":
+        look["help"] = " ".join(filter(None, (look.get("help"), _CSV_HELP)))
+    kind = _KINDS[Path(f"file{ending}").suffix]
+    name = f"{held.stem}{ending}"
     st.download_button(label, make, file_name=name, mime=kind, on_click="ignore", **look)
 
 
-def csv_later(make: Callable[[], pd.DataFrame], **options: Any) -> Callable[[], str]:  # noqa: ANN401
+def csv_later(
+    make: Callable[[], pd.DataFrame],
+    held: Contents,
+    **options: Any,  # noqa: ANN401
+) -> Callable[[], str]:
     """A function that makes a table when called, and returns it as CSV.
 
     `make` is a bound method or a `partial`, which hold on to nothing of a page; `options` are those
     of :func:`core.analysis.csv_text.to_csv`.
     """
-    return partial(_csv, make, options)
+    return partial(_csv, make, held.facts, options)
 
 
-def _csv(make: Callable[[], pd.DataFrame], options: dict[str, Any]) -> str:
-    return to_csv(make(), **options)
+def _csv(
+    make: Callable[[], pd.DataFrame], facts: Mapping[str, Any], options: dict[str, Any]
+) -> str:
+    return to_csv(make(), facts, **options)

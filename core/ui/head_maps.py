@@ -8,6 +8,7 @@ import streamlit as st
 
 from core.analysis.layers import listed, rows_of, without_attention
 from core.figures.head_map import head_map, ring
+from core.ui.charts import show_chart
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -43,7 +44,7 @@ def show_head_map(
     figure = head_map(values, rows, name, colours, **look)
     if chosen is not None:
         ring(figure, rows, chosen, values.shape[1], colours)
-    show_heads(figure, key=key, on_open=on_open)
+    show_heads(figure, f"Map of all heads: {name}", key=key, on_open=on_open)
     show_gaps(layered)
 
 
@@ -65,20 +66,27 @@ def gaps_note(layered: Layered) -> str:
 
 def show_heads(
     figure: Any,  # noqa: ANN401 - of core.figures, which alone knows plotly
+    alt: str,
     *,
     key: str,
     on_open: Callable[[int, int], None],
+    model: str | None = None,
+    part: str | None = "all-heads",
 ) -> None:
     """Any chart with a point per head; a click calls `on_open` with layer and head.
 
-    A point's customdata begin with these, as people number them.
+    A point's customdata begin with these, as people number them. `alt` says what the chart shows to
+    those who do not see it; `model` and `part` name its file, as in `show_chart`.
     """
-    st.plotly_chart(
+    show_chart(
         figure,
         key=key,
         on_select=lambda: _open(key, on_open),
         selection_mode="points",
-        config={"displayModeBar": False},
+        model=model,
+        part=part,
+        quiet=True,
+        alt=alt,
     )
 
 

@@ -26,6 +26,8 @@ _MAX_SHOWN = 12  # words of an answer that the page quotes
 def choose(model: LoadedModel, *, cross: bool) -> None:
     """Draw the choice of a kind, `cross` or not, and the box for what the decoder reads."""
     offered = {kind: NAMES[kind] for kind in model.kinds if cross or kind != "cross"}
+    if st.session_state.get("attention") == "cross" and not cross:  # from another page
+        st.info("This page shows tokens that attend to one another, so not cross attention.")
     with st.container(horizontal=True, vertical_alignment="bottom"):
         kind = controls.choice(
             "attention",
@@ -44,9 +46,13 @@ def choose(model: LoadedModel, *, cross: bool) -> None:
 
 
 def chosen() -> tuple[str | None, Kind]:
-    """What the decoder reads, None for the model's own answer; and the kind that is shown."""
-    target = st.session_state["decoder"].strip() or None
-    return target, cast("Kind", st.session_state["attention"])
+    """What the decoder reads, and the kind that is shown.
+
+    Nothing (None) is read by the encoder's own attention; else None is the model's own answer.
+    """
+    kind = cast("Kind", st.session_state["attention"])
+    target = None if kind == "encoder" else st.session_state["decoder"].strip() or None
+    return target, kind
 
 
 def explain(trace: Trace) -> None:

@@ -7,11 +7,16 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
+from core.ui.words.numbers import in_a_row
+
 if TYPE_CHECKING:
-    from core.model import ModelError, Trace
+    from collections.abc import Sequence
+
+    from core.model import ModelError, Token, Trace
 
 _SLOT, _BOX, _NOTICES = "_notice_slot", "_notice_box", "_notices"
 _MAX_QUOTE = 60  # characters
+_MAX_UNKNOWN = 5  # words that a message names
 _MARKDOWN = re.compile(r"([\\`*_{}\[\]()#+\-.!|<>~$:])")
 
 
@@ -66,7 +71,9 @@ def show_model_error(error: ModelError) -> None:
 
 
 def show_trace_limits(trace: Trace) -> None:
-    """Say how much of the text was cut, and which of its words are special tokens to the model."""
+    """Say how much of the text was cut, which of its words are special tokens to the model, and
+    which its vocabulary lacks.
+    """
     text = "What the decoder reads" if trace.kind in {"decoder", "cross"} else "The text"
     cuts = []
     if trace.cut_characters:
@@ -89,3 +96,17 @@ def show_trace_limits(trace: Trace) -> None:
             f" {are} hidden and counted with those the tokenizer adds. No second sentence begins"
             " there."
         )
+    if trace.unknown_tokens:
+        st.caption(_explain_unknown(trace.unknown_tokens))
+
+
+def _explain_unknown(tokens: Sequence[Token]) -> str:
+    """What the model sees of words that its vocabulary lacks (Markdown)."""
+    typed = list(dict.fromkeys(quote(token.display) for token in tokens))
+    shown, more = typed[:_MAX_UNKNOWN], len(typed) - _MAX_UNKNOWN
+    names = in_a_row([*shown, f"{more} more"] if more > 0 else shown)
+    is_, its = ("is", "its") if len(typed) == 1 else ("are", "their")
+    return (
+        f"{names} {is_} not in this model's vocabulary, so the model sees {quote(tokens[0].text)}"
+        f" in {its} place."
+    )

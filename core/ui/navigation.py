@@ -1,75 +1,34 @@
-"""The page registry, and the guard every page calls first."""
+"""Opening pages, and the guard every page calls first."""
 
 from __future__ import annotations
 
 from contextvars import ContextVar
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import streamlit as st
 
 from core.ui import controls
+from core.ui.frame import share
 from core.ui.messages import place_notices
+from core.ui.words.pages import PAGES, SECTIONS, TEXT_PAGES, find
+
+__all__ = ["PAGES", "SECTIONS", "TEXT_PAGES", "find"]
 
 if TYPE_CHECKING:
     from streamlit.navigation.page import StreamlitPage
 
-
-@dataclass(frozen=True)
-class Page:
-    """One page: its file ``pages/<name>.py``, whose name is its address, and its question."""
-
-    name: str
-    title: str
-    question: str
-
-    @property
-    def path(self) -> str:
-        """The file, relative to app.py."""
-        return f"pages/{self.name}.py"
+    from core.ui.words.pages import Page
 
 
 _PICTURES = Path(__file__).parent / "pictures"
 MARK = str(_PICTURES / "mark.svg")  # arcs of attention over a row of tokens
 LOGO = str(_PICTURES / "logo.svg")  # the same beside the name
 
-SECTIONS: dict[str, tuple[Page, ...]] = {
-    "": (Page("home", "Headscope", "See how a transformer pays attention to your sentence."),),
-    "One sentence": (
-        Page("heatmap", "Heatmap table", "How much does each token attend to each other token?"),
-        Page("vectors", "Vector grid", "Which tokens attend in the same way, layer by layer?"),
-        Page("projection", "Projection", "At which layer does one token point along another?"),
-        Page(
-            "query_key",
-            "Queries and keys",
-            "Are queries near the keys they attend to, and can they be moved closer?",
-        ),
-        Page("head_view", "Head view", "Which tokens does each head link, and how strongly?"),
-        Page("model_view", "Model view", "What do all heads of all layers do with this text?"),
-        Page("neuron_view", "Neuron view", "Which dimensions make one token attend to another?"),
-    ),
-    "Heads": (
-        Page("patterns", "Head patterns", "Which heads follow a pattern, and how reliably?"),
-        Page(
-            "anomalies",
-            "Anomaly views",
-            "Which heads are odd, how, and does their attention move anything at all?",
-        ),
-    ),
-    "A corpus": (
-        Page("atlas", "Atlas", "What do queries and keys of every head look like over a corpus?"),
-    ),
-}
-PAGES = tuple(page for pages in SECTIONS.values() for page in pages)
-
 _GO_TO = "_page_to_open"
+_OPENED = "_opened_page"
+_QUESTION = "_question"  # the place of the question beside the title
 _app_is_running: ContextVar[bool] = ContextVar("headscope_app_is_running", default=False)
-
-
-def find(name: str) -> Page:
-    """The page of that name. Raises KeyError for a name that is not registered."""
-    return {page.name: page for page in PAGES}[name]
 
 
 def register_pages() -> StreamlitPage:
@@ -81,7 +40,7 @@ def register_pages() -> StreamlitPage:
     front_door = st.Page(_go_home, title="Headscope", default=True, visibility="hidden")
     menu = {section: [_menu_entry(page) for page in pages] for section, pages in SECTIONS.items()}
     menu[""].insert(0, front_door)
-    return st.navigation(menu)
+    return st.navigation(menu, expanded=True)  # else the last pages hide behind a button
 
 
 def _menu_entry(page: Page) -> StreamlitPage:
@@ -91,6 +50,12 @@ def _menu_entry(page: Page) -> StreamlitPage:
 
 def _go_home() -> None:
     st.switch_page(find("home").path)
+
+
+def asked_for(page: StreamlitPage) -> Page:
+    """The page that this run will show, before it is opened."""
+    name = st.session_state.get(_GO_TO) or page.url_path
+    return find(name if name in {each.name for each in PAGES} else "home")
 
 
 def run(page: StreamlitPage) -> None:
@@ -108,6 +73,17 @@ def go_to(name: str) -> None:
     st.session_state[_GO_TO] = name
 
 
+def opened() -> Page:
+    """The page of this run."""
+    page: Page = st.session_state[_OPENED]
+    return page
+
+
+def ask(question: str) -> None:
+    """Put another question (Markdown) in place of the page's own, once its words are known."""
+    st.session_state[_QUESTION].markdown(question)
+
+
 def open_page(name: str) -> None:
     """First line of every page: make sure that app.py runs it, then draw title and question.
 
@@ -119,8 +95,11 @@ def open_page(name: str) -> None:
         st.rerun()
     if (asked := st.session_state.pop(_GO_TO, name)) != name:
         st.switch_page(find(asked).path)
-    page = find(name)
+    page = st.session_state[_OPENED] = find(name)
     st.set_page_config(page_title=page.title if name == "home" else f"{page.title} · Headscope")
-    st.title(page.title, anchor=False)
-    st.markdown(page.question)
+    with st.container(key="page_title", horizontal=True, vertical_alignment="center"):
+        st.title(page.title, anchor=False, width="content")
+        slot = st.session_state[_QUESTION] = st.empty()
+        slot.markdown(page.question)
+        share.place(name)
     place_notices()

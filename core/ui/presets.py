@@ -1,14 +1,18 @@
-"""The expanders below every page: settings worth trying, and the mathematics."""
+"""Settings worth trying, above the picture of every page, and the mathematics below it."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import streamlit as st
 
+from core.ui import controls
+
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Hashable, Mapping, Sequence
+
+_MADE = "_examples_made"
 
 
 @dataclass(frozen=True)
@@ -17,28 +21,39 @@ class Preset:
 
     title: str
     sentence: str
-    state: Mapping[str, str | bool | list[int]]
+    state: Mapping[str, str | int | list[int]]  # a switch is a bool
 
 
-def show(page: str, make: Callable[[], Sequence[Preset]]) -> None:
-    """Draw the expander; its buttons set the page's controls for the next run.
+def show(
+    page: str, make: Callable[[], Sequence[Preset]], *, measured_on: Hashable | None = None
+) -> None:
+    """Draw a row of chips; each sets the page's controls for the next run.
 
-    `make` measures the text to find what is worth showing, so it is called only while the expander
-    is open.
+    They belong directly above the picture, so that one sees what they change. `make` measures the
+    text to find what is worth showing, once for what it is `measured_on`, if that is given.
     """
-    expander = st.expander("Try this", key=f"{page}_presets", on_change="rerun")
-    if not expander.open:
-        return
-    for index, preset in enumerate(make()):
-        with expander, st.container(horizontal=True, vertical_alignment="center"):
+    with st.container(key="example_chips", horizontal=True, vertical_alignment="center"):
+        st.caption("Try this", width="content")
+        for index, preset in enumerate(_made(page, make, measured_on)):
             st.button(
                 preset.title,
                 key=f"{page}_preset_{index}",
-                on_click=st.session_state.update,
+                help=preset.sentence,
+                on_click=controls.pick,
                 kwargs=dict(preset.state),
-                width=250,
             )
-            st.markdown(preset.sentence, width="stretch")
+
+
+def _made(
+    page: str, make: Callable[[], Sequence[Preset]], measured_on: Hashable | None
+) -> Sequence[Preset]:
+    if measured_on is None:
+        return make()
+    before, presets = st.session_state.get(_MADE, (None, ()))
+    if before != (page, measured_on):
+        presets = make()
+        st.session_state[_MADE] = ((page, measured_on), presets)
+    return cast("Sequence[Preset]", presets)
 
 
 def show_mathematics(*paragraphs: str, title: str = "The mathematics") -> None:

@@ -6,15 +6,20 @@ from typing import TYPE_CHECKING, Any
 
 import streamlit as st
 
+from core.analysis.attention_table import older_labels
+from core.analysis.layers import head_beside, layer_beside
 from core.analysis.model_map import PAIR_FILTERS
+from core.components.stepper import show_stepper
 from core.ui import controls
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from core.analysis.model_map import PairFilter
     from core.model import Trace
     from core.ui.controls import HasHeads
+
+_TRAIL = "_heads_stepped_through"  # since one was picked in another way
 
 
 def pick_part(
@@ -29,21 +34,51 @@ def choose_head(layer: int, head: int, **others: Any) -> None:  # noqa: ANN401 -
 
     For callbacks, which run before the page.
     """
-    st.session_state.update(layer=str(layer), head=str(head), **others)
+    controls.pick(layer=str(layer), head=str(head), **others)
 
 
 def step_through_heads(trace: HasHeads) -> None:
     """Buttons to the previous and the next head, across layers; for pickers without summaries."""
     numbers, heads = trace.numbers, trace.shape[1]  # the buttons keep no trace
+    _remember_head()
+    show_stepper(
+        "Previous head",
+        "Next head",
+        key="step_head",
+        on_step=lambda by: _step(lambda layer, head: head_beside(numbers, heads, layer, head, by)),
+    )
 
-    def step(by: int) -> None:
-        place = numbers.index(int(st.session_state["layer"]))
-        index = (place * heads + int(st.session_state["head"]) - 1 + by) % (len(numbers) * heads)
-        choose_head(numbers[index // heads], index % heads + 1)
 
-    with st.container(horizontal=True, gap="small", width="content"):
-        st.button("◀", key="head_before", help="Previous head", on_click=step, args=(-1,))
-        st.button("▶", key="head_after", help="Next head", on_click=step, args=(1,))
+def step_through_layers(trace: HasHeads) -> None:
+    """Buttons to the same head of the layer above and below, as a matrix of heads shows them."""
+    numbers = trace.numbers
+    _remember_head()
+    show_stepper(
+        "The same head, a layer before",
+        "The same head, a layer after",
+        key="step_layer",
+        arrows="▲▼",
+        on_step=lambda by: _step(lambda layer, head: (layer_beside(numbers, layer, by), head)),
+    )
+
+
+def _remember_head() -> None:
+    if st.session_state.get(_TRAIL, [None])[-1] != _head_picked():
+        st.session_state[_TRAIL] = [_head_picked()]
+
+
+def _step(beside: Callable[[int, int], tuple[int, int]]) -> None:
+    # A press that comes while the page runs brings the pickers' values from before that run.
+    trail = st.session_state[_TRAIL]
+    if (start := _head_picked()) in trail:
+        start = trail[-1]
+    trail.append(beside(*start))
+    choose_head(*trail[-1])
+
+
+def _head_picked() -> tuple[int, int]:
+    """Layer and head as people read them."""
+    return int(st.session_state["layer"]), int(st.session_state["head"])
 
 
 def pick_token(label: str, key: str, trace: Trace, labels: Sequence[str], default: int) -> int:
@@ -62,6 +97,7 @@ def pick_token(label: str, key: str, trace: Trace, labels: Sequence[str], defaul
         default=labels[default],
         menu=True,
         width=210,
+        older=older_labels(trace.tokens),
     )
     return positions[picked]
 

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from core.analysis.attention_table import (
     Head,
     Layer,
+    Values,
     attention_table,
     join_pieces,
     merge_words,
@@ -18,6 +19,7 @@ from core.analysis.attention_table import (
     unique_labels,
 )
 from tests.analysis.traces import (
+    causal,
     crossing,
     plain_tokens,
     random_weights,
@@ -27,7 +29,7 @@ from tests.analysis.traces import (
 )
 
 CAPYBARA = spelled("[CLS] the cap ##y ##bara the [SEP]")
-NAMES = ["[CLS]", "the", "cap", "##y", "##bara", "the (2)", "[SEP]"]
+NAMES = ["[CLS]", "the", "cap", "##y", "##bara", "the₂", "[SEP]"]
 WEIGHTS = random_weights(7, layers=3, heads=4, size=7)
 TRACE = trace_with_attention(WEIGHTS, CAPYBARA)
 
@@ -69,7 +71,7 @@ def test_hiding_special_tokens_drops_their_rows_and_columns_and_renormalising_fi
     shown = frame_of(WEIGHTS[0, 0]).iloc[1:6, 1:6]
     table = attention_table(TRACE, 0, 0, hide_special=True)
     np.testing.assert_allclose(table.values, shown.to_numpy(), atol=1e-6)
-    assert table.rows.labels == ("the", "cap", "##y", "##bara", "the (2)")
+    assert table.rows.labels == ("the", "cap", "##y", "##bara", "the₂")
     assert table.hidden == 2
     assert not table.rows_sum_to_one
     table = attention_table(TRACE, 0, 0, hide_special=True, renormalise=True)
@@ -89,7 +91,7 @@ def test_words_take_the_mean_of_rows_and_the_sum_of_columns_in_each_head(head: H
     )
     expected = by_hand.max(axis=0) if head == "max" else by_hand[head]
     table = attention_table(TRACE, 1, head, words=True)
-    assert table.rows.labels == ("[CLS]", "the", "capybara", "the (2)", "[SEP]")
+    assert table.rows.labels == ("[CLS]", "the", "capybara", "the₂", "[SEP]")
     np.testing.assert_allclose(table.values, expected, atol=1e-5)
     assert table.rows_sum_to_one == (head != "max")
 
@@ -105,11 +107,11 @@ def test_scores_are_those_before_softmax_and_can_be_neither_merged_nor_renormali
 
 def test_the_saved_file_has_a_different_name_for_each_repeated_word() -> None:
     lines = attention_table(TRACE, 0, 0).frame().to_csv(float_format="%.3f").splitlines()
-    assert lines[0] == r"from \ to,[CLS],the,cap,##y,##bara,the (2),[SEP]"
-    assert lines[6].startswith("the (2),")
+    assert lines[0] == r"from \ to,[CLS],the,cap,##y,##bara,the₂,[SEP]"
+    assert lines[6].startswith("the₂,")
 
 
-@given(st.lists(st.sampled_from(["it", "it (2)", "it (3)", "is", "<b>"]), max_size=30))
+@given(st.lists(st.sampled_from(["it", "it₂", "it₃", "is", "<b>"]), max_size=30))
 def test_labels_are_always_different_and_start_as_the_token(displays: list[str]) -> None:
     labels = unique_labels(tuple(displays))
     assert len(set(labels)) == len(displays)
@@ -125,6 +127,23 @@ def test_merging_keeps_each_row_at_one(size: int, seed: int) -> None:
     merged = merge_words(weights, groups, groups)
     assert merged.shape == (len(groups), len(groups))
     np.testing.assert_allclose(merged.sum(axis=1), 1, atol=1e-5)
+
+
+@pytest.mark.parametrize("values", ["attention", "scores"])
+@pytest.mark.parametrize("head", [0, "mean"])
+def test_a_causal_model_permits_no_later_key_in_attention_as_in_scores(
+    values: Values, head: Head
+) -> None:
+    table = attention_table(causal(TRACE), 0, head, values=values)
+    np.testing.assert_array_equal(table.permitted, np.tri(7, dtype=bool))
+    np.testing.assert_array_equal(np.isnan(table.shown), ~np.tri(7, dtype=bool))
+    assert attention_table(TRACE, 0, head, values=values).permitted.all()
+
+
+def test_a_word_sees_a_word_if_one_of_its_pieces_may() -> None:
+    table = attention_table(causal(TRACE), 0, 0, words=True, hide_special=True)
+    np.testing.assert_array_equal(table.permitted, np.tri(3, dtype=bool))
+    assert table.rows.positions == ((1,), (2, 3, 4), (5,))
 
 
 def test_a_row_of_zeros_stays_zero() -> None:

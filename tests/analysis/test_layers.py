@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from core.analysis.layers import head_name, listed, rows_of, without_attention
+from core.analysis.layers import head_beside, head_name, listed, rows_of, without_attention
 from tests.analysis.traces import HYBRID, Stack, numbers_of, random_trace
 
 
@@ -44,3 +44,19 @@ def test_where_nobody_says_how_deep_a_model_is_it_ends_with_its_last_attention()
 )
 def test_numbers_are_listed_with_neighbours_as_ranges(numbers: tuple[int, ...], words: str) -> None:
     assert listed(numbers) == words
+
+
+@pytest.mark.parametrize(
+    ("layer", "head", "by", "expected"),
+    [
+        (3, 4, 1, (6, 1)),  # over the layers between, which do not attend
+        (6, 1, -1, (3, 4)),
+        (3, 1, 5, (6, 2)),
+        (6, 4, 1, (3, 1)),  # the first comes after the last
+        (3, 1, -1, (6, 4)),
+    ],
+)
+def test_heads_are_stepped_through_layer_after_layer(
+    layer: int, head: int, by: int, expected: tuple[int, int]
+) -> None:
+    assert head_beside((3, 6), 4, layer, head, by) == expected

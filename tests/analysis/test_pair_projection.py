@@ -11,11 +11,11 @@ from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
+from core.analysis.found_link import find_link
 from core.analysis.pair_projection import default_pair, parse_marked, project_pair, token_at
 from core.model import LoadedModel, load, trace_text
 from tests.analysis.traces import (
     made_trace,
-    plain_tokens,
     random_weights,
     spelled,
     token,
@@ -176,41 +176,35 @@ def test_a_token_at_the_mean_of_all_has_no_direction_but_the_others_have(size: i
         np.testing.assert_allclose(drawn, [lengths] * 2, atol=1e-12)
 
 
-@pytest.mark.parametrize(
-    ("text", "pair"),
-    [
-        (CHAPTER, (10, 4)),
-        ("It is a book and it is my book, not it.", (12, 9)),
-        ("This BOOK was good, and IT was short", (7, 2)),
-        ("hello", None),
-        ("capybara", None),
-        ("no no no no", None),
-    ],
-)
-def test_the_last_it_on_the_last_book_and_no_pair_of_one_word(
-    minilm: LoadedModel, text: str, pair: tuple[int, int] | None
-) -> None:
-    assert default_pair(trace_text(minilm, text)) == pair
+@pytest.mark.parametrize("text", ["hello", "capybara", "no no no no"])
+def test_one_word_is_no_pair(minilm: LoadedModel, text: str) -> None:
+    trace = trace_text(minilm, text)
+    assert default_pair(trace, find_link(trace)) is None
 
 
-def test_marks_of_the_vocabulary_and_pieces_do_not_count_as_words() -> None:
-    names = plain_tokens("This", "Ġbook", "Ġis", "Ġlong", ",", "Ġit", "Ġis")
-    names = tuple(replace(each, display=each.text.removeprefix("Ġ")) for each in names)
-    trace = trace_with_attention(planted(7, {(0, 0, 0, 3): 0.9, (0, 0, 3, 0): 0.9}), names)
-    assert default_pair(trace) == (5, 1)
+def test_the_pair_that_home_names_comes_first_where_it_joins_words(minilm: LoadedModel) -> None:
+    trace = trace_text(minilm, CHAPTER)
+    link = find_link(trace)
+    assert link is not None
+    assert default_pair(trace, link) == (link.query, link.key) == (10, 4)
+    beside = replace(link, query=3, key=2, why="previous")
+    assert default_pair(trace, beside) == default_pair(trace, None) != (3, 2)
+
+
+def test_pieces_of_one_word_are_no_pair() -> None:
     pieces = (("the", 0), ("prof", 1), ("it", 1), ("of", 2), ("book", 3), ("keeping", 3))
     names = tuple(token(text, i, word) for i, (text, word) in enumerate(pieces))
-    links = {(0, 0, 0, 3): 0.9, (0, 0, 3, 0): 0.8}
-    assert default_pair(trace_with_attention(planted(6, links), names)) == (0, 3)
+    links = {(0, 0, 0, 3): 0.9, (0, 0, 3, 0): 0.8, (0, 0, 4, 5): 0.95, (0, 0, 5, 4): 0.95}
+    assert default_pair(trace_with_attention(planted(6, links), names), None) == (0, 3)
 
 
-def test_without_it_and_book_both_directions_count_in_one_head_and_a_attends_more() -> None:
+def test_without_a_link_both_directions_count_in_one_head_and_a_attends_more() -> None:
     names = framed("it", "two", "three", "four", "five")
     apart = {(0, 0, 1, 2): 0.8, (1, 1, 2, 1): 0.8}
     links = {**apart, (2, 2, 4, 5): 0.6, (2, 2, 5, 4): 0.65}
-    assert default_pair(trace_with_attention(planted(7, links), names)) == (5, 4)
+    assert default_pair(trace_with_attention(planted(7, links), names), None) == (5, 4)
     turned = {**apart, (2, 2, 4, 5): 0.65, (2, 2, 5, 4): 0.6}
-    assert default_pair(trace_with_attention(planted(7, turned), names)) == (4, 5)
+    assert default_pair(trace_with_attention(planted(7, turned), names), None) == (4, 5)
 
 
 @pytest.mark.parametrize("loud", [(1, 2), (3, 6), (4, 5), (0, 5), (5, 7)])
@@ -221,7 +215,7 @@ def test_punctuation_special_tokens_repeats_and_pieces_of_a_word_are_no_pair(
     first, second = loud
     links = {(1, 1, 3, 5): 0.4, (1, 1, 5, 3): 0.45}
     links |= {(0, 0, first, second): 0.9, (0, 0, second, first): 0.9}
-    assert default_pair(trace_with_attention(planted(8, links), names)) == (5, 3)
+    assert default_pair(trace_with_attention(planted(8, links), names), None) == (5, 3)
 
 
 @pytest.mark.parametrize(

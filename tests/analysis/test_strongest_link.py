@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from core.analysis.strongest_link import arcs_around, strongest_link
+from tests.analysis.images.pictures import confetti, with_attention
 from tests.analysis.traces import plain_tokens, spelled, trace_with_attention
 
 UNIFORM = np.full((2, 3, 6, 6), 1 / 6, dtype=np.float32)
@@ -74,3 +75,14 @@ def test_a_token_that_attends_to_no_other_has_no_arc() -> None:
     arcs = arcs_around(trace, link)
     assert arcs.targets[1:] == (0, 0)
     assert float(arcs.values[0, 1:].max()) < 1e-30
+
+
+def test_of_an_image_the_strongest_link_joins_two_patches_that_do_not_touch() -> None:
+    weights = np.full((1, 1, 17, 17), 0.01)
+    weights[0, 0, 6, 2] = 0.9  # r2c2 to the patch above it
+    weights[0, 0, 6, 11] = 0.8  # and to the one beside that below it
+    weights[0, 0, 1, 12] = 0.5  # r1c1 to r3c4
+    weights[0, 0, 0, 16] = 0.95  # CLS does not count
+    link = strongest_link(with_attention(confetti(0, 4, 4), weights))
+    assert link is not None
+    assert (link.query, link.key) == (1, 12)

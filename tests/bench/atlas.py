@@ -54,7 +54,7 @@ def _make_apart(tokens: int) -> Made:
 def _show_command() -> None:
     """``python -m core.atlas_build``, from starting it until it has ended."""
     with tempfile.TemporaryDirectory() as folder:
-        corpus, out = Path(folder) / "corpus.txt", Path(folder) / "out.parquet"
+        corpus, out = Path(folder) / "corpus.txt", Path(folder) / "out.atlas.zip"
         corpus.write_text("\n".join(large_corpus()), "utf-8")
         command = [
             *(sys.executable, "-m", "core.atlas_build", "--model", DEFAULT_MODEL),

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 import psutil
 
-from core.analysis.atlas import Gathered, atlas_of, gather_trace, search_tokens
+from core.analysis.atlas import MemoryStore, atlas_of, search_tokens
 from core.analysis.atlas.dispersion import dispersion
 from core.analysis.atlas.layouts import lay_out_head
 from core.analysis.corpus.sample import sample_sentences
@@ -135,11 +135,13 @@ def _run_plain(network: PreTrainedModel, batches: list[Batch]) -> None:
             network(**batch)
 
 
-def _gather(model: LoadedModel, texts: Sequence[str]) -> Gathered:
-    gathered = Gathered()
+def _gather(model: LoadedModel, texts: Sequence[str]) -> MemoryStore:
+    store = MemoryStore()
+    builder = store.builder(0, 1.0)
     for place, trace in trace_by_length(model, texts):
-        gather_trace(gathered, place, trace)
-    return gathered
+        builder.add(place, trace)
+    store.put(0, builder.finish(texts))
+    return store
 
 
 def _show_searches(atlas: Atlas) -> None:

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from core.ui.navigation import PAGES
+from core.ui.navigation import TEXT_PAGES as PAGES  # everybody types a text
 from tests.bench.class_changes import CHANGES, WORDS, change, foreign_words, text_of
 from tests.bench.report import show
 from tests.bench.server import running_app, watching_memory

@@ -5,16 +5,18 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 from urllib.parse import quote_plus
 
-from core.ui.navigation import PAGES
+from core.ui.navigation import PAGES, TEXT_PAGES
 from tests.bench.browser import close, link, new_page, running_browser, wait_until_idle
 from tests.bench.report import show
 from tests.bench.server import running_app, watching_memory
 from tests.bench.texts import sentence_of
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from playwright.sync_api import Page
 
-    from core.ui.navigation import Page as AtlasPage
+    from core.ui.words.pages import Page as AtlasPage
     from tests.bench.server import MemoryWatch
 
 SHORT, LONG = 13, 512  # tokens
@@ -32,18 +34,21 @@ def run() -> None:
         show("server, before the first visit", [watch.look() / 1e6], "MB")
         page.goto(link(server.url, PAGES[0].name, text=sentence_of(SHORT)))
         _wait_for(page, PAGES[0])
-        _show_peak(f"every page, {SHORT} tokens", _visit_every_page(page, watch))
+        _show_peak(f"every page of texts, {SHORT} tokens", _visit(page, watch, TEXT_PAGES))
         _open(page, PAGES[0])
         _type(page, sentence_of(LONG))
-        _show_peak(f"every page, {LONG} tokens", _visit_every_page(page, watch))
+        _show_peak(f"every page of texts, {LONG} tokens", _visit(page, watch, TEXT_PAGES))
+        of_images = [each for each in PAGES if "image" in each.reads]
+        of_images.sort(key=lambda each: "text" in each.reads)  # those of images alone switch to one
+        _show_peak("then every page with an image", _visit(page, watch, of_images))
         show("server, after the last page", [watch.look() / 1e6], "MB")
         close(page)
 
 
-def _visit_every_page(page: Page, watch: MemoryWatch) -> dict[str, float]:
+def _visit(page: Page, watch: MemoryWatch, targets: Iterable[AtlasPage]) -> dict[str, float]:
     """Largest memory while each page was on the screen, in megabytes, by the page's name."""
     peaks = {}
-    for target in PAGES:
+    for target in targets:
         watch.begin()
         _open(page, target)
         peaks[target.name] = watch.peak / 1e6

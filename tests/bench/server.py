@@ -37,13 +37,13 @@ class Server:
 
 
 @contextmanager
-def running_app(log: IO[bytes] | int = subprocess.DEVNULL) -> Iterator[Server]:
+def running_app(log: IO[bytes] | int = subprocess.DEVNULL, **environment: str) -> Iterator[Server]:
     """Start ``streamlit run app.py`` and stop it at the end; yields when it answers.
 
-    What it logs goes to `log`.
+    What it logs goes to `log`; `environment` is added to that of this process.
     """
     started = time.time()
-    with running_process(log, "--server.address=127.0.0.1") as (url, process):
+    with running_process(log, "--server.address=127.0.0.1", **environment) as (url, process):
         yield Server(url, psutil.Process(process.pid), started)
 
 

@@ -32,6 +32,8 @@ Open: TypeAlias = "Callable[..., Page]"  # what `goto`, `open_page` and `open_sa
 # Streamlit's client looks for its server under the page's own address first.
 _PROBED = re.compile(r"/[a-z_]+/_stcore/(health|host-config)$")
 
+_WHOLE_STATE = re.compile(r"(?=.*[?&]model=)(?=.*[?&](text=|packed=|input=image))")
+
 # A cold import takes 8 s on a quiet machine and half a minute beside the other half of the tests.
 PATIENCE_MS = 90_000
 TEXT = "Oh, this book? I've enjoyed it."
@@ -129,9 +131,22 @@ def held(_modules: Path) -> Iterator[Path]:
 
 
 @pytest.fixture(scope="session")
-def app(log: Path, stand_in: StandInHub, downloaded: Path, _modules: Path) -> Iterator[str]:
+def prepared(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of atlases that the app offers by name; there is none at first."""
+    return tmp_path_factory.mktemp("atlases")
+
+
+@pytest.fixture(scope="session")
+def app(
+    log: Path, stand_in: StandInHub, downloaded: Path, _modules: Path, prepared: Path
+) -> Iterator[str]:
     """Address of one app for all tests that do not need a cold one."""
-    with running_app(log, HF_ENDPOINT=stand_in.address, HF_HUB_CACHE=str(downloaded)) as address:
+    with running_app(
+        log,
+        HF_ENDPOINT=stand_in.address,
+        HF_HUB_CACHE=str(downloaded),
+        HEADSCOPE_ATLASES=str(prepared),
+    ) as address:
         yield address
 
 
@@ -201,7 +216,7 @@ def goto(app: str, open_page: Open) -> Iterator[Open]:
         page = open_page(scheme, width, height)
         watch(page, base, troubles)
         page.goto(base + path)
-        settle(page)
+        arrive(page)
         return page
 
     yield visit
@@ -254,6 +269,16 @@ def watch(page: Page, base: str, troubles: list[str]) -> None:
     page.on("request", on_request)
     page.on("pageerror", lambda error: troubles.append(f"script: {error}"))
     page.on("dialog", on_dialog)
+
+
+def arrive(page: Page) -> None:
+    """Wait, after a page was opened by its address, until it runs no more.
+
+    The browser reports after the first run, which runs the page again and writes the whole state;
+    links of tests leave out the model, the text, or that an image is shown.
+    """
+    page.wait_for_url(_WHOLE_STATE)
+    settle(page)
 
 
 def settle(page: Page) -> None:

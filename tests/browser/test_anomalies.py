@@ -36,7 +36,7 @@ def test_a_clicked_head_shows_what_it_moves_and_hiding_the_first_token_takes_its
     expect(page.locator(".js-plotly-plot")).to_have_count(2)
     plot = page.locator(".st-key-anomalies_raw")
     expect(plot.locator(".xtick")).to_have_count(13)
-    page.get_by_text("Hide the first token and renormalise").click()
+    page.get_by_text("Hide the first token", exact=True).click()
     follow(page, "latent=1")
     expect(plot.locator(".xtick")).to_have_count(12)
     expect(plot).not_to_contain_text("[CLS]")
@@ -71,6 +71,7 @@ def test_the_table_has_a_row_per_head_and_the_report_opens_from_disk_without_a_n
     page = goto(f"/anomalies?text={HOSTILE}")
     save_file(page, "Table (CSV)", tmp_path / "table.csv")
     with (tmp_path / "table.csv").open(encoding="utf-8", newline="") as file:
+        assert file.readline().startswith("#")  # what the file holds
         rows = [(int(row["layer"]), int(row["head"])) for row in csv.DictReader(file)]
     assert rows == [(layer + 1, head + 1) for layer in range(6) for head in range(12)]
     report = open_saved(page, "Report (HTML)")

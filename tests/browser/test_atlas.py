@@ -5,10 +5,12 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
+import pytest
 from playwright.sync_api import expect
 
 from core.analysis.corpus.sample import sample_sentences
 from tests.browser.conftest import Open, box_of, choose, follow, save_file, settle
+from tests.looks.visit import texts_of, unreadable, violations_of, watch_canvases
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -19,10 +21,10 @@ HOSTILE = ["</script><img src=x onerror=alert(1)>", "$x$ :red[x] **b**", "😀 �
 PARTS = {
     "heads": "All heads",
     "one": "One head",
-    "words": "Two words",
-    "positions": "By position",
-    "alike": "Map of heads",
-    "trust": "Can it be trusted?",
+    "words": "Words",
+    "positions": "Positions",
+    "alike": "Similar",
+    "trust": "Faithful?",
 }
 SMALL = "/atlas?budget=1000"
 CSV = "".join(
@@ -177,12 +179,15 @@ def test_a_click_shows_the_token_in_its_sentence_in_the_link_and_in_the_heads_be
     expect(cloud(page)).to_have_attribute("data-at", place or "")
     expect(cloud(page)).to_have_attribute("data-lines", re.compile(r"[1-9]"))
     reading = cloud(page).locator(".reading").inner_text()
-    below = page.get_by_role("button", name="▼")
-    for layer in (5, 6):
+    below = page.get_by_role("button", name="The same head, a layer after")
+    page.get_by_role("button", name="More").click()
+    for _ in range(3):  # one more than there are: the last layer is the end
         below.press("Enter")
-        expect(cloud(page).locator(".title")).to_have_text(f"L{layer} H2")
-        follow(page, f"layer={layer}&head=2&.*labels=0")
-    expect(below).to_be_disabled()
+    expect(cloud(page).locator(".title")).to_have_text("L6 H2")
+    follow(page, "layer=6&head=2&.*labels=0")
+    page.get_by_role("button", name="The same head, a layer before").press("Enter")
+    expect(cloud(page).locator(".title")).to_have_text("L5 H2")
+    follow(page, "layer=5&head=2&.*labels=0")
     expect(cloud(page).locator(".reading")).not_to_have_text(reading)
     expect(cloud(page)).to_have_attribute("data-lines", re.compile(r"[1-9]"))
 
@@ -198,13 +203,13 @@ def test_a_lasso_says_what_is_in_it_in_every_head_until_the_cloud_is_left(goto: 
     for place in (*places[1:], places[0]):
         page.mouse.move(*place, steps=4)
     page.mouse.up()
-    message = page.get_by_text(re.compile(r"In the lasso: [\d,]+ queries and [\d,]+ keys"))
+    message = page.get_by_text(re.compile(r"Chosen: [\d,]+ queries and [\d,]+ keys"))
     expect(message).to_be_visible()
     chosen = cloud(page).get_attribute("data-chosen")
     assert chosen is not None
     counted = re.findall(r"(\d+) (?:queries|keys)", message.inner_text().replace(",", ""))
     assert sum(map(int, counted)) == int(chosen)
-    page.get_by_role("button", name="▶").click()
+    page.get_by_role("button", name="Next head").click()
     expect(cloud(page).locator(".title")).to_have_text("L4 H3")
     expect(cloud(page)).to_have_attribute("data-chosen", chosen)
     expect(message).to_be_visible()
@@ -212,13 +217,33 @@ def test_a_lasso_says_what_is_in_it_in_every_head_until_the_cloud_is_left(goto: 
     expect(page.get_by_text("3 components keep")).to_be_visible()
     follow(page, "dims=3")
     expect(message).to_be_visible()
-    page.get_by_role("radio", name="By position").click()
+    page.get_by_role("radio", name="Positions").click()
     expect(cloud(page)).to_have_count(0)
     settle(page)
     page.get_by_role("radio", name="One head").click()
     expect(cloud(page)).to_have_attribute("data-chosen", "0")
     settle(page)
     expect(message).to_have_count(0)
+
+
+def test_a_region_is_named_chosen_by_keys_and_saved(goto: Open, tmp_path: Path) -> None:
+    page = goto(f"{SMALL}&part=one&layer=1&head=3&regions=1")
+    expect(cloud(page)).to_have_attribute("data-names", re.compile(r"[1-9]"))
+    menu = cloud(page).get_by_label("Choose points")
+    texts = menu.locator("option").all_inner_texts()
+    assert any(text.startswith("[CLS] (") for text in texts)
+    menu.focus()
+    menu.press("ArrowDown")
+    chosen = re.search(r"\(([\d,]+)\)$", texts[1])
+    assert chosen is not None
+    expect(cloud(page)).to_have_attribute("data-chosen", chosen[1])
+    expect(page.get_by_text(re.compile(r"Chosen: [\d,]+ queries and [\d,]+ keys"))).to_be_visible()
+    path = tmp_path / "chosen.csv"
+    save_file(page, "Save as CSV", path)
+    assert len(path.read_text().splitlines()) == 2 + int(chosen[1])  # what it holds, its columns
+    page.get_by_role("paragraph").filter(has_text=re.compile("^Regions$")).click()
+    expect(cloud(page)).to_have_attribute("data-names", "0")
+    expect(menu).to_be_hidden()
 
 
 def picture_of(page: Page, view: Locator, canvas: str) -> Any:
@@ -231,15 +256,19 @@ def test_a_saved_atlas_opens_as_the_same_picture(goto: Open, tmp_path: Path) -> 
     """28 MB: more than the 20 MB that a text may have."""
     state = "layer=2&head=3&stage=normalized&colour=position&find=the"
     page = goto(f"/atlas?corpus=saved&{state}")
+    page.get_by_role("button", name="More").click()
     page.get_by_role("radio", name="Sample corpus").click()
     message = page.get_by_text(re.compile(r"Atlas of .*[\d,]+ tokens of"))
     expect(message).to_be_visible(timeout=150_000)  # 5,000 tokens are run and projected
     before = picture_of(page, matrix(page), "points")
     tokens = re.findall(r"([\d,]+) tokens", message.inner_text())[0]
-    path = tmp_path / "default.parquet"
+    path = tmp_path / "default.atlas.zip"
+    page.keyboard.press("Escape")
     save_file(page, "Save the atlas", path)
     assert path.stat().st_size > 25_000_000
+    page.get_by_role("button", name="More").click()
     page.get_by_role("radio", name="A saved atlas").click()
+    page.keyboard.press("Escape")
     expect(page.get_by_text(re.compile(r"\d{3}MB per file"))).to_be_visible()
     page.locator('input[type="file"]').set_input_files(path)
     words = "opened from a file, which has components and no full vectors"
@@ -250,10 +279,15 @@ def test_a_saved_atlas_opens_as_the_same_picture(goto: Open, tmp_path: Path) -> 
     expect(cloud(page).locator(".title")).to_have_text("L2 H3")
 
 
-TOO_WIDE = """() => [document.documentElement, ...document.querySelectorAll(
+# But for rows of chips and parts, which are themselves no wider and scroll sideways.
+TOO_WIDE = """() => { const scrolls = (node) => node !== null && node.dataset.testid !== "stMain" &&
+  ((/auto|scroll|hidden/.test(getComputedStyle(node).overflowX) &&
+    node.getBoundingClientRect().right <= 391) || scrolls(node.parentElement))
+return [document.documentElement, ...document.querySelectorAll(
   '[data-testid="stMain"] :is(canvas, p, button, .js-plotly-plot, [data-testid="stDataFrame"])'
 )].filter((node) => node.getBoundingClientRect().right > 391 && node.checkVisibility())
-  .map((node) => `${node.localName}.${node.className}: ${node.textContent.slice(0, 60)}`)"""
+  .filter((node) => !scrolls(node.parentElement))
+  .map((node) => `${node.localName}.${node.className}: ${node.textContent.slice(0, 60)}`) }"""
 
 
 def test_hostile_lines_stay_text_and_nothing_is_wider_than_a_phone(goto: Open) -> None:
@@ -273,13 +307,37 @@ def test_hostile_lines_stay_text_and_nothing_is_wider_than_a_phone(goto: Open) -
 
 def test_umap_comes_head_by_head_and_the_page_stays_usable(goto: Open, held: Path) -> None:
     page = goto(f"{SMALL}&layer=1&head=1")
+    page.get_by_role("button", name="More").click()
     choose(page, "Projection", "UMAP")
+    page.keyboard.press("Escape")
     expect(page.get_by_text(re.compile("UMAP: [1-3] of 72 heads"))).to_be_visible()
     expect(matrix(page)).to_have_attribute("data-painted", re.compile(r"\d"))
     canvas = matrix(page).locator("canvas.over")
     canvas.focus()
     canvas.press("ArrowRight")
     canvas.press("Enter")
-    page.wait_for_url(re.compile("part=one&layer=1&head=1&"))  # before all heads are there
+    page.wait_for_url(re.compile("part=one&.*layer=1&head=1&"))  # before all heads are there
     held.unlink()
     expect(page.get_by_text(re.compile(r"UMAP of (L1 H1|all)"))).to_be_visible()
+
+
+@pytest.mark.parametrize(("scheme", "width"), [("light", 1400), ("dark", 390)])
+def test_a_dossier_is_readable_and_its_file_opens_alone(
+    app: str, open_page: Open, open_saved: Open, scheme: str, width: int
+) -> None:
+    page = open_page(scheme, width, 900)
+    watch_canvases(page)
+    page.goto(f"{app}{SMALL}&part=one&layer=4&head=2&regions=1&dossier=1")
+    contexts = page.locator(".st-key-atlas_contexts .root")
+    expect(contexts.locator("section")).to_have_count(10)
+    settle(page)
+    expect(contexts.locator("h3").first).to_contain_text("Decile 10, the strongest tenth")
+    assert contexts.locator(".token.query").count() == 20
+    assert contexts.locator(".token.key").count() == 20
+    problems = [*unreadable(texts_of(page)), *violations_of(page)]
+    assert not problems, "\n".join(map(str, problems))
+    assert page.evaluate("document.scrollingElement.scrollWidth") <= width
+    alone = open_saved(page, "Save the dossier")
+    expect(alone.locator("section")).to_have_count(10)
+    expect(alone.get_by_role("heading", name="Dossier of L4 H2")).to_be_visible()
+    expect(alone.locator("svg circle").first).to_be_visible()

@@ -34,7 +34,7 @@ CATEGORIES: dict[str, Any] = {
     "legend": ("one", "two"),
     "shades": shades("category", 2),
 }
-GREEN, PINK, PAPER, INK = "#12805c", "#c2277f", "#ffffff", "#1c2130"
+GREEN, PINK, PAPER, INK = "#00543b", "#c5298c", "#ffffff", "#0e121c"
 
 
 def cloud(**changes: Any) -> AtlasCloud:
@@ -222,7 +222,10 @@ def test_the_point_under_the_pointer_is_named_and_texts_stay_texts(
     expect(note).to_contain_text("L2 H2")
     expect(note).to_contain_text(re.compile("(query|key) of “"))
     if not in_space:
-        page.mouse.move(x, y)
+        for away in range(0, -24, -3):  # its query is in the middle, another's key beside it
+            page.mouse.move(x + away, y - away, steps=2)
+            if "position 5" in note.inner_text():
+                break
         expect(note).to_contain_text("position 5")
         expect(note).to_contain_text("[middle]")
     assert page.locator("img").count() == 0

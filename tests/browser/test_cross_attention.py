@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 from playwright.sync_api import expect
 
+from core.analysis.attention_table import labels_of
 from core.model import load, trace_text
 from tests.browser.conftest import Open, follow
-from tests.model.language.checkpoints import build_with_head
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -23,11 +23,8 @@ WHE, LAST = 2, 19  # positions from 0: of a query, and of a key where there is n
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> str:
-    path: Path = tmp_path_factory.mktemp("bart")
-    kind = "BartForConditionalGeneration"
-    build_with_head("bart", kind, path, stir=0.5, tie_word_embeddings=False)
-    return str(path)
+def folder(answering_bart: Path) -> str:
+    return str(answering_bart)
 
 
 @pytest.fixture(scope="module")
@@ -48,7 +45,7 @@ def test_the_head_view_reads_the_weights_of_each_column(
     weights = trace.attention(1, 2)
     columns = [page.locator(f".column.{side} .token") for side in ("queries", "keys")]
     for column, tokens in zip(columns, (trace.tokens, trace.key_tokens), strict=True):
-        expect(column).to_have_text([each.display for each in tokens])
+        expect(column).to_have_text(list(labels_of(tokens)))
     columns[0].nth(WHE).hover()
     best = int(weights[WHE].argmax())
     sentence = page.locator(".sentence")

@@ -29,6 +29,10 @@ def trace() -> Trace:
     return trace_text(load("bundled/minilm"), TEXT)
 
 
+# Red, green and blue of an element's background.
+BACKGROUND = "node => getComputedStyle(node).backgroundColor.match(/[\\d.]+/g).map(Number)"
+
+
 def drawn(page: Page, layer: int) -> None:
     """Wait until every line of the layer is drawn."""
     expect(page.locator("canvas.sheet")).to_have_attribute("data-drawn", str(layer))
@@ -36,6 +40,11 @@ def drawn(page: Page, layer: int) -> None:
 
 def token(page: Page, side: str, row: int) -> Locator:
     return page.locator(f".column.{side} .token").nth(row)
+
+
+def show_more(page: Page) -> None:
+    """Open the rest of the picture's own controls."""
+    page.locator(".more").click()
 
 
 def ink(page: Page) -> int:
@@ -68,10 +77,12 @@ def test_a_token_shows_its_exact_weights_on_hover_and_stays_when_it_is_clicked(
     assert ink(page) == everything
 
     token(page, "queries", IT).click()
-    expect(sentence).to_contain_text("pinned, Escape releases")
+    expect(sentence).to_contain_text("held; click it again or press Escape")
     follow(page, f"from={IT + 1}(&|$)")
     token(page, "keys", BOOK_AT).hover()
     expect(page.locator(".tip")).to_contain_text("it → book")
+    red, green, *_ = page.locator(".queries .token.active").evaluate(BACKGROUND)
+    assert green > red  # the query's colour
     expect(page.locator(".tip")).to_contain_text(f"{row[BOOK_AT]:.5f}")
     page.mouse.move(5, 5)
     page.reload()
@@ -80,14 +91,42 @@ def test_a_token_shows_its_exact_weights_on_hover_and_stays_when_it_is_clicked(
     expect(token(page, "queries", IT)).to_have_attribute("aria-pressed", "true")
     token(page, "queries", IT).focus()
     page.keyboard.press("Escape")
-    expect(sentence).not_to_contain_text("pinned")
+    expect(sentence).not_to_contain_text("held")
     page.wait_for_url(lambda url: "from=" not in url or "from=&" in url or url.endswith("from="))
+    token(page, "keys", BOOK_AT).hover()
+    red, green, *_ = page.locator(".keys .token.active").evaluate(BACKGROUND)
+    assert red > green  # the key's
+
+
+def test_at_first_only_the_head_of_home_is_on_and_its_link_is_read(
+    goto: Open, trace: Trace
+) -> None:
+    page = goto(f"/head_view?text={quote(TEXT)}")
+    drawn(page, 4)
+    on, weights = page.locator('.swatch[aria-pressed="true"]'), trace.attention(3, 1)
+    expect(on).to_have_text(["2"])
+    expect(page.locator(".sentence")).to_contain_text(
+        f"it → book {weights[IT, BOOK_AT]:.3f} in H2: the link shown on Home"
+    )
+    expect(page.locator(".token.found")).to_have_text(["it", "book"])
+    expect(page.locator(".count")).to_contain_text(" of 169 lines")
+    token(page, "queries", IT).click()
+    spoken = page.get_by_role("table", name="What it attends to").get_by_role("row")
+    expect(spoken).to_have_count(1 + 13)
+    best = np.argsort(-weights[IT])
+    expect(spoken.nth(1)).to_have_text(f"{trace.tokens[best[0]].display}{weights[IT].max():.3f}")
+    page.get_by_role("button", name="All", exact=True).click()
+    expect(on).to_have_count(12)
+    follow(page, f"from={IT + 1}(&|$)")
+    page.reload()
+    settle(page)
+    expect(on).to_have_count(12)  # a link that names no head means all of them, as ever
 
 
 def test_the_keyboard_walks_the_tokens_and_says_their_weights(goto: Open) -> None:
     page = goto(f"{BOOK}&heads=2")
     drawn(page, 4)
-    page.get_by_role("button", name="What does this head do?").focus()
+    page.get_by_role("button", name="More", exact=True).last.focus()
     for _ in range(4):  # the threshold, then the one token in the tab order
         page.keyboard.press("Tab")
         if page.evaluate(
@@ -120,6 +159,7 @@ def test_heads_are_switched_and_layers_follow_the_arrow_keys_without_an_empty_pi
     expect(on).to_have_text(["2"])
     swatches.nth(4).click()
     follow(page, "heads=2(,|%2C)5(&|$)")
+    show_more(page)
     page.get_by_role("button", name="Invert").click()
     expect(on).to_have_count(10)
     page.get_by_role("button", name="None").click()
@@ -180,7 +220,7 @@ def test_two_sentences_have_filters_in_sight_and_a_boundary(goto: Open) -> None:
     filters.get_by_text("A→B").click()
     follow(page, "pairs=ab")
     expect(queries).to_have_text(["[CLS]", "leaves", "fall", "in", "autumn", "[SEP]"])
-    expect(page.locator(".column.keys .token").first).to_have_text("autumn")
+    expect(page.locator(".column.keys .token").first).to_have_text("autumn₂")
     settle(page)
     page.reload()
     settle(page)
@@ -194,6 +234,7 @@ def test_tokens_are_hidden_and_brought_back_and_weights_counted_with_the_values(
 ) -> None:
     page = goto(f"{BOOK}&heads=2")
     keys, sentence = page.locator(".column.keys .token"), page.locator(".sentence")
+    show_more(page)
     page.get_by_role("switch", name="Hide special tokens").check(force=True)
     expect(keys).to_have_count(11)
     token(page, "keys", BOOK_AT - 1).hover()

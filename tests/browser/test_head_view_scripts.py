@@ -328,8 +328,8 @@ def test_the_sentence_names_the_strongest_pairs_over_heads(run: Run) -> None:
     tokens = {
         side: [{"label": name} for name in names]
         for side, names in {
-            "queries": ("x", "y", "it (2)"),
-            "keys": ("it", "book", "it (2)"),
+            "queries": ("x", "y", "it₂"),
+            "keys": ("it", "book", "it₂"),
         }.items()
     }
     parts = run(
@@ -340,7 +340,7 @@ def test_the_sentence_names_the_strongest_pairs_over_heads(run: Run) -> None:
         }).map(([text]) => text).join("")""",
         tokens=tokens,
     )
-    assert parts == "it (2) attends to book 0.932 in H2 · it 0.500 in H5 · it (2) 0.300 in H5"
+    assert parts == "it₂ attends to book 0.932 in H2 · it 0.500 in H5 · it₂ 0.300 in H5"
 
 
 def test_a_pair_the_model_does_not_permit_is_called_so(run: Run) -> None:

@@ -21,14 +21,14 @@ IT_BOOK = "/heatmap?text=Oh%2C%20this%20book%3F%20I%27ve%20enjoyed%20it.&layer=4
 
 
 def cell(page: Page, row: int, column: int) -> Locator:
-    return page.locator(f'[role=gridcell][aria-rowindex="{row}"][aria-colindex="{column}"]')
+    return page.locator(f'.cell[data-row="{row}"][data-column="{column}"]')
 
 
 def expect_table(page: Page, where: str) -> None:
     expect(page.get_by_role("grid")).to_have_attribute("aria-label", re.compile(where))
 
 
-def test_the_address_follows_a_choice_and_back_undoes_it(goto: Open) -> None:
+def test_the_address_follows_a_choice(goto: Open) -> None:
     page = goto(IT_BOOK)
     expect_table(page, "^attention of L4 H2, 13 by 13 tokens$")
     expect(cell(page, 11, 5)).to_have_text("0.932")
@@ -41,28 +41,59 @@ def test_the_address_follows_a_choice_and_back_undoes_it(goto: Open) -> None:
     page.get_by_text("Hide special tokens").click()
     settle(page)
     follow(page, "hide=1")
-    expect(page.get_by_role("gridcell")).to_have_count(11 * 11)
-    page.go_back()
-    expect(page.get_by_role("gridcell")).to_have_count(13 * 13)
-    page.go_back()
-    expect_table(page, "L4 H2")
+    expect(page.locator(".cell")).to_have_count(11 * 11)
 
 
-def test_a_cell_is_read_on_hover_held_by_a_click_and_left_by_keys(goto: Open) -> None:
+def test_the_link_of_home_is_outlined_and_read_before_anyone_points(goto: Open) -> None:
     page = goto(IT_BOOK)
     sentence = page.locator(".sentence")
-    cell(page, 11, 5).hover()
-    expect(sentence).to_have_text("it → book  0.932, L4 H2")
+    expect(page.locator(".cell.marked")).to_have_attribute("id", "cell-10-4")
+    expect(sentence).to_contain_text("it → book  0.932, L4 H2  · the link shown on Home")
+    cell(page, 5, 3).hover()
+    expect(sentence).to_have_text("book → ,  0.004, L4 H2")
     page.mouse.move(5, 5)
     expect(sentence).to_contain_text("Point at a cell")
+
+
+def test_a_cell_is_held_by_a_click_or_a_key_and_travels_in_the_link(goto: Open) -> None:
+    page = goto("/heatmap?text=Oh%2C%20this%20book%3F%20I%27ve%20enjoyed%20it.&layer=3&head=1")
+    sentence = page.locator(".sentence")
+    expect(page.locator(".cell.marked")).to_have_count(0)  # another head: nothing was found here
     cell(page, 11, 5).click()
     page.mouse.move(5, 5)
     expect(sentence).to_contain_text("it → book")
+    follow(page, "cell=11%2C5")
     page.get_by_role("grid").focus()
     page.keyboard.press("ArrowLeft")
     expect(sentence).to_contain_text("it → this")
+    expect(page.locator(".cell.marked")).to_have_attribute("id", "cell-10-4")  # still held
+    page.keyboard.press("Enter")
+    follow(page, "cell=11%2C4")
+    page.get_by_text("Hide special tokens").click()
+    settle(page)
+    expect(page.locator(".cell.marked")).to_have_attribute("id", "cell-9-2")  # the same two tokens
+    page.get_by_role("grid").focus()
     page.keyboard.press("Escape")
     expect(sentence).to_contain_text("Point at a cell")
+    settle(page)
+    expect(page).not_to_have_url(re.compile("cell="))
+
+
+def test_what_a_causal_model_cannot_see_is_hatched_in_attention_as_in_scores(goto: Open) -> None:
+    link = "/heatmap?model=bundled/gpt2-novels&text=it%20was%20what%20it%20was&layer=2&head=1"
+    page = goto(link + "&cell=2,3")
+    rows = page.get_by_role("row")
+    expect(rows).to_have_count(6 + 2)  # tokens, names of columns, sums
+    assert rows.nth(2).get_by_role("gridcell").all_inner_texts()[2:6] == ["–"] * 4
+    assert rows.nth(2).get_by_role("rowheader").inner_text() == "it"
+    names = page.get_by_role("columnheader").all_inner_texts()
+    assert names[1:-1] == ["<|endoftext|>", "it", "was", "what", "it₂", "was₂"]
+    expect(page.locator(".cell.masked")).to_have_count(6 * 5 // 2)
+    assert "gradient" in str(cell(page, 1, 2).evaluate("e => getComputedStyle(e).backgroundImage"))
+    expect(page.locator(".sentence")).to_contain_text("it → was  not permitted")
+    page.get_by_text("scores", exact=True).click()
+    settle(page)
+    expect(page.locator(".cell.masked")).to_have_count(6 * 5 // 2)
 
 
 def test_the_picture_shows_the_pair_on_hover(goto: Open) -> None:
@@ -78,9 +109,10 @@ def test_the_picture_shows_the_pair_on_hover(goto: Open) -> None:
 def test_the_saved_file_holds_exactly_what_is_shown(goto: Open, tmp_path: Path) -> None:
     page = goto(IT_BOOK + "&hide=1&renorm=1")
     save_file(page, "Download CSV", tmp_path / "attention.csv")
-    rows = list(csv.reader((tmp_path / "attention.csv").open(encoding="utf-8")))
+    about, *rows = csv.reader((tmp_path / "attention.csv").open(encoding="utf-8"))
+    assert about[0].startswith("# {")
     assert len(rows) == 12
-    assert page.get_by_role("gridcell").count() == 11 * 11
+    assert page.locator(".cell").count() == 11 * 11
     assert rows[0][1:4] == ["oh", ",", "this"]
     assert cell(page, 10, 4).inner_text() == f"{float(rows[10][4]):.3f}"
     assert sum(float(value) for value in rows[10][1:]) == pytest.approx(1, abs=1e-4)
@@ -88,9 +120,9 @@ def test_the_saved_file_holds_exactly_what_is_shown(goto: Open, tmp_path: Path) 
 
 def test_a_long_text_draws_only_the_cells_in_view(goto: Open) -> None:
     page = goto("/heatmap?text=" + quote("the book and " * 300))
-    expect_table(page, "^attention of layer 6, mean of 12 heads, 512 by 512 tokens$")
+    expect_table(page, "512 by 512 tokens$")
     expect(page.get_by_text("390 tokens were cut")).to_be_visible()
-    assert page.get_by_role("gridcell").count() < 3000
+    assert page.locator(".cell").count() < 3000
     page.get_by_role("grid").evaluate("grid => grid.scrollTo(1e6, 1e6)")
     expect(cell(page, 512, 512)).to_be_visible()
 
@@ -103,6 +135,5 @@ def test_text_and_choices_survive_a_change_of_page(goto: Open) -> None:
     page.get_by_role("link", name="Heatmap table").first.click()
     settle(page)
     expect_table(page, "layer 2, maximum of 12 heads")
-    page.get_by_text("Try this").click()
     page.get_by_role("button", name="One head of a middle layer").click()
     expect_table(page, "L4 H")

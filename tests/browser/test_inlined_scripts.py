@@ -32,6 +32,7 @@ def test_two_scripts_may_use_the_same_names(page: Page, tmp_path: Path) -> None:
         two="const ZOOM = 3\nexport function b() { return ZOOM }\n",
     )
     page.add_script_tag(content=inlined(entry), type="module")
+    page.wait_for_function("window.seen")  # a module runs some time after its tag was added
     assert page.evaluate("window.seen") == [1, 2, 3, 4]
 
 

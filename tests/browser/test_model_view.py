@@ -16,6 +16,7 @@ from tests.browser.conftest import (
     PATIENCE_MS,
     TEXT,
     Open,
+    arrive,
     box_of,
     count_messages,
     follow,
@@ -26,12 +27,13 @@ from tests.model.families import FAMILIES, build
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from playwright.sync_api import Browser
+    from playwright.sync_api import Browser, FloatRect
 
     from core.model.trace import Trace
 
 VIEW = f"/model_view?text={quote(TEXT)}"
 IT, BOOK, TOKENS = 10, 4, 13
+STEPS = (-1, 0, 1)
 SIDE = 236  # pixels of the enlargement's picture
 
 
@@ -113,7 +115,7 @@ def panel_ink(page: Page) -> int:
 def test_a_tile_names_its_strongest_pair_is_enlarged_on_hover_and_opens_on_a_click(
     goto: Open, trace: Trace
 ) -> None:
-    page = goto(VIEW)
+    page = goto(VIEW, width=1280, height=720)
     expect(page.locator(".cell")).to_have_count(72)
     weights = trace.attention(3, 1)
     row, column = np.unravel_index(weights.argmax(), weights.shape)
@@ -131,7 +133,7 @@ def test_a_tile_names_its_strongest_pair_is_enlarged_on_hover_and_opens_on_a_cli
     cell(page, 6, 12).hover()
     expect(panel.locator(".title")).to_have_text("L6 H12")
     box = box_of(panel)
-    assert 0 <= box["x"] < box["x"] + box["width"] <= 1400
+    assert 0 <= box["x"] < box["x"] + box["width"] <= 1280
     page.mouse.move(5, 5)
     expect(panel).to_be_hidden()
     cell(page, 4, 2).click()
@@ -156,13 +158,17 @@ def test_keys_walk_the_tiles_and_controls_change_them(goto: Open, trace: Trace) 
     set_by(page, "tiles", "style=tiles")
     assert tile_ink(page, 1, 3) != lines
 
-    set_by(page, "previous token", "pattern=previous")
+    page.get_by_role("combobox", name=re.compile("Highlight heads")).click()
+    page.get_by_role("option", name="previous token").click()
+    follow(page, "pattern=previous")
     previous = np.diagonal(trace.attention(), -1, 2, 3).mean(axis=-1)  # (layer, head)
     expect(page.locator(".cell.lit")).to_have_count(int((previous > 0.5).sum()))
     expect(cell(page, 1, 3)).to_have_class(re.compile("lit"))
     expect(cell(page, 1, 3).locator(".score")).to_have_text(f"{previous[0, 2]:.2f}")
 
+    page.get_by_role("button", name="More", exact=True).click()
     set_by(page, "entropy", "sort=entropy")
+    page.keyboard.press("Escape")
     numbers = page.locator('.cell[data-row="0"] .number').all_inner_texts()
     assert sorted(map(int, numbers)) == list(range(1, 13))
     assert numbers[0] == "3"  # the head that puts all on the token before
@@ -207,17 +213,69 @@ def test_a_causal_model_of_grouped_heads_is_drawn(goto: Open, tmp_path: Path) ->
     expect(page.locator(".panel .pairs li")).to_have_count(3)
 
 
-def test_a_phone_scrolls_the_grid_in_its_own_box(goto: Open) -> None:
-    page = goto(VIEW, width=390, height=844, scheme="dark")
+def overlap(one: FloatRect, other: FloatRect) -> bool:
+    """Whether two boxes share more than a pixel."""
+    across = one["x"] + one["width"] > other["x"] + 1 and other["x"] + other["width"] > one["x"] + 1
+    down = one["y"] + one["height"] > other["y"] + 1 and other["y"] + other["height"] > one["y"] + 1
+    return across and down
+
+
+def test_the_enlargement_covers_neither_the_neighbours_of_its_tile_nor_a_control(
+    goto: Open,
+) -> None:
+    page = goto(VIEW, width=1280, height=720)
+    panel = page.locator(".panel")
+    controls = page.get_by_role("radio").filter(visible=True)
+    expect(controls.first).to_be_visible()
+    for layer, head in ((2, 1), (2, 3), (5, 6), (5, 7), (2, 8), (5, 12)):
+        cell(page, layer, head).hover()
+        expect(panel.locator(".title")).to_have_text(f"L{layer} H{head}")
+        box = box_of(panel)
+        near = [cell(page, layer + down, head + right) for down in STEPS for right in STEPS]
+        boxes = [box_of(tile) for tile in near if tile.count()]
+        assert len(boxes) in {6, 9}
+        assert not any(overlap(box, other) for other in [*boxes, *map(box_of, controls.all())])
+        page.mouse.move(5, 5)
+
+
+def test_where_there_is_room_the_enlargement_has_its_place_beside_the_tiles(goto: Open) -> None:
+    page = goto(f"/model_view?model=bundled/gpt2-novels&text={quote(TEXT)}", width=1280, height=720)
+    expect(page.locator(".empty")).to_have_text("Point at a tile: it is enlarged here.")
+    cell(page, 1, 4).hover()
+    panel = box_of(page.locator(".panel"))
+    assert all(not overlap(panel, box_of(tile)) for tile in page.locator(".cell").all())
+    page.mouse.move(5, 5)
+    expect(page.locator(".panel .title")).to_have_text("L1 H4")  # it stays
+
+
+def test_a_phone_scrolls_the_grid_in_its_own_box_and_enlarges_below_it(
+    browser: Browser, app: str
+) -> None:
+    context = browser.new_context(
+        viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True, color_scheme="dark"
+    )
+    context.set_default_timeout(PATIENCE_MS)
+    page = context.new_page()
+    page.goto(app + VIEW)
+    arrive(page)
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
     cell(page, 6, 12).scroll_into_view_if_needed()
     expect(cell(page, 6, 12)).to_be_in_viewport()
+    cell(page, 4, 9).tap()
+    panel = page.locator(".panel")
+    expect(panel.locator(".title")).to_have_text("L4 H9")
+    expect(panel).to_be_in_viewport(ratio=0.99)
+    box, grid = box_of(panel), box_of(page.locator(".scroller"))
+    assert box["y"] >= grid["y"] + grid["height"]
+    assert 0 <= box["x"] < box["x"] + box["width"] <= 390
+    context.close()
 
 
 def test_pointing_at_a_token_leaves_only_its_attention_without_asking_the_server(
     goto: Open, trace: Trace
 ) -> None:
-    page = goto(VIEW)
+    page = goto(VIEW, width=1280, height=720)
+    expect(cell(page, 3, 1)).to_be_visible()
     sent = count_messages(page)
     for head in (1, 2, 3):  # a pointer that does not rest goes on from tile to tile
         box = box_of(cell(page, 3, head))
@@ -275,7 +333,7 @@ def test_a_finger_enlarges_then_points_then_opens(browser: Browser, app: str) ->
     context.set_default_timeout(PATIENCE_MS)
     page = context.new_page()
     page.goto(app + VIEW)
-    settle(page)
+    arrive(page)
     cell(page, 4, 2).scroll_into_view_if_needed()
     cell(page, 4, 2).tap()
     expect(page.locator(".panel.settled .title")).to_have_text("L4 H2")

@@ -118,7 +118,7 @@ def test_pairs_leave_the_tokens_of_one_sentence_on_each_side(goto: Open) -> None
     weights = [float(numbers(page, key)[-1]) for key in range(len(sides[1]))]
     assert_allclose(weights, trace.attention(2, 4)[1, sides[1]], atol=6e-4)
     strongest = labels[int(trace.attention(2, 4)[1, sides[1]].argmax())]
-    expect(page.locator(".sentence")).to_contain_text(f"leaves → {strongest} (its strongest)")
+    expect(page.locator(".sentence")).to_contain_text(f"leaves → {strongest} (the strongest key)")
     expect(page.get_by_text("is left out counts but is not shown")).to_be_visible()
     page.get_by_role("button", name="B→B").click()  # leaves is left out: the query is let go
     page.wait_for_url(lambda url: {"query=all", "filter=bb"} <= set(url.split("&")))

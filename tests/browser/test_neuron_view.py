@@ -100,7 +100,7 @@ def test_a_clicked_token_becomes_the_query_a_clicked_row_the_pair_and_the_last_c
 ) -> None:
     page = goto(f"{BOOK}&query=11")
     sentence = page.locator(".sentence")
-    expect(sentence).to_contain_text("it → book (its strongest): q·k = 35.62")
+    expect(sentence).to_contain_text("it → book (the strongest key): q·k = 35.62")
     expect(sentence).to_contain_text("The 9 largest of 32 products")
     asking(page, 9).click()
     expect(page.locator(".asked .q")).to_have_text("enjoyed")
@@ -114,7 +114,7 @@ def test_a_clicked_token_becomes_the_query_a_clicked_row_the_pair_and_the_last_c
         asking(page, position).click()
     follow(page, "query=9&")
     expect(page.locator(".asked .q")).to_have_text("ve")
-    page.get_by_role("button", name="▶").click()  # the server's own changes still arrive
+    page.get_by_role("button", name="Next head").click()  # the server's own changes still arrive
     expect(page.locator(".heads")).to_contain_text("L4 H3")
 
 
@@ -128,12 +128,12 @@ def test_dimensions_are_sorted_and_folded_from_the_view_and_kept_in_the_link(
     largest = int(np.abs(products).argmax())
     page.mouse.move(*cell_at(page, BOOK_AT, 0, "products"))
     expect(page.locator(".tip")).to_contain_text(f"dimension {largest + 1}: ")
-    page.get_by_role("button", name="Fold q, k and q × k").click()
+    page.get_by_role("button", name="Hide the vectors").click()
     expect(page.locator(CANVAS)).to_have_count(0)
     follow(page, "fold=1")
     page.reload()
     settle(page)
-    expect(page.get_by_role("button", name="Unfold q, k and q × k")).to_be_visible()
+    expect(page.get_by_role("button", name="Show the vectors")).to_be_visible()
     expect(page.locator(".row")).to_have_count(13)
 
 
@@ -176,19 +176,34 @@ def test_a_link_to_a_far_pair_shows_it_and_only_the_rows_in_view_are_drawn(goto:
     assert page.locator(".row").count() < 50
 
 
-def test_a_phone_scrolls_the_view_in_its_own_box(goto: Open) -> None:
+def test_a_phone_shows_the_numbers_and_scrolls_to_the_vectors(goto: Open, trace: Trace) -> None:
     page = goto(f"{BOOK}&query=11", width=390, height=844, scheme="dark")
     grid = page.get_by_role("grid")
     grid.scroll_into_view_if_needed()
     box = box_of(grid)
     assert 0 <= box["x"] < box["x"] + box["width"] <= 390
+    for number in row(page, BOOK_AT).locator(".number, .weight").all():
+        place = box_of(number)
+        assert box["x"] < place["x"] < place["x"] + place["width"] <= box["x"] + box["width"]
+    assert numbers(page, BOOK_AT)[-1] == f"{trace.attention(3, 1)[IT, BOOK_AT]:.3f}"
     grid.focus()
-    grid.press("ArrowDown")
-    grid.press("End")
-    expect(row(page, BOOK_AT).get_by_role("gridcell").last).to_be_in_viewport()
+    for key in ("ArrowDown", "End", "ArrowLeft"):  # score, attention; before them the products
+        grid.press(key)
+    grid.press("ArrowLeft")
+    grid.press("ArrowLeft")
+    expect(page.locator(".reading")).to_contain_text("dimension 32: ")
+    assert grid.evaluate("grid => grid.scrollLeft") > 100
     token = box_of(row(page, BOOK_AT).get_by_role("rowheader"))
     assert token["x"] == pytest.approx(box["x"] + 1, abs=1)
-    assert grid.evaluate("grid => grid.scrollLeft") > 100
+
+
+@pytest.mark.parametrize("text", [TEXT, "Extraordinarily uncharacteristic misunderstandings"])
+def test_all_columns_fit_a_projector(goto: Open, text: str) -> None:
+    page = goto(f"/neuron_view?text={quote(text)}&layer=4&head=2", width=1280, height=720)
+    grid = page.get_by_role("grid")
+    assert grid.evaluate("grid => grid.scrollWidth <= grid.clientWidth")
+    last = box_of(row(page, 1).locator(".weight"))
+    assert last["x"] + last["width"] <= box_of(grid)["x"] + box_of(grid)["width"]
 
 
 def test_a_text_of_one_token_is_drawn(goto: Open, tmp_path: Path) -> None:
@@ -212,5 +227,5 @@ def test_hostile_tokens_stay_text_on_the_page_and_in_the_file_that_works_without
     expect(saved.locator(".tip")).to_contain_text("dimension 5: ")
     asking(saved, 2).click()
     expect(saved.locator(".asked .q")).to_have_text("/")
-    saved.get_by_role("button", name="Fold q, k and q × k").click()
+    saved.get_by_role("button", name="Hide the vectors").click()
     expect(saved.locator(CANVAS)).to_have_count(0)

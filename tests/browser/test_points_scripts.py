@@ -23,6 +23,7 @@ SCRIPTS = (
     "atlas_cloud/labels",
     "atlas_cloud/lasso",
     "atlas_cloud/marks",
+    "atlas_cloud/regions",
     "atlas_cloud/scene",
     "atlas_matrix/points",
     "atlas_matrix/solid",
@@ -213,13 +214,51 @@ def test_a_lasso_holds_what_is_inside_and_has_not_faded(run: Run) -> None:
     assert inside == np.flatnonzero((distances < 30) & (marks != 1)).tolist()
 
 
-def test_a_choice_too_large_is_thinned_evenly(run: Run) -> None:
-    thinned, small = run(
-        "return [thinned(Array.from({ length: 5000 }, (_, i) => i), 2000), thinned([4, 9], 2000)]"
+def test_an_outline_is_where_points_under_it_are_whatever_is_enlarged(run: Run) -> None:
+    """A point is placed on the screen, and that place led back."""
+    found = run(
+        """const cloud = { dims: 2 }, screen = { width: 600, height: 400, ratio: 1, scale: 180 }
+        const view = { x: 0.2, y: -0.3, z: 0, zoom: 2.5 }
+        const scene = { points: [0.5, -0.25, -1, 1], x: [0, 0], y: [0, 0] }
+        placePoints(cloud, scene, view, null, screen)
+        return outlineOf([scene.x[0], scene.y[0], scene.x[1], scene.y[1]], view, screen)"""
     )
-    assert len(set(thinned)) == 2000
-    assert np.diff(thinned).max() <= 3
-    assert small == [4, 9]
+    assert found == pytest.approx([0.5, -0.25, -1, 1])
+
+
+def test_names_of_regions_cover_neither_each_other_nor_leave_the_picture(run: Run) -> None:
+    places = np.random.default_rng(8).uniform(0, [600, 400], size=(40, 2))
+    names = run(
+        """const name = (middle) => (middle % 4 ? `region ${middle}` : "")
+        const regions = x.map((_, middle) => ({ name: name(middle), middle }))
+        const screen = { width: 600, height: 400 }
+        return placeNames(regions, makeRoom(600, 400), screen, { x, y }, () => 90)""",
+        x=places[:, 0].tolist(),
+        y=places[:, 1].tolist(),
+    )
+    assert 10 <= len(names) <= 30  # of 30 that have a name
+    assert names[0]["name"] == "region 1"  # the largest first
+    corners = np.array([[name["x"], name["y"]] for name in names])
+    overlaps = np.abs(corners[:, None] - corners) < [100, 20]
+    assert not np.triu(overlaps.all(axis=-1), 1).any()
+    assert corners.min() >= 0
+    assert (corners.max(axis=0) <= [500, 380]).all()
+
+
+def test_a_menu_offers_what_was_found_and_the_regions_with_their_points(run: Run) -> None:
+    data = {
+        "labels": ["a", "b", "c"],
+        "regions": [{"name": "a · b", "middle": 0}, {"name": "", "middle": 5}],
+        "members": [1, 1, 0, 1, 0, 2],
+        "matches": [0, 1, 1],
+        "searching": True,
+    }
+    found = [["found", "What is found (4)"]]
+    named = [["0", "a · b (3)"], ["1", "Without a name (1)"]]
+    assert run("return menuEntries(cloud)", cloud=data) == found + named
+    assert run("return menuEntries({ ...cloud, searching: false })", cloud=data) == named
+    chosen = run("return ['found', '0', '1'].map((each) => pointsOf(cloud, each))", cloud=data)
+    assert chosen == [[1, 2, 4, 5], [0, 1, 3], [5]]
 
 
 def test_rare_labels_come_first_and_none_covers_another(run: Run) -> None:

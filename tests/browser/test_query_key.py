@@ -70,6 +70,27 @@ def test_four_panels_in_a_row_have_equal_axes_and_one_scale(
     expect(page.get_by_text("on the edge of its range").first).to_be_visible()
 
 
+@pytest.mark.parametrize("part", ["picture", "trust", "search", "heads"])
+def test_the_picture_begins_in_the_upper_third_of_a_projector(goto: Open, part: str) -> None:
+    """One row of controls and one of examples are above it; distance stands where it works."""
+    page = goto(f"/query_key?text={BOOK}&part={part}", width=1280, height=720)
+    first = page.locator(".legend, .js-plotly-plot, [data-testid=stTable]").first
+    expect(first).to_be_visible()
+    assert box_of(first)["y"] < 260
+    if part == "picture":
+        assert (
+            page.locator("figure")
+            .nth(3)
+            .locator("canvas")
+            .evaluate("(canvas) => canvas.getBoundingClientRect().bottom")
+            < 720
+        )
+    distance = page.get_by_text("Distance", exact=True)
+    assert distance.count() == (1 if part == "search" else 0)
+    if part == "search":
+        assert box_of(distance)["y"] > box_of(page.locator(".js-plotly-plot").nth(1))["y"]
+
+
 def rows_of_panels(page: Page) -> list[int]:
     """How many panels stand in each row."""
     boxes = [box for each in page.locator("figure").all() if (box := each.bounding_box())]
@@ -138,7 +159,7 @@ def test_a_clicked_point_shows_its_pair_and_stays_from_head_to_head(goto: Open) 
     expect(
         page.get_by_text(re.compile("Query it → key book: score .* attention 0.932"))
     ).to_be_visible()
-    page.get_by_role("button", name="▶").click()
+    page.get_by_role("button", name="Next head").click()
     follow(page, "head=3")
     weight = f"{trace.attention(3, 2)[IT_QUERY, BOOK_KEY]:.3f}"
     expect(
@@ -173,6 +194,7 @@ def test_strongest_pairs_are_blue_and_chosen_tokens_red(goto: Open) -> None:
     for index in range(4):
         assert painted(panel(page, index), blue) > 100
         assert painted(panel(page, index), red) > 50
+    page.get_by_role("button", name="More", exact=True).click()
     page.get_by_role("button", name="Clear all").first.click()
     settle(page)
     page.get_by_role("button", name="Clear all").first.click()
@@ -182,21 +204,16 @@ def test_strongest_pairs_are_blue_and_chosen_tokens_red(goto: Open) -> None:
     assert painted(panel(page, 0), blue) > 100
 
 
-def test_back_restores_the_ranges_that_the_picture_was_drawn_with(goto: Open) -> None:
+def test_the_picture_is_drawn_with_the_ranges_of_the_search(goto: Open) -> None:
     page = goto(f"/query_key?text={BOOK}&layer=1")
     expect(page.get_by_text("(−0.5 to 0.5)").first).to_be_visible()
-    page.get_by_role("radio", name="The search for a and c").click()
+    page.get_by_role("radio", name="Search").click()
     page.get_by_label("a from − to +").fill("50")
     page.get_by_label("a from − to +").press("Enter")
     follow(page, "a_range=50")
-    page.get_by_role("radio", name="The picture").click()
+    page.get_by_role("radio", name="Picture").click()
     follow(page, "part=picture.*a_range=50")
     expect(page.get_by_text("(−50 to 50)").first).to_be_visible()
-    for _ in range(3):
-        page.go_back()
-        settle(page)
-    expect(page.get_by_text("(−0.5 to 0.5)").first).to_be_visible()
-    assert "a_range" not in page.url
 
 
 def test_a_clicked_square_opens_that_heads_picture(goto: Open) -> None:
@@ -204,6 +221,7 @@ def test_a_clicked_square_opens_that_heads_picture(goto: Open) -> None:
     click_head(page, "query_key_map", 4, 2)
     follow(page, "part=picture&layer=4&head=2")
     expect(panel(page, 0)).to_contain_text("L4 H2 · raw")
+    page.get_by_role("button", name="More", exact=True).click()
     page.get_by_role("radio", name="3-D").click()
     follow(page, "dims=3-D")
     expect(page.locator(".js-plotly-plot .gl-container canvas").first).to_be_attached()
@@ -218,7 +236,7 @@ def test_the_report_opens_from_disk_without_a_network(goto: Open, open_saved: Op
     expect(report.locator("figcaption").nth(1)).to_contain_text("L1 H1 searched: mean distance")
     expect(report.locator("svg")).to_contain_text("Layer 1: a = 0.5, c = −2, |r| =")
     expect(report.locator(".legend")).to_contain_text("chosen sources and targets")
-    expect(report.locator("body")).to_contain_text("the notebook does it, layer 1")
+    expect(report.locator("body")).to_contain_text("The search over all heads of layer 1")
     expect(report.locator("td", has_text="onerror=alert(1)").first).to_be_visible()
     canvas = report.locator("figure canvas").first
     canvas.focus()

@@ -73,11 +73,13 @@ def test_a_cold_server_whose_hub_does_not_answer_says_so_and_does_not_wait(
         hub = f"http://127.0.0.1:{silent.getsockname()[1]}"
         with cold_page(open_context(), tmp_path / "log.txt", HF_ENDPOINT=hub) as (address, page):
             opened_cold(page, address, "heatmap")
-            expect(page.get_by_text("attention reproduced to")).to_be_visible()
+            expect(page.get_by_text("Numbers checked")).to_be_visible()
             expect(page.get_by_role("gridcell").first).to_be_visible()
             settle(page)
-            started = time.monotonic()
             page.get_by_label("Model", exact=True).fill("somebody/some-model")
+            # Enter takes what the menu offers, which opens a moment after the letters came.
+            expect(page.get_by_role("option", name="somebody/some-model")).to_be_visible()
+            started = time.monotonic()
             page.keyboard.press("Enter")
             expect(page.get_by_test_id("stAlert")).to_contain_text("did not answer within 3 s")
             # Five seconds are wanted, and 3.5 usual; the hub client's own retries take 23.
@@ -87,14 +89,14 @@ def test_a_cold_server_whose_hub_does_not_answer_says_so_and_does_not_wait(
 
 def test_home_shows_tokens_a_real_link_and_the_colours_of_either_theme(goto: Open) -> None:
     page = goto("/")
-    expect(page.locator(".chip").first).to_contain_text("[CLS]")
-    expect(page.locator(".chip")).to_have_count(13)
+    expect(page.locator(".st-key-home_chips .chip").first).to_contain_text("[CLS]")
+    expect(page.locator(".st-key-home_chips .chip")).to_have_count(13)
     expect(page.get_by_text("Layer 4, head 2 gives")).to_be_visible()
     expect(page.locator(".js-plotly-plot")).to_contain_text("0.93")
     app = page.get_by_test_id("stApp")
     word = page.locator(".js-plotly-plot .annotation-text", has_text="enjoyed").first
     expect(app).to_have_css("background-color", "rgb(255, 255, 255)")
-    expect(word).to_have_css("fill", "rgb(28, 33, 48)")
+    expect(word).to_have_css("fill", "rgb(14, 18, 28)")
     page.get_by_test_id("stMainMenu").click()
     page.get_by_test_id("stMainMenuPopover").get_by_text("Dark").click()
     expect(app).to_have_css("background-color", "rgb(16, 19, 28)")
@@ -138,14 +140,14 @@ def test_an_impossible_link_is_reported_and_the_page_works(goto: Open) -> None:
     assert page.locator("main img, main script").count() == 0
 
 
-def test_the_sidebar_takes_a_text_an_example_and_copies_the_link(goto: Open) -> None:
+def test_an_empty_text_gets_a_hint_and_an_example_fills_both_fields(goto: Open) -> None:
     page = goto("/heatmap?layer=2&head=3")
     text = page.get_by_label("Text", exact=True)
     text.fill("   ")
-    text.press("Control+Enter")
+    text.press("Enter")
     expect(page.get_by_test_id("stAlert")).to_contain_text("Type a sentence")
     text.fill("Back again.")
-    text.press("Control+Enter")
+    text.press("Enter")
     expect(page.get_by_role("grid")).to_be_visible()
     settle(page)
     page.get_by_role("button", name="Examples").click()
@@ -154,12 +156,8 @@ def test_the_sidebar_takes_a_text_an_example_and_copies_the_link(goto: Open) -> 
     expect(page.get_by_placeholder("The sentence to pair with the first")).to_have_value(
         "autumn is marked by colorful foliage"
     )
-    follow(page, "pair=autumn")
+    follow(page, "pair=autumn.*layer=2&head=3")
     expect(page.locator(".boundary")).to_have_count(2)
-    page.get_by_role("button", name="Copy link to this view").click()
-    expect(page.get_by_role("button", name="Link copied")).to_be_visible()
-    assert page.evaluate("navigator.clipboard.readText()") == page.url
-    assert "layer=2&head=3" in page.url
 
 
 def test_the_server_says_nothing(log: Path, app: str) -> None:

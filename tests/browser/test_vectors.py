@@ -32,6 +32,24 @@ def apart(a: FloatRect, b: FloatRect) -> bool:
     )
 
 
+def test_keys_read_the_arrows_of_a_plane_and_pick_one(goto: Open) -> None:
+    page = goto(f"/vectors?text={BOOK}&special=1")
+    plane = page.get_by_role("img", name=re.compile("13 arrows; arrow keys read them")).nth(3)
+    plane.focus()
+    spoken = page.locator(".spoken[aria-live=polite]")
+    for key in ("ArrowLeft", "ArrowLeft", "ArrowLeft"):  # from the end: [SEP], the full stop, it
+        plane.press(key)
+    expect(spoken).to_have_text(re.compile(r"^it.* · Layer 4: \(-?\d\.\d{3}, -?\d\.\d{3}\)$"))
+    expect(plane.locator(".arrow.reached")).to_have_attribute("data-index", "10")
+    plane.press("Enter")
+    follow(page, "pick=11(&|$)")
+    expect(spoken).to_contain_text(", picked")
+    expect(plane).to_be_focused()  # the planes are drawn anew, the keyboard stays
+    plane.press("Escape")
+    settle(page)
+    expect(page).not_to_have_url(re.compile("pick="))
+
+
 @pytest.mark.parametrize("width", [390, 1400])
 def test_every_arrow_has_a_head_and_labels_do_not_overlap(goto: Open, width: int) -> None:
     page = goto(f"/vectors?text={BOOK}&special=1", width=width)
@@ -48,6 +66,26 @@ def test_every_arrow_has_a_head_and_labels_do_not_overlap(goto: Open, width: int
         assert all(apart(a, b) for a, b in combinations(boxes, 2))
 
 
+def test_of_sixty_tokens_the_longest_arrows_are_named_and_counted(goto: Open) -> None:
+    words = " ".join(f"{a} {b}" for a in ["river", "bread", "stone"] for b in "abcdefghij")
+    page = goto(f"/vectors?text={quote(words)}")
+    expect(page.locator("figure text.count")).to_have_count(6)
+    tiles = page.locator("figure").all()
+    for tile in tiles:
+        boxes = [box_of(label) for label in tile.locator("text.label").all()]
+        assert 6 <= len(boxes) <= 12
+        assert all(apart(a, b) for a, b in combinations(boxes, 2))
+        expect(tile.locator("text.count")).to_have_text(f"{len(boxes)} of 60 named")
+        expect(tile.locator(".arrow.quiet")).to_have_count(60 - 12)
+    quiet = tiles[0].locator(".arrow.quiet").last
+    quiet.locator(".hit").hover(force=True)
+    expect(page.locator(".tip")).to_contain_text("Layer 1")
+    quiet.locator(".hit").click(force=True)
+    settle(page)
+    expect(page.locator(".arrow.faded")).to_have_count(6 * 59)
+    expect(page.locator(".arrow.quiet")).to_have_count(0)
+
+
 def test_a_clicked_arrow_stays_coloured_in_every_layer(goto: Open) -> None:
     page = goto(f"/vectors?text={BOOK}")
     it = page.locator('figure:nth-of-type(3) .arrow[data-index="9"] .hit')
@@ -56,7 +94,6 @@ def test_a_clicked_arrow_stays_coloured_in_every_layer(goto: Open) -> None:
     expect(page.locator(".arrow.faded")).to_have_count(6 * 10)
     expect(page.locator('.arrow[data-index="9"]:not(.faded)')).to_have_count(6)
     follow(page, r"pick=11")
-    expect(page.locator(".st-key-pick")).to_contain_text("it")
     page.locator('figure:nth-of-type(4) .arrow[data-index="9"] .hit').hover(force=True)
     expect(page.locator(".tip")).to_contain_text("it · Layer 4")
 
@@ -74,7 +111,7 @@ def test_the_animation_plays_and_a_picture_of_one_layer_names_its_components(got
 
 def test_the_projection_page_begins_with_it_on_book(goto: Open) -> None:
     page = goto(f"/projection?text={BOOK}")
-    expect(page.get_by_text("Strongest in layer 4: head 2 gives 0.93 of")).to_be_visible()
+    expect(page.get_by_text("Only in layer 6 do both attend alike")).to_be_visible()
     expect(page.locator("figure .arrow")).to_have_count(6 * 3)
     expect(page.locator("figure .square").first).to_be_attached()
     expect(page.locator("figcaption").first).to_contain_text(re.compile(r"[+-]0\.\d\d"))
@@ -90,7 +127,7 @@ def test_a_clicked_square_opens_that_heads_table(goto: Open) -> None:
     expect(page.get_by_role("grid")).to_have_attribute("aria-label", re.compile("of L4 H2,"))
     page.get_by_role("link", name="Projection").first.click()
     settle(page)
-    expect(page.get_by_text("Strongest in layer 4: head 2 gives 0.93 of")).to_be_visible()
+    expect(page.get_by_text("Only in layer 6 do both attend alike")).to_be_visible()
     assert "/projection" in page.url
 
 

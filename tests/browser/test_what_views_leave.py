@@ -8,7 +8,7 @@ from urllib.parse import quote
 import pytest
 from playwright.sync_api import CDPSession, Page, expect
 
-from tests.browser.conftest import TEXT, box_of, settle
+from tests.browser.conftest import PATIENCE_MS, TEXT, arrive, box_of, settle
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
@@ -88,7 +88,7 @@ def test_many_visits_leave_no_listener_observer_canvas_or_frame(app: str, browse
     context.add_init_script(COUNTING)
     page = context.new_page()
     page.goto(f"{app}/head_view?text={quote(TEXT)}&layer=4")
-    settle(page)
+    arrive(page)
     session = context.new_cdp_session(page)
     session.send("Performance.enable")
     names = list(VIEWS)
@@ -108,8 +108,10 @@ def test_many_visits_leave_no_listener_observer_canvas_or_frame(app: str, browse
 @pytest.mark.parametrize("name", VIEWS)
 def test_pictures_are_sharp_on_dense_screens(browser: Browser, app: str, name: str) -> None:
     context = browser.new_context(device_scale_factor=2)
+    context.set_default_timeout(PATIENCE_MS)
     page = context.new_page()
     page.goto(f"{app}/{name.lower().replace(' ', '_')}?text={quote(TEXT)}")
+    arrive(page)
     canvas = page.locator(VIEWS[name])
     box = box_of(canvas)
     width, height = canvas.evaluate("canvas => [canvas.width, canvas.height]")

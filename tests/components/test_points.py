@@ -12,8 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.components import atlas_cloud
+from core.components import atlas_matrix as atlas_matrix_module
 from core.components.atlas_cloud import AtlasCloud, cloud_page, show_cloud
-from core.components.atlas_matrix import AtlasMatrix, matrix_page
+from core.components.atlas_matrix import Alone, AtlasMatrix, Counts, matrix_page, show_matrix
 from core.components.points import quantise
 from core.figures.shades import shades
 from tests.components.received import data_of, received
@@ -191,7 +192,13 @@ def test_what_a_browser_sends_is_checked(monkeypatch: pytest.MonkeyPatch) -> Non
     monkeypatch.setattr(atlas_cloud, "_atlas_cloud", lambda **options: calls.update(options))
     picked: list[int | None] = []
     chosen: list[list[int]] = []
-    show_cloud(cloud(), key="cloud", on_pick=picked.append, on_choose=chosen.append)
+    outlines: list[np.ndarray | None] = []
+
+    def choose(points: list[int], outline: np.ndarray | None) -> None:
+        chosen.append(points)
+        outlines.append(outline)
+
+    show_cloud(cloud(), key="cloud", on_pick=picked.append, on_choose=choose)
     for token in (1, None, 3, -1, "1", True, 1.0):
         sent["pick"] = {"token": token}
         calls["on_pick_change"]()
@@ -199,7 +206,58 @@ def test_what_a_browser_sends_is_checked(monkeypatch: pytest.MonkeyPatch) -> Non
     for points in ([0, 5, 6, -1, "2"], [], None, [1] * 2001):
         sent["choose"] = {"points": points}
         calls["on_choose_change"]()
-    assert chosen == [[0, 5], [], [], [1] * 2000]
+    assert chosen == [[0, 5], [], [], [1] * 6]  # never more than there are points
+    assert outlines == [None] * 4
+    impossible: tuple[Any, ...] = (
+        [0, 0, 1],
+        [0] * 5,
+        ["0"] * 6,
+        [1e9] * 6,
+        [True] * 6,
+        {},
+        [float("nan")] * 6,
+    )
+    for outline in impossible:
+        sent["choose"] = {"points": [1], "outline": outline}
+        calls["on_choose_change"]()
+    assert outlines == [None] * 11
+
+
+def test_a_lasso_comes_back_in_units_of_the_points(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The browser's frame goes from -1 to 1 over the longer side of the cloud, 8 wide here."""
+    sent: dict[str, Any] = {"choose": {"points": [0], "outline": [-1, -1, 0, 0, 1, 0.5]}}
+    calls: dict[str, Any] = {}
+    monkeypatch.setattr(streamlit, "session_state", {"cloud": sent})
+    monkeypatch.setattr(atlas_cloud, "_atlas_cloud", lambda **options: calls.update(options))
+    points = np.array([[2, 0], [10, 1], [3, 4], [4, 3], [5, 2], [6, 2]], dtype=np.float32)
+    found: list[Any] = []
+    for picture in (cloud(points=points), cloud(points=np.column_stack([points, points[:, 0]]))):
+        show_cloud(
+            picture,
+            key="cloud",
+            on_pick=lambda _: None,
+            on_choose=lambda _, outline: found.append(outline),
+        )
+        calls["on_choose_change"]()
+    # The middle is (6, 2) and half a side 4.
+    assert found[0].tolist() == [[2, -2], [6, 2], [10, 4]]
+    assert found[1] is None  # in space a lasso has no depth
+
+
+def test_regions_arrive_with_their_points_and_without_them_there_are_none() -> None:
+    sent = received(
+        cloud(
+            regions=[("a · b", 4, [0, 4, 5]), ("", 1, [])],
+            members=np.array([0, 1, -1, -1, 0, 0]),
+        ).packed()
+    )
+    assert sent["regions"] == [
+        {"name": "a · b", "middle": 4, "edge": [0, 4, 5]},
+        {"name": "", "middle": 1, "edge": []},
+    ]
+    assert sent["members"].tolist() == [1, 2, 0, 0, 1, 1]
+    plain = received(cloud().packed())
+    assert (plain["regions"], plain["members"].size) == ([], 0)
 
 
 def test_files_hold_what_people_typed_only_as_data() -> None:
@@ -209,3 +267,59 @@ def test_files_hold_what_people_typed_only_as_data() -> None:
     assert "&lt;b&gt;title" in page
     page = matrix_page(atlas_matrix(labels=[HOSTILE] * 5, texts=[HOSTILE]), HOSTILE, HOSTILE)
     assert received(data_of(page))["labels"] == [HOSTILE] * 5
+
+
+def test_counts_arrive_whole_and_their_bounds_are_the_frame() -> None:
+    cells = np.random.default_rng(2).integers(0, 2**24, size=(6, 2, 8, 8), dtype=np.uint32)
+    bounds = np.tile([-3.0, 1.0, 0.0, 2.0], (6, 1))
+    matrix = atlas_matrix(counts=Counts(cells, bounds))
+    sent = received(matrix.packed())
+    assert (sent["cells"], sent["single"], sent["fineCells"]) == (8, False, 0)
+    np.testing.assert_array_equal(sent["counts"], cells.ravel())
+    frames = sent["frames"].reshape(6, 3)
+    np.testing.assert_allclose(frames, np.tile([-1.0, 1.0, 2.0], (6, 1)))
+    places = sent["places"].reshape(6, -1, 2) / 65535 * 4 + [-3.0, -1.0]
+    inside = np.abs(matrix.points - [-1.0, 1.0]).max(axis=-1) <= 2
+    np.testing.assert_allclose(places[inside], matrix.points[inside], atol=4 / 65535)
+
+
+def test_a_head_alone_has_one_row_whatever_its_layer() -> None:
+    fine = Counts(np.ones((1, 2, 4, 4), dtype=np.uint32), np.array([[0.0, 1.0, 0.0, 1.0]]))
+    matrix = replace(
+        atlas_matrix(layers=1, heads=1),
+        numbers=(9,),
+        depth=12,
+        counts=Counts(np.zeros((1, 2, 4, 4), dtype=np.uint32), np.array([[-2.0, 2, -2, 2]])),
+        alone=Alone(head=5, part=(0.0, 1.0, 0.0, 0.5), serial=3, fine=fine),
+    )
+    sent = received(matrix.packed())
+    assert (sent["numbers"], sent["tops"], sent["high"]) == ([9], [0], 1)
+    assert (sent["gaps"], sent["firstHead"]) == ([], 5)
+    assert (sent["part"], sent["serial"], sent["fineCells"]) == ([0, 1, 0, 0.5], 3, 4)
+    assert sent["fineCounts"].tolist() == [1] * 32
+
+
+@pytest.mark.parametrize(
+    ("sent", "told"),
+    [
+        ([0, 1, -2.5, 3], [0.0, 1.0, -2.5, 3.0]),
+        ([], []),
+        ([1, 0, 0, 1], []),
+        ([0, 1, 0, float("nan")], []),
+        ([0, 1, 0], []),
+        (["0", 1, 0, 1], []),
+        ([True, 2, 0, 1], []),
+        ({"x": 1}, []),
+        (None, []),
+    ],
+)
+def test_a_part_from_a_browser_is_not_trusted(
+    monkeypatch: pytest.MonkeyPatch, sent: object, told: list[float]
+) -> None:
+    heard: list[list[float]] = []
+    mounted: dict[str, Any] = {}
+    monkeypatch.setattr(atlas_matrix_module, "_atlas_matrix", lambda **given: mounted.update(given))
+    monkeypatch.setattr(streamlit, "session_state", {"matrix": {"part": sent}})
+    show_matrix(atlas_matrix(), key="matrix", on_part=heard.append)
+    mounted["on_part_change"]()
+    assert heard == [told]

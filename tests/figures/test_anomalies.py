@@ -53,7 +53,13 @@ def test_lengths_by_position_are_green_circles_and_pink_diamonds() -> None:
 def test_two_matrices_have_the_same_colours_for_the_same_numbers() -> None:
     left, right = np.eye(2, dtype=np.float32), 3 * np.eye(2, dtype=np.float32)
     figures = matrix_pair(
-        left, right, (["a", "b"], ["a", "b"]), "L1 H1", ("attention", "moved"), COLOURS
+        left,
+        right,
+        (["a", "b"], ["a", "b"]),
+        "L1 H1",
+        ("attention", "moved"),
+        ("Attention", "What moves"),
+        COLOURS,
     )
     assert [figure.data[0].zmax for figure in figures] == [3, 3]
     np.testing.assert_array_equal(figures[1].data[0].z, right)

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from core.analysis.strongest_link import Arcs
-from core.figures.heatmap import colour_limit, heatmap_figure
+from core.figures.heatmap import colour_limit, heatmap_figure, root_scale
 from core.figures.labels import literal
 from core.figures.links import links_figure
 from core.figures.palette import palette
@@ -19,18 +19,29 @@ VALUES = np.array([[0.25, 0.75], [0.5, 0.5]], dtype=np.float32)
 
 
 def test_a_heatmap_holds_the_matrix_with_queries_down() -> None:
-    heat = heatmap_figure(VALUES, ["it", "it (2)"], "L1 H2", LIGHT).data[0]
+    heat = heatmap_figure(VALUES, ["it", "it₂"], "L1 H2", LIGHT).data[0]
     np.testing.assert_array_equal(heat.z, VALUES)
-    assert list(heat.y) == ["it", "it (2)"]
+    assert list(heat.y) == ["it", "it₂"]
     assert (heat.zmin, heat.zmax) == (0.0, 0.75)
     assert "L1 H2" in heat.hovertemplate
 
 
-def test_scores_are_coloured_around_zero_and_masked_pairs_stay_empty() -> None:
+def test_scores_are_coloured_around_zero_and_masked_pairs_are_hatched_with_a_dash() -> None:
     scores = np.array([[2.0, -np.inf], [-3.0, 1.0]], dtype=np.float32)
-    heat = heatmap_figure(scores, ["a", "b"], "L1 H1", LIGHT, signed=True).data[0]
+    figure = heatmap_figure(scores, ["a", "b"], "L1 H1", LIGHT, signed=True)
+    heat, dashes = figure.data
     assert (heat.zmin, heat.zmax) == (-3.0, 3.0)
     assert np.isnan(heat.z[0, 1])
+    assert dashes.text.tolist() == [["", "–"], ["", ""]]
+    assert np.isfinite(dashes.z).tolist() == [[False, True], [False, False]]
+    assert "not permitted" in dashes.hovertemplate
+    assert figure.layout.images[0].source.startswith("data:image/svg+xml")
+    assert len(heatmap_figure(VALUES, ["a", "b"], "L1 H1", LIGHT).data) == 1
+
+
+def test_the_middle_colour_of_attention_is_at_a_quarter_of_the_scale() -> None:
+    shares = [share for share, _ in root_scale(("#000000", "#777777", "#ffffff"))]
+    assert shares == [0, 0.25, 1]
 
 
 @pytest.mark.parametrize(

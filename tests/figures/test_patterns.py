@@ -46,8 +46,10 @@ def test_a_head_stands_at_its_layer_and_number_in_the_colour_of_its_pattern() ->
     shades = pattern_colours("light", colours)
     figure = pattern_map(patterns, confidence, rows, NAMES, shades, colours)
     drawn = {trace.name: trace for trace in figure.data}
-    assert set(drawn) == {"<first> (2)", "<none> (2)", "<broad> (1)", "<self> (1)"}
-    first = drawn["<first> (2)"]
+    counts = {"first": 2, "none": 2, "broad": 1, "self": 1}
+    # Escaped, as plotly reads a legend as HTML
+    assert set(drawn) == {f"&lt;{name}&gt; ({count})" for name, count in counts.items()}
+    first = drawn["&lt;first&gt; (2)"]
     assert (list(first.x), list(first.y)) == ([1, 3], [1, 1])
     assert first.customdata.tolist() == [[1, 1, 0.1], [1, 3, 0.3]]
     assert list(first.text) == ["1", "1"]
@@ -78,7 +80,7 @@ def test_a_score_that_is_not_defined_is_a_dash_and_no_bar() -> None:
     ]
     figure = score_bars(bars, palette("light"))
     bar, numbers, baseline, limit = figure.data
-    assert list(numbers.text) == ["0.25", "–"]
+    assert [text.strip() for text in numbers.text] == ["0.25", "–"]
     assert np.isnan(bar.x[1])
     assert np.isnan(baseline.x[1])
     assert (baseline.x[0], limit.x[0]) == (0.1, 0.5)

@@ -13,7 +13,7 @@ from core.figures.shades import STEPS, shades
 if TYPE_CHECKING:
     from core.analysis.arrays import Floats
 
-COLOURINGS = {"sequential": 0, "category": 6}
+COLOURINGS = {"sequential": 0, "category": 6, "hue": 9}
 in_both_themes = pytest.mark.parametrize("theme", ["light", "dark"])
 
 

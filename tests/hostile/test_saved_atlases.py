@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-import base64
+import json
 import random
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
 
-from core.analysis.atlas.saved.errors import AtlasFileError
-from core.analysis.atlas.saved.header import corpus_hash
+from core.analysis.atlas.files import AtlasFileError
 from tests.analysis.atlas.files import (
+    POINTS,
+    TOKENS,
     an_atlas,
+    arrays_of,
+    description_of,
     forged,
-    header_of,
     opened,
-    unzipped,
     with_column,
     written,
 )
@@ -25,8 +26,11 @@ from tests.hostile.child import run_attacks
 from tests.hostile.drawing import draw_all
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from pathlib import Path
+
+    from numpy.typing import NDArray
+
+    from tests.analysis.atlas.files import Change
 
 ODD: list[Any] = [
     *(None, True, 0, -1, 1, 2, 1.5, -0.5, 1e300, 10**15, 2**53, "", "x", "x" * 300, "\ud83d"),
@@ -61,17 +65,13 @@ def mutated(value: Any, draw: random.Random) -> Any:
     return changed
 
 
-def with_odd_numbers(header: dict[str, Any], draw: random.Random) -> None:
+def with_odd_numbers(arrays: dict[str, NDArray[Any]], draw: random.Random) -> None:
     """Some numbers of an array are others."""
-    stored = header["arrays"][draw.choice(list(header["arrays"]))]
-    plain = stored.pop("bytes", None)
-    raw = base64.b64decode(plain) if plain else unzipped(stored.pop("zlib"))
-    values = np.frombuffer(raw, stored["type"]).copy()
+    values = arrays[draw.choice(list(arrays))].reshape(-1)
     with np.errstate(all="ignore"):
         for _ in range(draw.choice([1, 3, values.size])):
             odd = np.array(draw.choice(ODD_NUMBERS), dtype=np.float64)
             values[draw.randrange(values.size)] = odd.astype(values.dtype)
-    stored["bytes"] = base64.b64encode(values.tobytes()).decode()
 
 
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
@@ -81,15 +81,14 @@ def test_whatever_opens_is_drawn() -> None:
     drawn = refused = 0
     for seed in range(MUTATIONS):
         data = files[seed // 2 % 2]
-        whole = header_of(data)
         draw = random.Random(seed)  # noqa: S311 - no secret
-        header = mutated(whole, draw) if seed % 2 else header_of(data)
-        if not seed % 2:
-            with_odd_numbers(header, draw)
-        if isinstance(header, dict) and isinstance(header.get("sentences"), list):
-            header["corpus_sha256"] = corpus_hash(header["sentences"])
+        description, arrays = description_of(data), arrays_of(data)
+        if seed % 2:
+            description = mutated(description, draw)
+        else:
+            with_odd_numbers(arrays, draw)
         try:
-            atlas = opened(forged(data, header))
+            atlas = opened(forged(data, json.dumps(description).encode(), arrays))
         except AtlasFileError as error:
             refused += 1
             assert len(str(error)) < 300  # noqa: PT017 - what is refused is not known before
@@ -100,15 +99,18 @@ def test_whatever_opens_is_drawn() -> None:
     assert refused > MUTATIONS / 4
 
 
-COLUMNS: dict[str, Callable[[Any, int], Any]] = {
-    "a point as far as numbers go": with_column("query_raw_x", 3.4e38, None),
-    "a point on the other side": with_column("key_normalized_y", -3.4e38, {0}),
-    "the smallest point": with_column("query_translated_x", 1e-45, None),
-    "a length beyond sums": with_column("query_norm", 3.4e38, None),
-    "a token without letters": with_column("display", "", None),
-    "a token that is no text": with_column("token", "\0", None),
-    "everything is special": lambda table, _: table.set_column(
-        table.schema.get_field_index("special"), "special", [[True] * len(table)]
+COLUMNS: dict[str, tuple[str, Change]] = {
+    "a point as far as numbers go": (POINTS, with_column("query_raw_x", 3.4e38)),
+    "a point on the other side": (POINTS, with_column("key_normalized_y", -3.4e38)),
+    "the smallest point": (POINTS, with_column("query_translated_x", 1e-45)),
+    "a length beyond sums": (POINTS, with_column("query_norm", 3.4e38)),
+    "everything is special": (
+        TOKENS,
+        lambda table: table.set_column(
+            table.schema.get_field_index("special"),
+            table.schema.field("special"),
+            [[True] * len(table)],
+        ),
     ),
 }
 
@@ -116,5 +118,20 @@ COLUMNS: dict[str, Callable[[Any, int], Any]] = {
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 @pytest.mark.parametrize("name", COLUMNS)
 def test_columns_of_extremes_are_drawn(name: str) -> None:
+    member, change = COLUMNS[name]
+    draw_all(opened(forged(written(an_atlas()), tables={member: change})))
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+@pytest.mark.parametrize("text", ["", "\0", "<b>", "$x$ :red[x]"])
+def test_texts_of_nothing_or_of_marks_are_drawn(text: str) -> None:
+    """All tokens alike."""
     data = written(an_atlas())
-    draw_all(opened(forged(data, header_of(data), COLUMNS[name])))
+    arrays = arrays_of(data)
+    arrays["texts.vocabulary"] = np.frombuffer(text.encode(), np.uint8)
+    arrays["texts.vocabulary.ends"] = np.array([len(text)], np.int64)
+    for name in ("texts.token", "texts.display"):
+        arrays[name][:] = 0
+    atlas = opened(forged(data, arrays=arrays))
+    assert set(atlas.tokens.displays) == {text}
+    draw_all(atlas)

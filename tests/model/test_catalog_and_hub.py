@@ -70,6 +70,15 @@ def test_every_model_of_the_catalogue_says_what_it_is_and_what_it_costs() -> Non
         ],
         (False, "multilingual"): ["xlm-roberta-base"],
         (False, "encoder-decoder"): ["t5-small", "bart-base"],
+        (True, "vision"): ["bundled/vit-scenes"],
+        (False, "vision"): [
+            "vit-base-patch16-224",
+            "deit-tiny-patch16-224",
+            "deit-small-patch16-224",
+            "dinov2-small",
+            "dinov2-with-registers-small",
+            "clip-vit-base-patch32",
+        ],
     }
     for spec in CATALOG:
         assert spec.title

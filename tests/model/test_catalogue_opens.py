@@ -16,7 +16,7 @@ import torch
 import transformers
 from transformers import AutoConfig, PreTrainedConfig
 
-from core.model import CATALOG
+from core.model import catalog
 from core.model.network import build_with, count_numbers
 from tests.model.families import SEED, VOCABULARY
 from tests.model.sweep.tiny import enlarge, tokenizer_for
@@ -25,7 +25,7 @@ from tests.model.sweep.verdict import judge
 CONFIGS: dict[str, dict[str, Any]] = json.loads(
     (Path(__file__).parent / "catalogue_configs.json").read_text("utf-8")
 )
-SPECS = {spec.name: spec for spec in CATALOG if not spec.bundled}
+SPECS = {spec.name: spec for spec in catalog.reading("text") if not spec.bundled}
 HEAD_DIM = 8  # of a small copy
 WIDTHS = re.compile(
     r"hidden_size$|intermediate_size|^d_(model|kv|ff)$|_ffn_dim|^dim$|^hidden_dim$|^n_embd$|^head_dim$"

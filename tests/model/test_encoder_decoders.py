@@ -102,6 +102,14 @@ def test_texts_of_a_corpus_go_through_the_encoder_alone(name: str, folder_of: Fo
         np.testing.assert_allclose(trace.queries, alone.queries, atol=1e-5)
 
 
+def test_the_encoder_may_run_alone(name: str, folder_of: FolderOf) -> None:
+    model = load(str(folder_of(name)))
+    alone = trace_text(model, SENTENCES[0], SENTENCES[2], decode=False)
+    whole = trace_text(model, SENTENCES[0], SENTENCES[2], target=TARGET)
+    assert (alone.kinds, alone.tokens) == (("encoder",), whole.tokens)
+    np.testing.assert_allclose(alone.attention(), whole.attention(), atol=1e-5)
+
+
 def test_a_target_that_is_too_long_is_cut_and_counted(folder_of: FolderOf) -> None:
     model = load(str(folder_of("bart")))
     whole = trace_text(model, "Where?", target=TARGET).of_kind("decoder")

@@ -6,33 +6,24 @@ import errno
 import json
 import subprocess
 from argparse import Namespace
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-import numpy as np
 import pytest
 
 from core import atlas_build
-from core.analysis.atlas.saved.file import read_atlas
-from core.analysis.atlas.shards import save_array
+from core.analysis.atlas.engine.folder import write_whole
+from core.analysis.atlas.files import read_atlas
 from tests.model.families import SENTENCES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
     from tests.conftest import FolderOf
 
 DISK_KB = 4096
 PAGE = 4096  # bytes, in which a disk in memory is given out
 TEXTS = SENTENCES * 4
-
-
-@pytest.mark.skipif(not Path("/dev/full").exists(), reason="only Linux has /dev/full")
-def test_an_array_on_a_full_disk_is_the_systems_own_error() -> None:
-    """As `np.save` writes it, the error has no number and says "1000 requested and 0 written"."""
-    with pytest.raises(OSError, match="No space left") as full:
-        save_array(Path("/dev/full"), np.zeros(1_000_000))
-    assert full.value.errno == errno.ENOSPC
 
 
 @pytest.fixture
@@ -52,6 +43,13 @@ def pages_taken(disk: Path) -> int:
     return sum(-(-path.stat().st_size // PAGE) for path in disk.rglob("*") if path.is_file())
 
 
+def test_a_part_on_a_full_disk_is_the_systems_own_error_and_leaves_nothing(disk: Path) -> None:
+    with pytest.raises(OSError, match="No space left") as full:
+        write_whole(disk / "part", bytes(DISK_KB * 1024 + 1))
+    assert full.value.errno == errno.ENOSPC
+    assert list(disk.iterdir()) == []
+
+
 def test_wherever_the_disk_fills_up_it_is_said_and_the_same_command_goes_on(
     disk: Path,
     folder_of: FolderOf,
@@ -60,7 +58,7 @@ def test_wherever_the_disk_fills_up_it_is_said_and_the_same_command_goes_on(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     """Room for so many pages and no more: first for the parts, which stay, then for the file."""
-    corpus, out, filler = tmp_path / "lines.jsonl", disk / "atlas.parquet", disk / "filler"
+    corpus, out, filler = tmp_path / "lines.jsonl", disk / "atlas.atlas.zip", disk / "filler"
     corpus.write_text("\n".join(json.dumps({"text": text}) for text in TEXTS), "utf-8")
     usage = Namespace(free=10**9)  # as when another program takes the room meanwhile
     monkeypatch.setattr("shutil.disk_usage", lambda _: usage)

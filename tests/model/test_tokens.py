@@ -55,6 +55,8 @@ def test_an_unknown_token_is_shown_as_it_was_typed() -> None:
     unknown = next(token for token in trace.tokens if token.text == "[UNK]")
     assert unknown.display == "😀"
     assert not unknown.special
+    assert trace.unknown_tokens == (unknown,)
+    assert trace_text(load("bundled/minilm"), "I [UNK] you").unknown_tokens == ()
 
 
 def test_a_special_token_that_was_typed_is_told_from_those_that_were_added() -> None:

@@ -7,7 +7,7 @@ import io
 from typing import TYPE_CHECKING
 
 from core.analysis.atlas import Atlas, build_atlas
-from core.analysis.atlas.saved.file import write_atlas
+from core.analysis.atlas.files import write_atlas
 from core.model import load, trace_corpus
 from tests.opening import open_app
 
@@ -33,7 +33,7 @@ def small() -> Atlas:
 def file_of(atlas: Atlas) -> tuple[str, bytes, str]:
     buffer = io.BytesIO()
     write_atlas(atlas, buffer)
-    return "small.parquet", buffer.getvalue(), "application/vnd.apache.parquet"
+    return "small.atlas.zip", buffer.getvalue(), "application/zip"
 
 
 def opened(atlas: Atlas, **parameters: str) -> AppTest:

@@ -4,20 +4,26 @@ from __future__ import annotations
 
 import functools
 import time
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from streamlit.components.v2 import manifest_scanner
 
 from core.analysis.corpus.sample import marked_sets
 from core.model.downloading import hub
+from core.screens.atlas import matrix
+from core.screens.atlas.head import single
 from core.screens.patterns import corpus as corpus_source
 from core.ui.site import visitor
+from tests.components.received import received
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from streamlit.testing.v1 import AppTest
+
+    from core.components.atlas_cloud import AtlasCloud
+    from core.components.atlas_matrix import AtlasMatrix
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -85,14 +91,50 @@ def said(app: AppTest) -> str:
     return "\n".join(str(text.value) for text in texts).replace("\N{NO-BREAK SPACE}", " ")
 
 
+def sent(app: AppTest, component: str) -> dict[str, Any]:
+    """What a component gets, as settings and flat arrays."""
+    return received(payload(app, component))
+
+
+def payload(app: AppTest, component: str) -> bytes:
+    """The same as the bytes that are sent."""
+    (data,) = (
+        each.proto.bytes
+        for each in app.get("bidi_component")
+        if each.proto.component_name == f"headscope_{component}"
+    )
+    return bytes(data)
+
+
 def sidebar(app: AppTest) -> str:
     """What the sidebar says of the model."""
     return " ".join(str(caption.value) for caption in app.sidebar.caption)
 
 
+def hints(app: AppTest) -> str:
+    """What the examples above the picture say under the pointer."""
+    assert not app.exception
+    return "\n".join(button.help or "" for button in app.button)
+
+
 def press_example(app: AppTest, page: str, title: str) -> None:
-    """Open the expander "Try this" of a page and press the button with that title."""
-    app.session_state[f"{page}_presets"] = True
-    app.run()
+    """Press the example of a page that has that title."""
+    assert any(str(button.key).startswith(f"{page}_preset") for button in app.button)
     next(button for button in app.button if button.label == title).click().run()
     assert not app.exception
+
+
+@pytest.fixture
+def clouds(monkeypatch: pytest.MonkeyPatch) -> list[AtlasCloud]:
+    """Every cloud of one head of an atlas that was drawn."""
+    drawn: list[AtlasCloud] = []
+    monkeypatch.setattr(single, "show_cloud", lambda cloud, **_: drawn.append(cloud))
+    return drawn
+
+
+@pytest.fixture
+def matrices(monkeypatch: pytest.MonkeyPatch) -> list[AtlasMatrix]:
+    """Every matrix of all heads of an atlas that was drawn."""
+    drawn: list[AtlasMatrix] = []
+    monkeypatch.setattr(matrix, "show_matrix", lambda matrix, **_: drawn.append(matrix))
+    return drawn

@@ -40,15 +40,15 @@ def show() -> dict[str, object]:
     head_view = open_page("head_view", what="1")
     return {
         **table_of_a_planted_head(),
-        "highlights": [group.options for group in model_view.button_group],
+        "highlights": [menu.options for menu in model_view.selectbox],
         "search": texts(model_view),
         "thresholds": [each.label for each in heads.number_input],
         "legend": [each.proto.spec for each in heads.get("plotly_chart")],
         "beside": [each.options for each in one.selectbox],
         "evidence": texts(one),
-        "head view": str(head_view.get("bidi_component")[0].proto),
+        "head view": str([view.proto for view in head_view.get("bidi_component")]),
         "flag": texts(open_page("anomalies", flag="narrow head")),
-        "flags": texts(open_page("anomalies")),
+        "flags": texts(open_page("anomalies", every="1")),
     }
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from streamlit.runtime.scriptrunner import StopException
 
-from core.model import CATALOG
+from core.model import CATALOG, catalog
 from core.model.catalog import bundled_folder
 from core.model.downloading import downloads, hub
 from core.model.errors import DownloadRefusedError
@@ -29,10 +29,10 @@ if TYPE_CHECKING:
     Connect = Callable[..., None]
 
 BUNDLED = ["bundled/minilm", "bundled/gpt2-novels"]
-NAMES = [spec.name for spec in CATALOG]
+NAMES = [spec.name for spec in catalog.reading("text")]
 NOVELS = bundled_folder(CATALOG[1])
 STRANGER = "192.0.2.7"
-_asked_for_real, _models = hub._model_info, cache.model
+_asked_for_real, _models = hub._model_info, cache.loaded_model
 
 
 @pytest.fixture
@@ -41,9 +41,9 @@ def loaded(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     names: list[str] = []
     working = cache.model
 
-    def noted(name: str) -> object:
+    def noted(name: str, *reads: Any) -> object:
         names.append(name)
-        return working(name)
+        return working(name, *reads)
 
     monkeypatch.setattr(cache, "model", noted)
     return names

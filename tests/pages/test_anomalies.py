@@ -13,31 +13,44 @@ from tests.pages.conftest import BOOK, alerts, said
 SHORT = "The cat sat on it."
 
 
-def test_flagged_heads_are_counted_by_kind_and_listed_by_severity() -> None:
+def test_few_heads_stand_out_and_what_most_do_is_said_to_be_usual() -> None:
     app = open_app("anomalies")
-    lines = said(app).split("\n")
-    attention = next(line for line in lines if line.startswith("**Attention and values**"))
-    assert "first-token sink 42" in attention
-    assert "null attention 43" in attention
-    assert "determined by the model's attention itself" in attention
-    space = next(line for line in lines if line.startswith("**Queries and keys**"))
-    assert "can change these without changing one attention weight" in space
-    assert "none has norm disparity or clouds apart" in space
-    listed = [float(line.split()[-1]) for line in lines if "· severity" in line]
-    assert len(listed) == 6
-    assert listed == sorted(listed, reverse=True)
+    text = said(app)
+    # Of 72 heads only this one is an outlier; 54 have a flag, which is no news.
+    assert "**1 of 72 heads stands out on this text:** L1 H8 (alike weights)." in text
+    assert "Usual in trained transformers, and nothing to fix" in text
+    assert "42 rest on the first token (sink)" in text
+    assert "43 attend to values that are nearly zero (null attention)" in text
+    listed = [line for line in text.split("\n") if " · stands out" in line or " · usual" in line]
+    assert listed == ["**L1 H8** · stands out"]
     app = open_app("anomalies", every="1")
-    listed_heads = {line[2:].partition("**")[0] for line in said(app).split("\n") if " · " in line}
-    assert {"L2 H1", "L3 H8", "L6 H12"} <= listed_heads
-    assert f"**{len(listed_heads)} of 72 heads** have a flag on this text" in said(app)
+    listed = [line[2:].partition("**")[0] for line in said(app).split("\n") if "** · " in line]
+    assert listed[0] == "L1 H8"
+    assert {"L2 H1", "L3 H8", "L6 H12"} <= set(listed)
+    assert len(listed) == 54
     assert app.query_params["every"] == "1"
+
+
+def test_a_text_on_which_no_head_stands_out_lists_three_usual_ones() -> None:
+    text = said(open_app("anomalies", model="bundled/gpt2-novels", text=BOOK))
+    assert "**No head stands out on this text.** Usual in trained transformers" in text
+    assert text.count("** · usual") == 3
+
+
+def test_flags_of_a_kind_are_counted() -> None:
+    text = said(open_app("anomalies", flag="any flag of attention and values"))
+    counted = next(line for line in text.split("\n") if line.startswith("**Attention and values"))
+    assert "first-token sink 42" in counted
+    assert "null attention 43" in counted
+    assert "determined by the model's attention itself" in counted
 
 
 def test_a_flag_has_its_reason_and_the_sentence_of_one_head_its_numbers() -> None:
     first, share = "0.85", "0.08"
     null = (
-        "the values it attends to average 0.16 of the head's median length (longer ones count as"
-        " the median), and 0.85 of its attention moves next to nothing"
+        "85 % of its attention has almost no effect (values under a tenth of the head's median"
+        " length), and the values it attends to average 0.16 of the head's median length (longer"
+        " ones count as the median)"
     )
     app = open_app("anomalies", flag="first-token sink", every="1")
     reason = f"{first} of its attention rests on the first token (uniform baseline: 0.08), which"
@@ -77,7 +90,7 @@ def test_a_kind_of_flags_can_be_looked_for() -> None:
 @pytest.mark.parametrize(
     ("link", "words"),
     [
-        ({}, "**Weights** (whatever the text): alike weights 1."),
+        ({}, "**Weights** (whatever the model is shown): alike weights 1."),
         (
             {"flag": "first-token sink"},
             "**First-token sink: too short to say.** Attention to the first token",
@@ -146,8 +159,8 @@ def test_the_most_extreme_lengths_are_named_where_none_is_odd() -> None:
 
 
 def test_the_report_escapes_the_text_and_holds_every_head() -> None:
-    key = cache.TextKey("bundled/minilm", "<img src=x> it rains and it pours on the old house")
-    report = make_report(cache.trace(*key), key, cache.anomalies(key))
+    key = cache.TraceKey("bundled/minilm", "<img src=x> it rains and it pours on the old house")
+    report = make_report(cache.trace(*key), key, cache.anomalies(key), {})
     assert "&lt;img src=x&gt;" in report
     assert "<img" not in report
     assert report.count('<table class="map">') == 6
@@ -176,4 +189,4 @@ def test_the_sample_corpus_is_measured_sentence_by_sentence(
 
 def test_what_one_head_moves_covers_the_typed_text_only() -> None:
     app = open_app("anomalies", source="corpus", anomaly="moved")
-    assert [each.key for each in app.segmented_control] == ["anomaly"]
+    assert "source" not in {each.key for each in app.segmented_control}

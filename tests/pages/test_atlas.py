@@ -12,13 +12,13 @@ import streamlit as st
 
 from core.analysis.atlas import (
     Atlas,
-    Gathered,
+    MemoryStore,
     ModelFaithfulness,
     atlas_of,
     search_tokens,
 )
 from core.analysis.atlas.data import Measured
-from core.analysis.atlas.saved.table import ROW_BYTES
+from core.analysis.atlas.files.tables import ROW_BYTES
 from core.analysis.corpus import CorpusTable, read_table
 from core.analysis.corpus.sample import sample_sentences
 from core.model import trace_corpus
@@ -98,7 +98,7 @@ def test_a_budget_is_lowered_to_what_opens_again_and_the_slider_follows(
 
 @pytest.mark.parametrize(
     ("megabytes", "heads", "most"),
-    [(400, 72, 50_000), (400, 1024, 3_000), (400, 2048, 1_000), (1, 72, 126), (1, 10**9, 1)],
+    [(400, 72, 50_000), (400, 1024, 4_000), (400, 2048, 2_000), (1, 72, 144), (1, 10**9, 1)],
 )
 def test_what_is_built_fits_into_an_upload_with_room_for_a_header(
     monkeypatch: pytest.MonkeyPatch, megabytes: int, heads: int, most: int
@@ -115,8 +115,8 @@ def test_a_budget_below_the_slider_is_taken_and_kept_in_the_link(
     monkeypatch.setattr("core.screens.atlas.corpus.source._heads_of", {"bundled/minilm": 72})
     app = open_app("atlas")
     assert alerts(app) == ""
-    assert app.query_params["budget"] == "505"
-    again = open_app("atlas", budget="505")
+    assert app.query_params["budget"] == "577"
+    again = open_app("atlas", budget="577")
     assert alerts(again) == ""
 
 
@@ -166,7 +166,7 @@ def test_dispersion_names_what_the_matches_were_measured_from(times: int, words:
 def test_a_search_tells_how_much_it_found() -> None:
     app = of_lines(LINES, find="SHE")
     assert "`SHE`: **2** matches in 2 of 4 sentences" in said(app)
-    assert app.subheader[0].value == "Where do they lie together?"
+    assert app.header[0].value == "Where do they lie together?"
     app.text_input(key="find").set_value("[CLS]").run()
     assert "**4** matches in 4 of 4 sentences" in said(app)
     app.selectbox(key="kind").set_value("phrase").run()
@@ -180,7 +180,7 @@ def test_a_search_tells_how_much_it_found() -> None:
 def test_a_search_that_finds_nothing_says_so() -> None:
     app = of_lines(LINES, find="<b>whale</b>")
     assert "`<b>whale</b>` is not among the" in alerts(app)
-    assert not app.subheader
+    assert not app.header
     assert not app.exception
 
 
@@ -275,7 +275,7 @@ def test_back_and_forward_run_what_the_visitor_ran_before_and_nothing_else(
 
 def test_two_words_meet() -> None:
     app = of_lines(LINES, **SHE_HER)
-    assert "From `she` to `her`, over **2** sentences" in said(app)
+    assert "From `she` to `her`: mean over the **2** sentences" in said(app)
     tables = [frame.value for frame in app.dataframe]
     strongest, examples = tables
     assert list(strongest["attention"]) == sorted(strongest["attention"], reverse=True)
@@ -304,7 +304,7 @@ def test_a_causal_model_has_no_way_to_a_later_word() -> None:
     assert "`she` never comes after `her`" in alerts(app)
     app.button(key="atlas_swap").click().run()
     assert alerts(app) == ""
-    assert "From `her` to `she`, over **2** sentences" in said(app)
+    assert "From `her` to `she`: mean over the **2** sentences" in said(app)
 
 
 def test_pasted_lines_cost_something_and_wait_for_a_button() -> None:
@@ -385,8 +385,8 @@ def test_visitors_build_each_atlas_once_and_four_of_1800_tokens_fit(
     st.cache_resource.clear()
     built: list[int] = []
 
-    def counted(gathered: Gathered, *rest: Any) -> Atlas:
-        atlas = atlas_of(gathered, *rest)
+    def counted(store: MemoryStore, *rest: Any) -> Atlas:
+        atlas = atlas_of(store, *rest)
         built.append(len(atlas.tokens))
         return atlas
 
@@ -502,9 +502,9 @@ def test_a_file_that_is_not_an_atlas_is_refused_by_name() -> None:
     app = open_app("atlas", corpus="saved")
     assert "opens without the model" in alerts(app)
     for data in (b"", b"PAR1" + bytes(100) + b"PAR1", file_of(small())[1][:-100]):
-        app.file_uploader(key="atlas_saved").set_value(("<b>.parquet", data, "")).run()
+        app.file_uploader(key="atlas_saved").set_value(("<b>.zip", data, "")).run()
         assert not app.exception
-        assert "`<b>.parquet`" in app.error[0].value
+        assert "`<b>.zip`" in app.error[0].value
 
 
 @pytest.mark.parametrize("part", ["one", "words"])
@@ -526,9 +526,9 @@ def test_from_elsewhere_a_saved_atlas_names_no_model_but_those_in_the_box(
     asked: list[str] = []
     working = cache.model
 
-    def noted(name: str) -> object:
+    def noted(name: str, *reads: Any) -> object:
         asked.append(name)
-        return working(name)
+        return working(name, *reads)
 
     monkeypatch.setattr(cache, "model", noted)
     app = opened(replace(small(), model=name), **SHE_HER | {"part": "one", "token": "7"})
@@ -634,7 +634,7 @@ def test_what_another_visitor_has_finished_meanwhile_is_taken_whole(
 
         def wait(self, ticket: object, seconds: float) -> bool:
             shelf = atlas_shelf(*shelf_key)
-            shelf.atlas, shelf.gathered = small(), Gathered()
+            shelf.atlas, shelf.store = small(), MemoryStore()
             return super().wait(ticket, seconds)
 
     shelf_key = app.session_state["_atlas_stopped"]
@@ -681,7 +681,7 @@ def test_the_table_holds_the_means_of_plane_and_full_space_and_the_uniform_basel
 
 @pytest.mark.parametrize("part", ["trust", "one"])
 def test_a_file_of_an_older_version_says_that_faithfulness_is_not_measured_in_it(part: str) -> None:
-    """Its figures are NaN then: see tests/analysis/atlas/test_saved.py."""
+    """Its figures are NaN then: see tests/console/test_atlas_convert.py."""
     none = np.full(small().shape[:2], np.nan)
     nothing = {stage: ModelFaithfulness(*[none] * 6) for stage in small().faithfulness}
     pairs = np.zeros(none.shape, dtype=np.int64)

@@ -12,7 +12,6 @@ from core.analysis.atlas import Atlas, colours
 from core.analysis.atlas.colours import Tones
 from core.model import load, trace_text
 from core.screens.atlas import matrix, screen
-from core.screens.atlas.head import single
 from tests.opening import open_app
 from tests.pages.atlases import CAUSAL, LINES, opened, small
 from tests.pages.conftest import alerts, said
@@ -22,21 +21,6 @@ if TYPE_CHECKING:
     from core.components.atlas_matrix import AtlasMatrix
 
 SMALL = {"corpus": "sample", "budget": "1000"}
-
-
-@pytest.fixture
-def clouds(monkeypatch: pytest.MonkeyPatch) -> list[AtlasCloud]:
-    """Every cloud of one head that was drawn."""
-    drawn: list[AtlasCloud] = []
-    monkeypatch.setattr(single, "show_cloud", lambda cloud, **_: drawn.append(cloud))
-    return drawn
-
-
-@pytest.fixture
-def matrices(monkeypatch: pytest.MonkeyPatch) -> list[AtlasMatrix]:
-    drawn: list[AtlasMatrix] = []
-    monkeypatch.setattr(matrix, "show_matrix", lambda matrix, **_: drawn.append(matrix))
-    return drawn
 
 
 def named_lines(cloud: AtlasCloud) -> list[tuple[str, str, float]]:
@@ -99,27 +83,12 @@ def test_where_the_model_is_not_offered_the_page_says_why_there_are_no_lines(
 def test_lines_follow_the_head_and_stay_within_the_sentence(clouds: list[AtlasCloud]) -> None:
     app = opened(small(), part="one", layer="4", head="2", token="14")
     before = named_lines(clouds[-1])
-    app.button(key="layer_before").click().run()
+    app.selectbox(key="layer").set_value("3").run()
     assert (clouds[-1].title, app.query_params["layer"]) == ("L3 H2", "3")
     assert named_lines(clouds[-1]) != before
     sentences = np.array(clouds[-1].sentence)
     ends = np.asarray(clouds[-1].lines)[:, :2].astype(int)
     assert set(sentences[ends].ravel().tolist()) == {1}
-
-
-def test_arrows_lead_to_the_head_above_and_below_and_end_at_the_edges() -> None:
-    app = open_app("atlas", **SMALL, model=CAUSAL, part="one", layer="2", head="3")
-    for button, layer, head in (
-        ("layer_before", "1", "3"),
-        ("layer_after", "2", "3"),
-        ("layer_after", "3", "3"),
-        ("layer_after", "4", "3"),
-        ("head_before", "4", "2"),
-    ):
-        app.button(key=button).click().run()
-        assert (app.query_params["layer"], app.query_params["head"]) == (layer, head)
-        assert app.button(key="layer_before").disabled == (layer == "1")
-        assert app.button(key="layer_after").disabled == (layer == "4")
 
 
 def test_points_have_the_size_of_their_own_norm(clouds: list[AtlasCloud]) -> None:

@@ -14,8 +14,7 @@ from core.model.weights.output_projection import transformed_norms
 from core.screens.anomalies import source
 from core.screens.anomalies.moved import _hidden
 from core.screens.anomalies.report import make_report
-from core.ui.cache import TextKey
-from tests.model.language.checkpoints import build_with_head
+from core.ui.cache import TraceKey
 from tests.opening import open_app
 from tests.pages.conftest import SENTENCES, alerts, said
 
@@ -33,18 +32,8 @@ PARTS = ("flags", "norms", "first", "moved", "states")
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("models") / "tiny-bart"
-    build_with_head(
-        "bart", "BartForConditionalGeneration", folder, stir=0.5, tie_word_embeddings=False
-    )
-    return folder
-
-
-@pytest.fixture(autouse=True)
-def offered(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("HEADSCOPE_MODELS", "any")
-    monkeypatch.setenv("HEADSCOPE_FOLDERS", str(folder.parent))
+def folder(answering_bart: Path) -> Path:
+    return answering_bart
 
 
 @pytest.fixture(scope="module")
@@ -73,7 +62,8 @@ def displays(trace: Trace) -> tuple[list[str], list[str]]:
 
 
 def unnumbered(labels: list[str]) -> list[str]:
-    return [label.split(" (")[0].replace("&lt;", "<").replace("&gt;", ">") for label in labels]
+    names = [label.rstrip("₀₁₂₃₄₅₆₇₈₉") for label in labels]
+    return [name.replace("&lt;", "<").replace("&gt;", ">") for name in names]
 
 
 @pytest.mark.parametrize("part", PARTS)
@@ -96,8 +86,9 @@ def test_the_table_is_that_of_the_cross_trace(folder: Path, table: pd.DataFrame)
     assert shown["sink_token"].tolist() == table["sink_token"].tolist()
     text = said(app)
     assert "The first token, sinks and values below are those of your text." in text
-    assert "**Weights** (whatever the text): nothing is measured here." in text
     assert "The sample corpus is read by the encoder alone." in text
+    weights = said(opened(folder, flag="alike weights"))
+    assert "**Alike weights** cannot be measured for this model on this text." in weights
 
 
 def test_the_first_token_is_the_first_key(folder: Path, cross: Trace, table: pd.DataFrame) -> None:
@@ -143,7 +134,7 @@ def test_queries_and_keys_have_positions_of_their_own(folder: Path, cross: Trace
         assert unnumbered(line["text"]) == tokens
     assert queries["layout"]["yaxis"]["range"] == keys["layout"]["yaxis"]["range"]
     assert "L1 H2 by position: the decoder's queries, your text's keys" in {
-        each.value for each in app.subheader
+        each.value for each in app.header
     }
 
 
@@ -175,12 +166,12 @@ def test_the_corpus_of_an_encoder_decoder_is_that_of_its_encoder(
 def test_the_decoders_lengths_are_not_called_those_of_the_text(folder: Path) -> None:
     for kind, whose in (("decoder", "what the decoder reads"), ("encoder", "your text")):
         app = opened(folder, kind, anomaly="norms", layer="1", head="1")
-        assert f"L1 H1 by position of {whose}" in {each.value for each in app.subheader}
+        assert f"L1 H1 by position of {whose}" in {each.value for each in app.header}
 
 
 def test_the_report_says_whose_tokens_attend_to_whose(cross: Trace, table: pd.DataFrame) -> None:
     table.attrs["where"] = "this text"
-    html = make_report(cross, TextKey("tiny", TEXT, None, TARGET, "cross"), table)
+    html = make_report(cross, TraceKey("tiny", TEXT, None, TARGET, "cross"), table, {})
     assert f"{TEXT} | The decoder reads: " in html
     assert "| Attention: Cross attention" in html
     queries, keys = (len(each) for each in displays(cross))

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
 
+from core.analysis.attention_table import labels_of
 from core.model import load, trace_text
-from tests.components.received import received
-from tests.model.language.checkpoints import build_with_head
 from tests.opening import open_app
-from tests.pages.conftest import alerts, press_example, said
+from tests.pages.conftest import alerts, hints, press_example, said, sent
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -24,12 +23,8 @@ TEXT, PAIR, TARGET = "The cat sat on the mat, and slept.", "It was tired.", "Whe
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> str:
-    """A tiny BART whose cross attention differs from query to query."""
-    path: Path = tmp_path_factory.mktemp("bart")
-    kind = "BartForConditionalGeneration"
-    build_with_head("bart", kind, path, stir=0.5, tie_word_embeddings=False)
-    return str(path)
+def folder(answering_bart: Path) -> str:
+    return str(answering_bart)
 
 
 def cross(folder: str, pair: str | None = None) -> Trace:
@@ -45,21 +40,12 @@ def visit(page: str, folder: str, **link: str) -> AppTest:
     return app
 
 
-def sent(app: AppTest, component: str) -> dict[str, Any]:
-    (data,) = (
-        each.proto.bytes
-        for each in app.get("bidi_component")
-        if each.proto.component_name == f"headscope_{component}"
-    )
-    return received(data)
-
-
 def test_the_head_view_gets_cross_attention_and_both_lists_of_tokens(folder: str) -> None:
     trace = cross(folder)
     app = visit("head_view", folder)
     view = sent(app, "head_view")
-    shown = [[each["display"] for each in view[side]] for side in ("tokens", "keyTokens")]
-    assert shown == [[each.display for each in side] for side in (trace.tokens, trace.key_tokens)]
+    shown = [tuple(each["label"] for each in view[side]) for side in ("tokens", "keyTokens")]
+    assert shown == [labels_of(side) for side in (trace.tokens, trace.key_tokens)]
     expected = trace.attention()
     for layer in range(2):
         weights = view[f"weights{layer}"].reshape(expected[layer].shape)
@@ -127,7 +113,7 @@ def test_examples_of_the_head_view_set_what_they_say(folder: str) -> None:
     trace = cross(folder)
     app = visit("head_view", folder)
     press_example(app, "head_view", "One head, one word")
-    assert "the strongest link between a word of the decoder and another one of your text" in said(
+    assert "the strongest link between a word of the decoder and another one of your text" in hints(
         app
     )
     layer, head, query = (int(app.query_params[key]) for key in ("layer", "heads", "from"))
@@ -220,6 +206,6 @@ def test_examples_of_the_neuron_view_name_tokens_of_their_own_list(folder: str) 
     means = weights.mean(axis=2)
     assert means[layer, head, key] == pytest.approx(means.max())
     assert query == weights[layer, head, :, key].argmax()
-    name = trace.key_tokens[key].display
-    assert f"Gives {means.max():.2f} to `{name}` on average" in said(app)
+    name = labels_of(trace.key_tokens)[key]
+    assert f"Gives {means.max():.2f} to `{name}` on average" in hints(app)
     assert "One token back" not in [button.label for button in app.button]

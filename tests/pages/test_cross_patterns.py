@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
+from core.analysis.attention_table import labels_of
 from core.analysis.head_patterns import pattern_table
 from core.analysis.head_patterns.naming import NAMING
 from core.model import load, trace_text
-from tests.model.language.checkpoints import build_with_head
 from tests.opening import open_app
 from tests.pages.conftest import alerts, said
 
@@ -36,18 +36,8 @@ pytestmark = pytest.mark.usefixtures("small_corpora")
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("models") / "tiny-bart"
-    build_with_head(
-        "bart", "BartForConditionalGeneration", folder, stir=0.5, tie_word_embeddings=False
-    )
-    return folder
-
-
-@pytest.fixture(autouse=True)
-def offered(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("HEADSCOPE_MODELS", "any")
-    monkeypatch.setenv("HEADSCOPE_FOLDERS", str(folder.parent))
+def folder(answering_bart: Path) -> Path:
+    return answering_bart
 
 
 @pytest.fixture(scope="module")
@@ -96,7 +86,7 @@ def test_the_table_has_the_scores_of_key_tokens_alone(folder: Path, cross: Trace
         "opening special token",
         "other special tokens",
         "full stops, commas",
-        "delimiters (sum of the three)",
+        "delimiters (all three)",
         "entropy / ln n",
     ]
     assert {each.label for each in app.number_input if each.label} == {
@@ -118,15 +108,16 @@ def test_one_head_stands_beside_patterns_of_keys(
     whole: str, pattern: str, folder: Path, cross: Trace
 ) -> None:
     app = opened(folder, part="one", whole=whole, beside=pattern, layer="2", head="3")
-    assert "**The pattern: " in said(app)
+    assert "the pattern “" in said(app)
     refused = pattern not in OF_KEYS | {"auto"}
     assert (f"This link asks for beside `{pattern}`." in alerts(app)) is refused
     rows = table(app, "attends most to")
     assert len(rows) == len(cross.tokens)
     weights = cross.attention(1, 2) if whole == "head" else cross.attention().mean(axis=(0, 1))
     np.testing.assert_allclose(rows["weight"], weights.max(axis=1), atol=1e-6)
-    names = [cross.key_tokens[key].display for key in weights.argmax(axis=1)]
-    assert [name.split(" (")[0] for name in rows["attends most to"]] == names
+    labels = labels_of(cross.key_tokens)
+    names = [labels[key] for key in weights.argmax(axis=1)]
+    assert list(rows["attends most to"]) == names
     assert f"of {len(cross.tokens)} query tokens. Uniform baseline" in said(app)
 
 

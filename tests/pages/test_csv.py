@@ -18,10 +18,10 @@ if TYPE_CHECKING:
 
 
 FILES = {
-    "heatmap": "attention.csv",
-    "vectors": "vectors.csv",
-    "anomalies": "anomalies.csv",
-    "patterns": "head_patterns.csv",
+    "heatmap": r"heatmap-{}-L\d.*\.csv",
+    "vectors": r"vectors-{}-mean-head\.csv",
+    "anomalies": r"anomalies-{}\.csv",
+    "patterns": r"patterns-{}\.csv",
 }
 TOKENS = {"heatmap", "vectors", "anomalies"}  # files that hold tokens
 TEXT = "=cmd|' /C calc'!A0 +1+1 @SUM -x"
@@ -34,7 +34,7 @@ Rows = list[list[str]]
 
 @pytest.fixture
 def rows_of(monkeypatch: pytest.MonkeyPatch) -> Callable[..., Rows]:
-    """The rows of the CSV that a page offers."""
+    """The rows of the CSV that a page offers; the first says what it holds."""
     files: dict[str, str] = {}
     offer = st.download_button
 
@@ -47,7 +47,12 @@ def rows_of(monkeypatch: pytest.MonkeyPatch) -> Callable[..., Rows]:
 
     def read(page: str, **link: str) -> Rows:
         assert not open_app(page, **link).exception
-        return list(csv.reader(io.StringIO(files[FILES[page]], newline="")))
+        (name,) = files
+        model = link.get("model", "bundled/minilm").split("/")[1]
+        assert re.fullmatch(FILES[page].format(re.escape(model)), name)
+        rows = list(csv.reader(io.StringIO(files[name], newline="")))
+        assert rows[0][0].startswith("# {")
+        return rows
 
     return read
 
@@ -66,7 +71,7 @@ def test_no_cell_of_a_file_begins_as_a_formula(
 
 @pytest.mark.parametrize("page", ["heatmap", "vectors"])
 def test_what_was_typed_can_be_read_back(rows_of: Callable[..., Rows], page: str) -> None:
-    rows = rows_of(page, text="= + @ - it")
+    rows = rows_of(page, text="= + @ - it")[1:]
     column = 0 if page == "heatmap" else rows[0].index("token")
     tokens = [read_cell(row[column]) for row in rows[1:]]
     assert [token for token in tokens if token[0] != "["][:5] == ["=", "+", "@", "-", "it"]

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
 
-from core.model import load, trace_text
+from core.analysis.attention_table import labels_of
+from core.analysis.strongest_link import strongest_link
+from core.model import load, trace_text, tracing
 from core.ui.messages import quote
-from tests.components.received import received
-from tests.model.language.checkpoints import build_with_head
 from tests.opening import open_app
+from tests.pages.conftest import alerts, hints, press_example, said, sent
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -25,18 +26,8 @@ SQUARE = ("home", "vectors", "projection", "anomalies", "patterns", "head_view",
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("models") / "tiny-bart"
-    build_with_head(
-        "bart", "BartForConditionalGeneration", folder, stir=0.5, tie_word_embeddings=False
-    )
-    return folder
-
-
-@pytest.fixture(autouse=True)
-def offered(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("HEADSCOPE_MODELS", "any")
-    monkeypatch.setenv("HEADSCOPE_FOLDERS", str(folder.parent))
+def folder(answering_bart: Path) -> Path:
+    return answering_bart
 
 
 @pytest.fixture(scope="module")
@@ -48,26 +39,13 @@ def opened(page: str, folder: Path, **parameters: str) -> AppTest:
     return open_app(page, model=str(folder), text=TEXT, **parameters)
 
 
-def sent(app: AppTest, name: str) -> dict[str, Any]:
-    (data,) = (
-        each.proto.bytes
-        for each in app.get("bidi_component")
-        if each.proto.component_name == f"headscope_{name}"
-    )
-    return received(data)
-
-
-def said(app: AppTest) -> str:
-    return " ".join(each.value for kind in (app.caption, app.markdown, app.info) for each in kind)
-
-
 def test_the_heatmap_has_the_decoders_tokens_down_and_the_encoders_across(
     folder: Path, cross: Trace
 ) -> None:
     app = opened("heatmap", folder, attention="cross", decoder=ANSWER, layer="2", head="3")
     table = sent(app, "table")
-    assert table["rows"]["displays"] == [token.display for token in cross.tokens]
-    assert table["columns"]["displays"] == [token.display for token in cross.key_tokens]
+    assert table["rows"]["labels"] == list(labels_of(cross.tokens))
+    assert table["columns"]["labels"] == list(labels_of(cross.key_tokens))
     np.testing.assert_allclose(table["values"], cross.attention(1, 2).ravel(), atol=1e-6)
     assert dict(app.query_params)["attention"] == "cross"
     assert dict(app.query_params)["decoder"] == ANSWER
@@ -88,7 +66,7 @@ def test_queries_are_of_the_decoder_and_keys_of_the_encoder(folder: Path, cross:
     for query, key, weight in lines:
         np.testing.assert_allclose(weight, strongest[int(query), int(key)], atol=1e-6)
     assert {int(query) for query, *_ in lines} == set(range(queries))
-    assert "no token has both" in said(app)
+    assert "no token has both" in said(app) + alerts(app)
 
 
 @pytest.mark.parametrize("part", ["trust", "search", "heads"])
@@ -96,7 +74,7 @@ def test_every_part_of_the_query_key_page_shows_cross_attention(folder: Path, pa
     app = opened("query_key", folder, attention="cross", decoder=ANSWER, part=part)
     assert not app.error
     if part == "search":
-        assert "no token has both" in said(app)
+        assert "no token has both" in said(app) + alerts(app)
 
 
 def test_cross_attention_in_space_has_as_many_points_as_tokens(folder: Path, cross: Trace) -> None:
@@ -121,7 +99,7 @@ def test_without_a_target_the_page_says_what_the_model_answers(folder: Path) -> 
     trace = trace_text(load(str(folder)), TEXT).of_kind("decoder")
     assert trace.origin == "answer"
     assert "The decoder reads the model's own answer" in said(app)
-    assert sent(app, "table")["rows"]["displays"] == [token.display for token in trace.tokens]
+    assert sent(app, "table")["rows"]["labels"] == list(labels_of(trace.tokens))
 
 
 def test_a_page_of_tokens_that_attend_to_one_another_leaves_out_cross_attention(
@@ -152,6 +130,44 @@ def test_whatever_the_decoder_reads_is_shown_as_text(folder: Path, hostile: str)
 def test_an_atlas_is_of_the_encoder_and_says_so(folder: Path) -> None:
     app = opened("atlas", folder, budget="200")
     assert "go through the encoder alone" in said(app)
+
+
+@pytest.mark.parametrize("page", ["heatmap", "query_key"])
+def test_every_example_fits_cross_attention(folder: Path, cross: Trace, page: str) -> None:
+    """Its keys are tokens of another text than its queries."""
+    app = opened(page, folder, attention="cross", decoder=ANSWER)
+    link = strongest_link(cross, layers=None if page == "query_key" else (1,))
+    assert link is not None
+    query, key = cross.tokens[link.query].display, cross.key_tokens[link.key].display
+    assert cross.tokens[link.key].display != key, "or a look into the wrong text would not show"
+    gives = (
+        "gives {:.2f} of its" if page == "query_key" else "gives {:.2f} of " + quote(query) + "'s"
+    )
+    assert f"{gives.format(link.weight)} attention to {quote(key)}" in hints(app)
+    titles = [each.label for each in app.button if each.key and each.key.startswith(f"{page}_")]
+    assert len(titles) >= 3
+    assert not {"The token before", "The notebook's search"} & set(titles)
+    for title in titles:
+        press_example(app, page, title)
+        assert "asks for" not in alerts(app)
+        assert app.session_state["attention"] == "cross"
+
+
+def test_coming_from_cross_attention_a_page_says_why_it_shows_another(folder: Path) -> None:
+    app = opened("heatmap", folder, attention="cross", decoder=ANSWER)
+    app.switch_page("pages/vectors.py").run()
+    assert "so not cross attention" in alerts(app)
+    assert app.session_state["attention"] == "encoder"
+    assert "so not cross attention" not in alerts(app.run())
+
+
+def test_the_encoders_attention_asks_for_no_answer(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tracing, "greedy_ids", lambda *_: pytest.fail("answered"))
+    app = opened("heatmap", folder, attention="encoder", layer="1", head="1")
+    assert not app.error
+    assert sent(app, "table")["rows"] == sent(app, "table")["columns"]
 
 
 def test_other_models_have_no_such_choice() -> None:

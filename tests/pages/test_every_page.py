@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from core.ui import presets
-from core.ui.navigation import PAGES
+from core.ui.navigation import TEXT_PAGES as PAGES  # of images alone: their own tests
 from tests.links_table import SCREENS
 from tests.opening import open_app
 from tests.pages.conftest import BOOK, alerts, said, sidebar
@@ -16,22 +16,25 @@ from tests.pages.conftest import BOOK, alerts, said, sidebar
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from core.ui.navigation import Page
+    from core.ui.words.pages import Page
 
-TEXT_PAGES = [page.name for page in PAGES if page.name != "atlas"]  # it is of a corpus
+# A question that names the tokens on the screen.
+NAMED = {"projection": "At which layer does `it` point along `book`?"}
+OF_TEXTS = [page.name for page in PAGES if page.name != "atlas"]  # it is of a corpus
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_a_page_opens_with_its_title_and_question_and_hints_at_an_empty_text(page: Page) -> None:
     app = open_app(page.name, budget="1000")
     assert [title.value for title in app.title] == [page.title]
-    assert page.question in [text.value for text in app.markdown]
+    question = NAMED.get(page.name, page.question)
+    assert question in [text.value for text in app.markdown]
     assert alerts(app) == ""
-    app.text_area(key="text").set_value("  \n ").run()
-    assert ("Type a sentence" in alerts(app)) == (page.name in TEXT_PAGES)
+    app.text_input(key="text").set_value("  \n ").run()
+    assert ("Type a sentence" in alerts(app)) == (page.name in OF_TEXTS)
 
 
-@pytest.mark.parametrize("name", TEXT_PAGES)
+@pytest.mark.parametrize("name", OF_TEXTS)
 def test_what_is_cut_and_what_is_special_in_a_text_is_said(name: str) -> None:
     app = open_app(name, text="It rains. [SEP] It pours [in here]. [SEP] " + "book " * 700)
     assert "512 tokens are shown, **203 tokens were cut**" in alerts(app)
@@ -42,17 +45,17 @@ def test_what_is_cut_and_what_is_special_in_a_text_is_said(name: str) -> None:
 def test_a_huge_text_in_a_link_is_cut_and_said(name: str) -> None:
     app = open_app(name, text="x" * 400_000, budget="1000")
     assert "has 400,000 characters; the first 10,000 are used" in alerts(app)
-    assert len(app.text_area(key="text").value or "") == 10_000
+    assert len(app.text_input(key="text").value or "") == 10_000
     # Streamlit drops an address of a megabyte before the app can see it.
     app = open_app(name, text="x" * 1_000_000)
-    assert app.text_area(key="text").value == BOOK
+    assert app.text_input(key="text").value == BOOK
 
 
 @pytest.mark.parametrize("name", ["heatmap", "atlas"])
 def test_a_model_folder_that_does_not_exist_leaves_a_working_page(name: str) -> None:
     app = open_app(name, model="/no/such/folder", budget="1000")
     assert "There is no folder" in alerts(app)
-    assert any("attention reproduced" in caption.value for caption in app.caption)
+    assert any("Numbers checked" in caption.value for caption in app.caption)
 
 
 def test_an_address_states_the_texts_and_the_model() -> None:
@@ -74,7 +77,9 @@ def test_home_shows_how_the_model_is_built() -> None:
 OF_A_TEXT = [
     (page, {key: value for key, value in state.items() if key not in {"text", "pair"}})
     for page, state in SCREENS
-    if page != "atlas" and "source" not in state and state.get("part") != "pronouns"
+    if page in {each.name for each in PAGES} - {"atlas"}
+    and "source" not in state
+    and state.get("part") != "pronouns"
 ] + [
     ("vectors", {"show": "play"}),
     ("vectors", {"show": "one layer", "draw": "queries", "space": "1"}),
@@ -93,11 +98,11 @@ def test_every_part_of_every_page_takes_every_text(name: str, state: dict[str, s
         "a" * 3000,
         "book " * 90,
     ):
-        app.text_area(key="text").set_value(text).run()
+        app.text_input(key="text").set_value(text).run()
         assert not re.search(r"\bnan\b", said(app)), text
         assert app.query_params["text"] == text
         assert not app.error
-        assert "special token" not in alerts(app)
+        assert "own special token" not in alerts(app)
 
 
 @pytest.mark.parametrize("name", [page.name for page in PAGES if page.name != "home"])
@@ -108,14 +113,12 @@ def test_every_example_sets_what_the_page_then_shows(
     made: list[presets.Preset] = []
     show = presets.show
 
-    def noted(page: str, make: Callable[[], Sequence[presets.Preset]]) -> None:
+    def noted(page: str, make: Callable[[], Sequence[presets.Preset]], **_: object) -> None:
         made[:] = make()
         show(page, lambda: made)
 
     monkeypatch.setattr(presets, "show", noted)
     app = open_app(name, budget="1000")
-    app.session_state[f"{name}_presets"] = True
-    app.run()
     assert made
     for index in range(len(made)):
         state = {key: value for key, value in made[index].state.items() if value != ""}
@@ -131,5 +134,5 @@ def test_every_page_shows_the_causal_model_and_a_pair(name: str) -> None:
     assert "4 layers × 4 heads × 32 dims · 1.3 M parameters" in sidebar(app)
     assert "For seeing attention, not writing." in sidebar(app)
     if name == "heatmap":
-        app.text_area(key="text").set_value("and " * 200).run()
+        app.text_input(key="text").set_value("and " * 200).run()
         assert "128 tokens are shown" in alerts(app)

@@ -35,7 +35,7 @@ def roberta(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 
 def _sections(app: AppTest) -> list[str]:
-    return [each.value for each in app.main.subheader]
+    return [each.value for each in app.main.header]
 
 
 def test_a_decoder_names_its_first_guess_and_the_word_before_it() -> None:
@@ -84,7 +84,7 @@ def test_a_masked_model_offers_to_hide_the_longest_word(
     (button,) = [each for each in app.main.button if each.label.startswith("Hide")]
     assert button.label == "Hide `everything`"
     button.click().run()
-    assert app.text_area(key="text").value == f"The cat sat on {mask}."
+    assert app.text_input(key="text").value == f"The cat sat on {mask}."
     assert app.query_params["text"] == f"The cat sat on {mask}."
     assert "`cat sat on` **?** `.`" in said(app)
     assert not [each for each in app.main.button if each.label.startswith("Hide")]

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import json
-import struct
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from core.components.reported_state import state_to_send
 from core.screens.head_view import state as head_view_state
 from tests.bench.texts import sentence_of
 from tests.opening import open_app
+from tests.pages import conftest
 from tests.pages.conftest import said
 
 if TYPE_CHECKING:
@@ -19,23 +19,9 @@ if TYPE_CHECKING:
 LONG = sentence_of(80)
 
 
-def payload(app: AppTest) -> bytes:
-    """What the component gets."""
-    (component,) = (
-        each.proto
-        for each in app.get("bidi_component")
-        if each.proto.component_name == "headscope_head_view"
-    )
-    data: bytes = component.bytes
-    return data
-
-
 def sent(app: AppTest) -> dict[str, Any]:
-    """The settings in what the component gets."""
-    data = payload(app)
-    (length,) = struct.unpack_from("<I", data)
-    settings: dict[str, Any] = json.loads(data[4 : 4 + length])
-    return settings
+    """What the component gets."""
+    return conftest.sent(app, "head_view")
 
 
 def report(app: AppTest, **changes: object) -> AppTest:
@@ -48,10 +34,13 @@ def report(app: AppTest, **changes: object) -> AppTest:
     return app.run()
 
 
-def test_the_last_layer_and_all_heads_come_first() -> None:
+def test_the_head_that_home_names_comes_first_and_a_link_without_heads_means_all() -> None:
     app = open_app("head_view")
-    view = sent(app)["view"]
-    assert (view["layer"], view["heads"], view["weigh"]) == ("6", [], "attention")
+    view, found = sent(app)["view"], sent(app)["found"]
+    assert (view["layer"], view["heads"], view["weigh"]) == ("4", [2], "attention")
+    assert found == {"layer": 4, "head": 1, "query": 10, "key": 4}  # it -> book
+    assert sent(open_app("head_view", layer="4"))["view"]["heads"] == []
+    assert sent(open_app("head_view", layer="2", head="7"))["view"]["heads"] == [7]
     assert "The lines of one token in one head add up to 1." in said(app)
     assert list(sent(app)["sent"]) == ["0", "1", "2", "3", "4", "5"]
 
@@ -65,7 +54,9 @@ def test_a_long_text_sends_its_own_layer_and_the_neighbours_that_are_asked_for()
     assert set(sent(report(app, layer="6"))["sent"]) == {"5"}
     app.session_state["_head_view_near"] = ("6", ("5", "7"))
     assert set(sent(app.run())["sent"]) == {"4", "5"}
-    assert len(payload(open_app("head_view", text=sentence_of(128)))) < 1_000_000
+    assert (
+        len(conftest.payload(open_app("head_view", text=sentence_of(128)), "head_view")) < 1_000_000
+    )
 
 
 @pytest.mark.parametrize(
@@ -92,16 +83,16 @@ def test_at_most_one_token_is_pinned() -> None:
 def test_what_the_component_shows_already_is_not_sent_back(monkeypatch: pytest.MonkeyPatch) -> None:
     state: dict[str, Any] = {}
     monkeypatch.setattr("streamlit.session_state", state)
-    first = head_view_state.view_to_send({"layer": "4", "heads": []})
+    first = state_to_send(head_view_state.KEY, {"layer": "4", "heads": []})
     clicked = {"layer": "4", "heads": [2]}
     state["head_view"] = {"view": clicked}
     head_view_state.take_report(clicked)
-    assert head_view_state.view_to_send(clicked) == first
+    assert state_to_send(head_view_state.KEY, clicked) == first
     # An example wants what was sent first, but the component has moved on since.
-    again = head_view_state.view_to_send({"layer": "4", "heads": []})
+    again = state_to_send(head_view_state.KEY, {"layer": "4", "heads": []})
     assert again == (first[0], first[1] + 1)
     state["head_view"] = {}  # drawn anew
-    assert head_view_state.view_to_send(clicked) == (clicked, first[1] + 2)
+    assert state_to_send(head_view_state.KEY, clicked) == (clicked, first[1] + 2)
 
 
 def test_a_report_reaches_the_link_and_a_state_from_elsewhere_the_component() -> None:
@@ -123,7 +114,7 @@ def test_a_report_reaches_the_link_and_a_state_from_elsewhere_the_component() ->
 
 def test_a_shorter_text_drops_the_positions_it_lacks() -> None:
     app = open_app("head_view", **{"from": "11", "without": "2,12"})
-    app.text_area(key="text").set_value("two words").run()
+    app.text_input(key="text").set_value("two words").run()
     view = sent(app)["view"]
     assert not app.exception
     assert (view["from"], view["without"]) == ([], [2])

@@ -32,14 +32,14 @@ def test_a_long_text_travels_packed_and_opens_the_same(text: str) -> None:
     assert "text" not in link
     assert len(f"GET /home?{urlencode(link)} HTTP/1.1") < PROXY_LINE
     again = open_app("home", **link)
-    assert again.text_area(key="text").value == text
+    assert again.text_input(key="text").value == text
     assert address(again) == link
 
 
 def test_a_packed_pair_opens_with_both_texts() -> None:
     app = open_app("home", packed=pack({"text": "leaves fall", "pair": "in autumn"}))
-    assert app.text_area(key="text").value == "leaves fall"
-    assert app.text_area(key="pair").value == "in autumn"
+    assert app.text_input(key="text").value == "leaves fall"
+    assert app.text_input(key="pair").value == "in autumn"
     assert address(app) == {"model": "bundled/minilm", "text": "leaves fall", "pair": "in autumn"}
 
 
@@ -47,7 +47,7 @@ def test_a_damaged_packed_text_is_reported_and_the_page_works() -> None:
     app = open_app("heatmap", packed="AAAA", layer="4")
     assert "cannot be read: the link is damaged" in alerts(app)
     assert app.selectbox(key="layer").value == "4"
-    assert app.text_area(key="text").value == "Oh, this book? I've enjoyed it."
+    assert app.text_input(key="text").value == "Oh, this book? I've enjoyed it."
 
 
 def test_a_text_that_does_not_fit_even_packed_is_left_out_and_that_is_said() -> None:
@@ -60,7 +60,7 @@ def test_a_text_that_does_not_fit_even_packed_is_left_out_and_that_is_said() -> 
 def test_no_address_is_longer_than_proxies_take() -> None:
     app = open_app("home")
     for text in ("word " * 1_300, "w%20" * 2_000, "本" * 790, "本" * 840):
-        app.text_area(key="text").set_value(text).run()
+        app.text_input(key="text").set_value(text).run()
         assert 0 < len(urlencode(address(app))) <= MAX_ADDRESS < PROXY_LINE - len("GET  HTTP/1.1")
 
 
@@ -70,7 +70,7 @@ def test_a_site_without_links_writes_nothing_into_the_address(
 ) -> None:
     monkeypatch.setenv("HEADSCOPE_LINKS", "0")
     app = open_app(page, text="leaves fall", budget="1000")  # a link from elsewhere still opens
-    assert app.text_area(key="text").value == "leaves fall"
+    assert app.text_input(key="text").value == "leaves fall"
     assert address(app) == {}
 
 

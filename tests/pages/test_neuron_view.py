@@ -8,7 +8,7 @@ import pytest
 
 from tests.model.families import FAMILIES, build
 from tests.opening import open_app
-from tests.pages.conftest import BOOK, PAIR, alerts, press_example, said
+from tests.pages.conftest import BOOK, PAIR, alerts, hints, press_example, said
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -32,7 +32,7 @@ def test_a_first_visitor_sees_the_last_word_as_the_query() -> None:
     assert app.selectbox(key="query").value == "11"  # "it"
     assert app.selectbox(key="key_token").value == "strongest"
     assert "filter" not in app.query_params
-    app.text_area(key="text").set_value("A cat.").run()
+    app.text_input(key="text").set_value("A cat.").run()
     assert app.selectbox(key="query").value == "3"
     assert alerts(app) == ""
 
@@ -40,10 +40,10 @@ def test_a_first_visitor_sees_the_last_word_as_the_query() -> None:
 def test_examples_state_what_holds() -> None:
     app = open_app("neuron_view", text=BOOK)
     press_example(app, "neuron_view", "The strongest link")
-    assert "Gives 1.00 to the token before" in said(app)
-    assert "`it` gives 0.93 to `book`" in said(app)
-    assert "In L4 H2, the 9 largest of 32 products come within 10 %" in said(app)
-    assert "lowest score, −5.22, is with" in said(app)
+    assert "Gives 1.00 to the token before" in hints(app)
+    assert "`it` gives 0.93 to `book`" in hints(app)
+    assert "In L4 H2, the 9 largest of 32 products come within 10 %" in hints(app)
+    assert "lowest score, −5.22, is with" in hints(app)
     state = {"layer": "4", "head": "2", "query": "11", "key_token": "5", "sort": "contribution"}
     assert {key: app.query_params[key] for key in state} == state
     press_example(app, "neuron_view", "The pair pushed furthest apart")
@@ -69,7 +69,7 @@ def test_pairs_of_sentences_leave_their_tokens_and_that_is_said(pairs: str) -> N
     # [CLS] leaves fall in autumn [SEP] autumn is marked by colorful foliage [SEP]
     tokens = {
         "a": ["[CLS]", "leaves", "fall", "in", "autumn", "[SEP]"],
-        "b": ["autumn (2)", "is", "marked", "by", "colorful", "foliage", "[SEP] (2)"],
+        "b": ["autumn₂", "is", "marked", "by", "colorful", "foliage", "[SEP]₂"],
     }
     assert app.selectbox(key="query").options[1:] == tokens[pairs[0]]
     assert app.selectbox(key="key_token").options[1:] == tokens[pairs[1]]

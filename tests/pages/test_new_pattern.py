@@ -93,8 +93,8 @@ VIEWS = (
     ("flag", "**Narrow head:** its attention has 1."),
     ("flag", "**Definition:** how many directions the attention really has."),
     ("flag", "**Source:** a test."),
-    ("flag", "**Threshold:** flagged up to 2, on texts of 12 tokens or more."),
-    ("flags", "narrow head "),
+    ("flag", "**Threshold:** flagged up to 2, with 12 tokens or more."),
+    ("flags", "Narrow head:"),
 )
 
 

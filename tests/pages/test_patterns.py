@@ -55,7 +55,7 @@ def test_the_map_is_coloured_by_pattern_or_by_a_score(score: str, caption: str) 
 )
 def test_any_matrix_stands_beside_any_pattern(whole: str, pattern: str) -> None:
     app = open_app("patterns", part="one", whole=whole, beside=pattern, text="it is what it is")
-    assert "**The pattern: " in said(app)
+    assert "the pattern “" in said(app)
     missing = pattern in {"other_sentence", "punctuation"}
     assert ("No token of this text has such a pair" in alerts(app)) is missing
 
@@ -120,7 +120,7 @@ def test_a_second_sentence_makes_the_other_sentence_measurable() -> None:
 def test_look_at_this_head_opens_it() -> None:
     app = open_app("patterns", layer="2", head="9")
     app.button(key="patterns_look").click().run()
-    assert "The pattern: next token" in said(app)
+    assert "the pattern “next token”" in said(app)
     state = {"part": "one", "layer": "2", "head": "9"}
     assert state.items() <= app.query_params.items()
 

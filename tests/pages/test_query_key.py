@@ -16,11 +16,12 @@ from core.figures.palette import palette
 from core.figures.query_key.clouds import space_figure, space_sizes
 from core.model import load, trace_text
 from core.model.trace import Layer
-from core.screens.query_key import faithfulness, picture
-from core.screens.query_key.controls import Choice, clouds_of
+from core.screens.query_key import picture
 from core.screens.query_key.report import make_report
 from core.screens.query_key.wording import caption_of
-from core.ui.cache import TextKey
+from core.ui.cache import TraceKey
+from core.ui.clouds import faithfulness
+from core.ui.clouds.choice import Choice, clouds_of
 from tests.opening import open_app
 from tests.pages.conftest import BOOK, alerts, said
 
@@ -57,7 +58,7 @@ def test_red_lines_lead_from_brown_to_capybara_and_another_text_gets_its_own() -
     app = open_app("query_key", text=CAPYBARA)
     chosen = (app.multiselect(key="from"), app.multiselect(key="to"))
     assert [each.value for each in chosen] == [[3], [4, 5, 6]]
-    app.text_area(key="text").set_value(BOOK).run()
+    app.text_input(key="text").set_value(BOOK).run()
     assert (app.multiselect(key="from").value, app.multiselect(key="to").value) == ([11], [5])
     assert alerts(app) == ""
 
@@ -66,15 +67,6 @@ def test_a_link_keeps_its_own_red_lines() -> None:
     app = open_app("query_key", **{"text": CAPYBARA, "from": "2", "to": "7,99"})
     assert (app.multiselect(key="from").value, app.multiselect(key="to").value) == ([2], [7])
     assert "some of it is not in this text" in alerts(app)
-
-
-def test_the_buttons_step_from_head_to_head_and_layer_to_layer() -> None:
-    app = open_app("query_key", layer="1", head="12")
-    app.button(key="head_after").click().run()
-    assert (app.query_params["layer"], app.query_params["head"]) == ("2", "1")
-    app.button(key="head_before").click().run()
-    app.button(key="head_before").click().run()
-    assert (app.query_params["layer"], app.query_params["head"]) == ("1", "11")
 
 
 def test_the_faithfulness_table_marks_the_best_and_attention_is_proved_to_stay(
@@ -180,13 +172,15 @@ def test_raw_scores_are_a_choice_that_is_said() -> None:
     ("target", "scores"), [("centred", "row-centred scores"), ("raw", "raw scores")]
 )
 def test_the_report_says_what_distances_were_compared_with(target: Any, scores: str) -> None:
-    key = TextKey("bundled/minilm", BOOK)
-    report = make_report(minilm_trace(BOOK), Choice(key, 0, 7, 1, "euclidean", "pearson", target))
+    key = TraceKey("bundled/minilm", BOOK)
+    report = make_report(
+        minilm_trace(BOOK), Choice(key, 0, 7, 1, "euclidean", "pearson", target), {}
+    )
     assert f"the {scores} of all permitted pairs" in report
 
 
 def test_a_soft_cap_is_not_said_to_leave_attention_the_same() -> None:
-    choice = Choice(TextKey("m", "t"), 0, 0, 1, "euclidean", "pearson")
+    choice = Choice(TraceKey("m", "t"), 0, 0, 1, "euclidean", "pearson")
     plain = caption_of("PCA", choice, grid=False, rule=Layer(1.0, None))
     capped = caption_of("PCA", choice, grid=False, rule=Layer(1.0, None, 50.0))
     assert "Attention is the same in every panel" in plain

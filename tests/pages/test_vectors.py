@@ -12,14 +12,36 @@ from tests.pages.conftest import alerts, said
 
 
 def test_the_grid_begins_with_the_chapters_picture() -> None:
-    app = open_app("vectors")
-    assert "As in the workshop chapter: each arrow" in said(app)
+    text = said(open_app("vectors"))
+    assert "Each arrow is a token's row of the attention table (mean over heads)" in text
+    assert "Directions mean nothing across layers unless you align them." in text
+    assert "only the longest arrows are named" not in text
+
+
+def test_one_token_gets_a_sentence_instead_of_empty_planes() -> None:
+    app = open_app("vectors", text="book")
+    assert "`book` is alone: type at least two words" in alerts(app)
+    assert "Each arrow is" not in said(app)
+    app = open_app("vectors", text="book", special="1")
+    assert alerts(app) == ""
+    assert "special tokens kept" in said(app)
+
+
+def test_of_many_tokens_the_page_says_which_are_named() -> None:
+    app = open_app("vectors", text="one two three four five six seven eight " * 4)
+    assert "only the longest arrows are named" in said(app)
+    assert app.toggle(key="scale").value
+    app = open_app("vectors", text="one two three four five six seven eight " * 4, pick="3")
+    assert "only the longest arrows are named" not in said(app)
 
 
 @pytest.mark.parametrize(
     ("state", "sentence"),
     [
-        ({"head": "median"}, "Not the chapter's choice: each arrow is a token's row"),
+        (
+            {"head": "median"},
+            "Each arrow is a token's row of the attention table (median over heads)",
+        ),
         ({"head": "5"}, "(head 5)"),
         ({"norm": "0"}, "pairs of arrows within 18° of each other in a plane **"),
         ({"draw": "keys"}, "a token's keys of all heads together"),
@@ -44,21 +66,22 @@ def test_a_link_may_name_the_heads_of_a_summary() -> None:
 
 def test_picks_go_when_their_tokens_go() -> None:
     app = open_app("vectors", pick="5,11")
-    app.text_area(key="text").set_value("one two").run()
+    app.text_input(key="text").set_value("one two").run()
     assert not app.exception
     assert app.multiselect(key="pick").value == []
 
 
 def test_the_answer_comes_first_on_the_projection_page() -> None:
     app = open_app("projection")
-    answer = next(text.value for text in app.markdown if "Strongest in layer 4" in text.value)
-    assert "head 2 gives 0.93 of `it` to `book`" in answer
-    assert "point the same way in layer 6 only" in answer
+    answer = next(text.value for text in app.markdown if "attend alike" in text.value)
+    assert "L4 H2 gives 0.93 of `it`'s attention to `book`, the most of any head." in answer
+    assert "Only in layer 6 do both attend alike (in the plane)." in answer
+    assert "At which layer does `it` point along `book`?" in said(app)
 
 
 def test_another_text_gets_a_pair_of_its_own() -> None:
     app = open_app("projection")
-    app.text_area(key="text").set_value("The brown capybara is sleeping now.").run()
+    app.text_input(key="text").set_value("The brown capybara is sleeping now.").run()
     assert app.selectbox(key="a").value != app.selectbox(key="b").value
     assert alerts(app) == ""
 
@@ -70,7 +93,7 @@ def test_one_token_is_no_pair() -> None:
 
 def test_a_token_on_itself_is_measured() -> None:
     app = open_app("projection", a="book", b="book")
-    assert "point the same way in every layer" in " ".join(text.value for text in app.markdown)
+    assert "In every layer both attend alike" in " ".join(text.value for text in app.markdown)
 
 
 def test_more_sentences_than_fit_are_said() -> None:
@@ -84,17 +107,20 @@ NAN = float("nan")
 @pytest.mark.parametrize(
     ("in_plane", "where"),
     [
-        ([0.1, 0.2, 0.9, 0.8, 1.0, 0.71], "from layer 3 on"),
-        ([0.1, -0.9, 0.3, NAN, 0.7071, 0.5], "in layer 5 only"),
-        ([0.1, 0.2, 0.3, 0.0, 0.5, 0.71], "in layer 6 only"),
-        ([0.9, 0.8, 0.9, 0.8, 1.0, 0.71], "in every layer"),
-        ([0.9, 0.8, 0.3, NAN, 0.9, 0.7], "in layers 1, 2 and 5"),
-        ([NAN] * 6, "in no layer"),
+        ([0.1, 0.2, 0.9, 0.8, 1.0, 0.71], "Only from layer 3 on do both"),
+        ([0.1, -0.9, 0.3, NAN, 0.7071, 0.5], "Only in layer 5 do both"),
+        ([0.1, 0.2, 0.3, 0.0, 0.5, 0.71], "Only in layer 6 do both"),
+        ([0.9, 0.8, 0.9, 0.8, 1.0, 0.71], "In every layer both"),
+        ([0.9, 0.8, 0.3, NAN, 0.9, 0.7], "Only in layers 1–2 and 5 do both"),
+        ([NAN] * 6, "In no layer do both"),
     ],
 )
 @pytest.mark.parametrize(
     ("weight", "attention"),
-    [(0.93, "Strongest in layer 4: head 2 gives 0.93"), (0.004, "No head gives as much as 0.01")],
+    [
+        (0.93, "L4 H2 gives 0.93 of it's attention to book, the most of any head"),
+        (0.004, "No head gives as much as 0.01 of it's attention to book"),
+    ],
 )
 def test_the_answer_names_the_strongest_head_and_the_layers(
     in_plane: list[float], where: str, weight: float, attention: str
@@ -104,6 +130,4 @@ def test_the_answer_names_the_strongest_head_and_the_layers(
     lengths = np.array(in_plane)
     pair = PairProjection(np.zeros((6, 3, 2)), lengths, lengths, a_to_b, a_to_b, tuple(range(1, 7)))
     answer = describe_pair(pair, "it", "book")
-    assert answer == (
-        f"{attention} of it to book; in the plane the two point the same way {where}."
-    )
+    assert answer == f"{where} attend alike (in the plane). {attention}."

@@ -51,7 +51,7 @@ def downloads(monkeypatch: pytest.MonkeyPatch) -> list[object]:
 def test_a_page_keeps_no_trace_for_its_downloads(downloads: list[object], page: str) -> None:
     open_app(page, text="a raven flew over the old house")
     assert all(callable(make) for make in downloads)
-    cache.whole_pass.clear()
+    cache.forward_pass.clear()
     for cached in (cache.clouds, cache.measured):
         cached.clear()
     gc.unfreeze()
@@ -65,16 +65,16 @@ def test_a_page_keeps_no_trace_for_its_downloads(downloads: list[object], page: 
     assert [sys.getrefcount(trace) for trace in kept] == []
 
 
-@pytest.mark.parametrize("part", ["heads", "one"])
+@pytest.mark.parametrize(("part", "files"), [("heads", 2), ("one", 3)])
 def test_the_atlas_page_keeps_no_atlas_for_its_downloads(
-    downloads: list[object], part: str
+    downloads: list[object], part: str, files: int
 ) -> None:
     """Else what the bound on all atlases lets go would stay as long as a visitor's buttons."""
     atlas_shelves.clear()  # of other tests
     app = open_app("atlas", budget="1000", part=part)
     (shelf,) = atlas_shelves()._entries.values()
     made = ref(shelf.atlas)
-    assert len(downloads) == 2
+    assert len(downloads) == files
     assert made() is not None
     atlas_shelves.clear()
     del shelf, app
@@ -86,7 +86,7 @@ def test_the_atlas_page_keeps_no_atlas_for_its_downloads(
 
 def test_after_an_answer_little_is_left_to_search() -> None:
     """torch alone brings 300,000 objects."""
-    cache.model.clear()
+    cache.loaded_model.clear()
     open_app("heatmap", text="a raven flew over the old house")
     gc.collect(2)  # as Streamlit's server does at the end of every run; AppTest leaves it out
     assert gc.get_freeze_count() > 10 * len(gc.get_objects())

@@ -11,11 +11,11 @@ import pytest
 from core.model import catalog
 from core.model.catalog import bundled_folder
 from core.ui import cache
-from core.ui.navigation import PAGES
+from core.ui.navigation import TEXT_PAGES
 from tests.opening import open_app
 from tests.pages.conftest import alerts, sidebar
 
-NAMES = [page.name for page in PAGES]
+NAMES = [page.name for page in TEXT_PAGES]
 OTHER = "4 layers × 4 heads × 32 dims"
 
 
@@ -65,7 +65,7 @@ def test_a_page_shows_the_other_model_where_the_package_is_absent(name: str) -> 
 @pytest.mark.parametrize("link", [{}, {"model": "bundled/minilm"}], ids=["no link", "link"])
 @pytest.mark.usefixtures("tampered")
 def test_a_tampered_model_is_refused_and_the_page_shows_the_other(link: dict[str, str]) -> None:
-    cache.model.clear()  # what an earlier test loaded from the true files
+    cache.loaded_model.clear()  # what an earlier test loaded from the true files
     app = open_app("heatmap", **link)
     assert bool(app.error) == bool(link)
     assert "is not the published one" in alerts(app)

@@ -1,10 +1,22 @@
-"""What a download button keeps until it is pressed."""
+"""What files are called, what they say about themselves, and what their buttons keep."""
 
 from __future__ import annotations
 
-import pandas as pd
+import io
+import json
+import re
+from pathlib import Path
+from typing import Literal
 
-from core.ui.downloads import csv_later
+import pandas as pd
+import pytest
+
+from core import VERSION
+from core.analysis.csv_text import comment
+from core.components.export import standalone_page
+from core.ui.downloads import Contents, csv_later, file_stem, head_part
+
+HELD = Contents("heatmap-m-L4H2", {"headscope": VERSION, "text": 'a, =b\n"c" \'=d;@e'})
 
 
 def test_a_table_is_made_when_it_is_wanted() -> None:
@@ -14,6 +26,55 @@ def test_a_table_is_made_when_it_is_wanted() -> None:
         made.append(pd.DataFrame({"weight": [0.25, 1 / 3]}))
         return made[-1]
 
-    write = csv_later(make, index=False, float_format="%.2f")
+    write = csv_later(make, HELD, index=False, float_format="%.2f")
     assert made == []
-    assert write() == "weight\r\n0.25\r\n0.33\r\n"
+    first, *rows = write().split("\r\n")
+    assert rows == ["weight", "0.25", "0.33", ""]
+    assert json.loads(first.removeprefix("# ")) == HELD.facts
+
+
+@pytest.mark.parametrize("engine", ["c", "python"])
+def test_pandas_reads_the_table_below_the_first_line(engine: Literal["c", "python"]) -> None:
+    frame = pd.DataFrame({"token": ["#1", "it", 'say "x"'], "weight": [0.5, -1.0, 2.0]})
+    text = csv_later(frame.copy, HELD, index=False)()
+    read = pd.read_csv(io.StringIO(text), skiprows=1, engine=engine)
+    pd.testing.assert_frame_equal(read, frame)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["a\r\nb\u2028c", 'an odd " quote', '\\\\"', "x,=cmd|' /C calc'!A0", "a;\t+1, -1, '@x", "＝1"],
+)
+def test_whatever_was_typed_is_one_line_with_no_cell_to_run(text: str) -> None:
+    line = comment({"text": text, "count": -1.5, "options": {"on": True}})
+    assert len(line.splitlines()) == 1
+    assert line.count('"') % 2 == 0  # some readers look for the end of a quote
+    assert json.loads(line[2:]) == {"text": text, "count": -1.5, "options": {"on": True}}
+    assert not [cell for cell in re.split(r"[,;\t]", line) if re.match(r"[ ']*[=+\-@＝]", cell)]
+
+
+def test_a_name_holds_only_what_every_system_takes() -> None:
+    names = [
+        file_stem("heatmap", "bundled/minilm", head_part("4", "2")),
+        file_stem("heatmap", "sentence-transformers/all-MiniLM-L6-v2", head_part("mean", "max")),
+        file_stem("head-view", "/models/../my model: *?<x>\n/", "L4"),
+        file_stem("atlas", "..", "5,000 tokens"),
+        file_stem("atlas", "x" * 300, "a" * 20),
+        file_stem("vectors", "", ""),
+    ]
+    assert names[:2] == ["heatmap-minilm-L4H2", "heatmap-all-MiniLM-L6-v2-mean-layer-max"]
+    assert all(re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}", name) for name in names)
+    assert names[-1] == "vectors"
+
+
+def test_a_page_says_what_it_holds_to_programs_and_to_people() -> None:
+    facts = {"headscope": VERSION, "model": "m", "text": '"><script>', "options": {"norm": "1"}}
+    page = standalone_page("planes", b"", "title", "note", facts=facts)
+    assert '<meta name="headscope" content="{&quot;headscope&quot;' in page
+    assert page.count("<script") == 1
+    assert f"Headscope {VERSION} · m · norm: 1" in page
+
+
+def test_the_version_is_the_newest_in_the_changelog() -> None:
+    changelog = (Path(__file__).parents[2] / ".github" / "CHANGELOG.md").read_text("utf-8")
+    assert re.findall(r"^## (.+)$", changelog, re.MULTILINE)[0] == VERSION

@@ -2,9 +2,39 @@
 
 from __future__ import annotations
 
+import re
+from typing import TYPE_CHECKING
+
+import numpy as np
+
 from core.analysis.head_patterns.naming import NAMING
 from core.analysis.head_patterns.registry import PATTERNS
-from core.ui.words.pattern_words import HIGHLIGHT_NAMES, PATTERN_NAMES, SCORE_NAMES, WORDS, Words
+from core.ui.words.pattern_words import (
+    PATTERN_NAMES,
+    WORDS,
+    Words,
+    has_meaning,
+    highlight_names,
+    pattern_names,
+    score_names,
+    score_words,
+    words_for,
+)
+from tests.analysis.images.pictures import confetti, with_attention
+from tests.analysis.traces import plain_tokens, trace_with_attention
+
+if TYPE_CHECKING:
+    from core.model import Trace
+
+
+def text() -> Trace:
+    return trace_with_attention(np.full((1, 1, 3, 3), 1 / 3), plain_tokens("one", "two", "three"))
+
+
+def image(*specials: str) -> Trace:
+    patches = confetti(0, 2, 2)
+    size = patches.count + len(specials)
+    return with_attention(patches, np.full((1, 1, size, size), 1 / size), specials)
 
 
 def test_every_pattern_that_is_shown_has_words_and_no_other() -> None:
@@ -22,8 +52,8 @@ def test_no_two_patterns_share_a_name_a_column_a_link_or_a_title() -> None:
         [each.score for each in PATTERNS],
         [each.link for each in PATTERNS],
         list(PATTERN_NAMES.values()),
-        list(SCORE_NAMES.values()),
-        list(HIGHLIGHT_NAMES.values()),
+        list(score_names(text()).values()),
+        list(highlight_names(text()).values()),
     ):
         assert len(set(values)) == len(values)
 
@@ -40,3 +70,26 @@ def test_what_is_not_said_of_a_pattern_follows_from_where_its_attention_goes() -
     assert words.gives == "gives {} of its attention to the third token"
     assert words.rule == "more than {} of attention on the third token"
     assert words.note == "Mean attention to the third token"
+
+
+def test_of_an_image_no_two_patterns_that_mean_something_share_a_title() -> None:
+    for trace in (image("[CLS]"), image("[CLS]", "[REG1]", "[REG2]"), image()):
+        shown = {each.name for each in PATTERNS if has_meaning(trace, each)}
+        titles = [pattern_names(trace)[name] for name in NAMING if name in shown]
+        highlights = list(highlight_names(trace).values())
+        assert len(set(titles)) == len(titles) > 4
+        assert len(set(highlights)) == len(highlights)
+
+
+def test_nothing_that_is_said_of_an_image_speaks_of_words_sentences_or_texts() -> None:
+    trace = image("[CLS]")
+    for pattern in PATTERNS:
+        if has_meaning(trace, pattern) and pattern.name in words_for(trace):
+            said = " ".join(vars(words_for(trace)[pattern.name]).values()).casefold()
+            assert not {"text", "sentence", "word", "comma"} & set(re.findall(r"[a-z]+", said))
+
+
+def test_the_first_token_of_an_image_is_cls_or_the_patch_at_the_top_left() -> None:
+    assert score_words(image("[CLS]"))["first"].where == "CLS"
+    assert score_words(image())["first"].where == "the patch at the top left"
+    assert score_words(text())["first"].where == "the first token"

@@ -33,9 +33,9 @@ def test_another_head_shows_other_attention(quiet_app: str) -> None:
     async def visit() -> None:
         # The first answer waits until torch and the model are there.
         async with Visitor(quiet_app, patience=300) as visitor:
-            await visitor.open("heatmap", text="leaves fall in autumn", head="1")
+            await visitor.open("heatmap", text="leaves fall in autumn", layer="6", head="1")
             settings, first = table(visitor)
-            assert settings["rows"]["displays"][1:3] == ["leaves", "fall"]
+            assert settings["rows"]["labels"][1:3] == ["leaves", "fall"]
             assert visitor.value("head") == "head 1"
             answer = await visitor.set("head", "head 3")
             settings, second = table(visitor)

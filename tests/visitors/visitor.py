@@ -112,11 +112,16 @@ class Visitor:
             await self._connection.close()
 
     async def open(self, page: str = "", **parameters: str) -> Answer:
-        """Follow a link: the page of that name with its parameters. For a new visitor."""
+        """Follow a link: the page of that name with its parameters. For a new visitor.
+
+        Then the window is watched, as a browser reports, and the page writes its address.
+        """
         self.query = urlencode(parameters)
         request = BackMsg()
         request.rerun_script.page_name = page
-        return await self._ask(request)
+        answer = await self._ask(request)
+        await self.set("window", {"watched": True})
+        return answer
 
     async def go(self, page: str) -> Answer:
         """Change to another page by the menu; Streamlit's page drops the parameters then."""

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from core.analysis.arrays import Bools, Floats
     from core.model.trace import Array, Trace
 
-NEXT_TO_NOTHING = 0.1  # of the head's median length: shorter values move next to nothing
+NO_EFFECT = 0.1  # of the head's median length: shorter values have almost no effect
 _MAX_STEPS = 200  # of the power iteration
 _TOLERANCE = 1e-5  # relative change of the largest singular value at which it stops
 
@@ -118,8 +118,8 @@ def null_score(attention: Floats, norms: Floats) -> Floats:
 
 
 def empty_attention(attention: Floats, norms: Floats) -> Floats:
-    """Attention to values under `NEXT_TO_NOTHING` of the head's median norm; axes as above."""
-    return np.asarray((attention * (_relative(norms) < NEXT_TO_NOTHING)).sum(axis=-1))
+    """Attention to values under `NO_EFFECT` of the head's median norm; axes as above."""
+    return np.asarray((attention * (_relative(norms) < NO_EFFECT)).sum(axis=-1))
 
 
 def _relative(norms: Floats) -> Floats:

@@ -77,6 +77,7 @@ class Flag:
     condition: str = ""  # the same in words
     bounds: tuple[float, float] | None = (0.0, 1.0)  # of the map's colours; None: ± the largest
     unit: str = ""  # over the map's colours
+    usual: bool = False  # whether many heads of most trained transformers have it
 
     def explain(self, row: Row) -> str:
         """Why a head with these measures has the flag, in words."""
@@ -120,15 +121,16 @@ def _column_sink_reason(row: Row) -> str:
 
 
 def _null_attention_reason(row: Row) -> str:
-    """How short the attended values are; "next to nothing" only of those under a tenth."""
-    short = (
-        f"the values it attends to average {1 - row['null_attention']:.2f} of the head's median"
-        " length (longer ones count as the median)"
-    )
-    empty = f"{row['empty_attention']:.2f} of its attention moves next to nothing"
-    if round(row["empty_attention"], 2) == 0:
+    """How short the attended values are; "almost no effect" only of those under a tenth."""
+    mean = f"average {1 - row['null_attention']:.2f} of the head's median length"
+    short = f"the values it attends to {mean} (longer ones count as the median)"
+    percent = round(100 * row["empty_attention"])
+    if percent == 0:
         return short
-    return f"{short}, and {empty}: values under a tenth of that"
+    return (
+        f"{percent} % of its attention has almost no effect (values under a tenth of the head's"
+        f" median length), and {short}"
+    )
 
 
 def _disparity_reason(row: Row) -> str:
@@ -152,6 +154,7 @@ FLAGS: dict[str, Flag] = {
             " head has nothing to say here: attention must go somewhere, as rows sum to 1.",
             reason=lambda row: _sink_reason(row, "first", "the first token"),
             cause="concentration",
+            usual=True,
             applies=lambda measures: _exceeds_uniform(measures, "first"),
             condition=_TWICE_UNIFORM,
         ),
@@ -197,10 +200,11 @@ FLAGS: dict[str, Flag] = {
             "Vig and Belinkov 2019; Kobayashi et al. 2020, section 4",
             definition="attention times how far the value falls short of the head's median, summed:"
             " Σ aⱼ · max(0, 1 − |f(vⱼ)| / median). With 0.8 of the attention on a token whose value"
-            " is zero, it is 0.8. Only values under a tenth of the median are said to move next to"
-            " nothing.",
+            " is zero, it is 0.8. Only values under a tenth of the median are said to have almost"
+            " no effect.",
             reason=_null_attention_reason,
             cause="values",
+            usual=True,
         ),
         Flag(
             "empty value",
@@ -210,9 +214,10 @@ FLAGS: dict[str, Flag] = {
             "attention",
             "Kobayashi et al. 2020",
             definition="length of the first token's value over the head's median, flagged where"
-            " null attention is not: the head could rest there, but on this text hardly does.",
+            " null attention is not: the head could rest there, but here hardly does.",
             reason="the first token's value has {:.2f} of the median length",
             cause="values",
+            usual=True,
             applies=lambda measures: ~FLAGS["null attention"].raised(measures),
         ),
         Flag(
@@ -256,7 +261,7 @@ FLAGS: dict[str, Flag] = {
             definition="Pearson correlation of the entries of W_Q and W_K: near 1, a score says how"
             " similar two tokens are in what the head reads of them, biases aside. Longer vectors"
             " score higher, so a token need not attend to itself most. A property of the model,"
-            " whatever the text.",
+            " whatever it is shown.",
             reason="the weights of queries and keys correlate at {:+.2f}",
             bounds=(-1.0, 1.0),
         ),

@@ -11,6 +11,7 @@ from core.analysis.anomalies.contribution import columns, empty_attention, null_
 from core.analysis.anomalies.flags import FLAGS, KINDS, robust_z, severities
 from core.analysis.anomalies.norms import norm_disparity, separability
 from core.analysis.anomalies.sinks import FIRST, PARTS, ROLES, corpus_sink, role_measures
+from core.analysis.anomalies.unusual import standing_out, unusualness
 from core.analysis.arrays import mean_of_finite
 from core.analysis.head_patterns.minimum_evidence import too_short
 
@@ -37,6 +38,8 @@ def anomaly_table(
     :func:`measure_heads`, ``sink_token``, a robust z-score over all heads of each measure with a
     flag (``z_`` and its name), ``severity``, the same for each kind of flag (``severity_`` and one
     of `flags.KINDS`), ``flags`` (names, joined by ", ") and ``reasons`` (in words, joined by "; ").
+    ``stands_out`` names the flags by which a head stands out among the model's own, ``unusual``
+    ranks heads by it (:mod:`core.analysis.anomalies.unusual`).
     Severity is how far a head's flagged measures lie from ordinary, in units of the threshold's
     distance, summed over causes; of flags with one cause the strongest counts. In cross attention
     the first token, the sink and the roles are key tokens, and ``offset_attention`` is nan.
@@ -111,6 +114,9 @@ def _table(
         for row, names in zip(table.to_dict("records"), flags, strict=True)
     ]
     table["flags"], table["reasons"] = [", ".join(names) for names in flags], reasons
+    out = {name: heads.ravel() for name, heads in standing_out(measures).items()}
+    table["stands_out"] = [", ".join(n for n in FLAGS if out[n][index]) for index in table.index]
+    table["unusual"] = unusualness(measures).ravel()
     table.attrs["values"] = "|f(v)|" if exact else "|v|"
     table.attrs["tokens"] = tokens
     table.attrs["too_short"] = too_short(tokens)
@@ -168,9 +174,12 @@ def _column(name: str, totals: Columns, position: Indices) -> dict[str, Floats]:
 
 
 def flagged(table: pd.DataFrame) -> pd.DataFrame:
-    """The heads with a flag, the most severe first."""
+    """The heads with a flag: those that stand out first, and the most unusual first of either."""
     odd = table[table["flags"] != ""]
-    return odd.sort_values(["severity", "layer", "head"], ascending=[False, True, True])
+    order = odd.assign(_out=odd["stands_out"] != "")
+    columns = ["_out", "unusual", "layer", "head"]
+    order = order.sort_values(columns, ascending=[False, False, True, True])
+    return odd.loc[order.index]
 
 
 def with_flag(table: pd.DataFrame, name: str) -> pd.DataFrame:

@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from core.model.trace import Layer, Trace
 
 MAX_PAIRS = 300_000  # measured in a head; longer corpora are measured on a sample of sentences
-SEED = 0
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,35 +68,23 @@ def unusual_masks(trace: Trace) -> Masks | None:
     return None if all((mask == usual).all() for mask in masks) else masks
 
 
-def sampled_blocks(
-    tokens: CorpusTokens, masks: Callable[[int], Masks | None], causal: bool
-) -> list[Block]:
-    """Blocks of a random sample of sentences (fixed seed) with up to ``MAX_PAIRS`` pairs in all.
-
-    The sample has at least one sentence. `masks` gives the unusual ones of a sentence.
-    """
-    pairs = np.bincount(tokens.sentence).astype(np.int64) ** 2
-    return blocks_of(tokens, sample_sentences(pairs, MAX_PAIRS), masks, causal)
-
-
-def sample_sentences(sizes: NDArray[np.integer], budget: int) -> Indices:
-    """Random sentences (fixed seed), ascending, whose sizes add up to the budget at most.
-
-    There is at least one.
-    """
-    order = np.random.default_rng(SEED).permutation(sizes.size)
-    fitting = int(np.searchsorted(np.cumsum(sizes[order]), budget, side="right"))
-    return np.sort(order[: max(1, fitting)])
-
-
 def blocks_of(
     tokens: CorpusTokens,
     sentences: Indices,
     masks: Callable[[int], Masks | None],
     causal: bool,
 ) -> list[Block]:
-    """Blocks of these sentences, ascending."""
-    lengths = np.bincount(tokens.sentence)
+    """Blocks of these sentences, ascending. `masks` gives the unusual ones of a sentence."""
+    return blocks_of_lengths(np.bincount(tokens.sentence), sentences, masks, causal)
+
+
+def blocks_of_lengths(
+    lengths: NDArray[np.integer],
+    sentences: Indices,
+    masks: Callable[[int], Masks | None],
+    causal: bool,
+) -> list[Block]:
+    """:func:`blocks_of` where the tokens of all sentences are known by their number alone."""
     firsts = np.concatenate([[0], np.cumsum(lengths)])
     blocks = []
     for length in np.unique(lengths[sentences]):

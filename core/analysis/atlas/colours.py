@@ -16,10 +16,23 @@ if TYPE_CHECKING:
 
     from core.analysis.arrays import Floats
     from core.analysis.atlas.data import Atlas
+    from core.analysis.atlas.images.pixels import CorpusImages
 
     ToTones = Callable[[Atlas], "Tones"]
 
-Scale = Literal["type", "sequential", "category"]
+Scale = Literal["type", "sequential", "hue", "category"]
+Needs = Literal["nothing", "texts", "labels", "images"]
+# Names of hues, and where they stand on OKLCh's circle, in degrees.
+HUES = {
+    "red": 27.0,
+    "orange": 60.0,
+    "yellow": 105.0,
+    "green": 145.0,
+    "cyan": 200.0,
+    "blue": 262.0,
+    "purple": 305.0,
+    "pink": 350.0,
+}
 MAX_CATEGORIES = 6  # in a legend; rarer ones become "other"
 _PERIOD = 5  # AttentionViz's choice for showing repeating patterns of positions
 
@@ -28,7 +41,7 @@ _PERIOD = 5  # AttentionViz's choice for showing repeating patterns of positions
 class Tones:
     """A colour for every point."""
 
-    scale: Scale  # by query or key alone, along a ramp, or by category
+    scale: Scale  # by query or key alone, along a ramp, by the name of a hue, or by category
     # 0 to 1 along a ramp, or category numbers; ([layer, head,] 2 token), queries first
     numbers: Floats
     legend: tuple[str, ...] = ()  # the two ends of the ramp, or the categories
@@ -40,17 +53,17 @@ class Colouring:
 
     title: str
     tones: ToTones
-    needs_labels: bool = False
+    needs: Needs = "nothing"
 
 
 COLOURINGS: dict[str, Colouring] = {}  # by name in links, in menu order
 
 
-def colouring(name: str, title: str, *, needs_labels: bool = False) -> Callable[[ToTones], ToTones]:
+def colouring(name: str, title: str, *, needs: Needs = "nothing") -> Callable[[ToTones], ToTones]:
     """Register a function as the colouring called `name` in links and `title` on the page."""
 
     def register(tones: ToTones) -> ToTones:
-        COLOURINGS[name] = Colouring(title, tones, needs_labels)
+        COLOURINGS[name] = Colouring(title, tones, needs)
         return tones
 
     return register
@@ -62,8 +75,14 @@ def point_tones(atlas: Atlas, name: str) -> Tones:
 
 
 def offered_colourings(atlas: Atlas) -> list[str]:
-    """The names that make sense for this atlas: some need labels."""
-    return [name for name, one in COLOURINGS.items() if atlas.labels or not one.needs_labels]
+    """The names that make sense for this atlas: some need texts, labels or images."""
+    has: dict[Needs, bool] = {
+        "nothing": True,
+        "texts": atlas.images is None,
+        "labels": bool(atlas.labels),
+        "images": atlas.images is not None,
+    }
+    return [name for name, one in COLOURINGS.items() if has[one.needs]]
 
 
 @colouring("type", "query or key")
@@ -71,20 +90,20 @@ def _type(atlas: Atlas) -> Tones:
     return Tones("type", np.zeros(2 * len(atlas.tokens)))
 
 
-@colouring("position", "position in the sentence")
+@colouring("position", "position in the sentence", needs="texts")
 def _position(atlas: Atlas) -> Tones:
     tokens = atlas.tokens
     values = tokens.position / np.maximum(tokens.lengths - 1, 1)
     return Tones("sequential", _both(values), ("first token", "last token"))
 
 
-@colouring("mod5", "position mod 5")
+@colouring("mod5", "position mod 5", needs="texts")
 def _position_mod(atlas: Atlas) -> Tones:
     legend = tuple(f"{i}, {i + _PERIOD}, {i + 2 * _PERIOD} …" for i in range(1, _PERIOD + 1))
     return Tones("category", _both(atlas.tokens.position % _PERIOD), legend)
 
 
-@colouring("frequency", "frequency in the corpus")
+@colouring("frequency", "frequency in the corpus", needs="texts")
 def _frequency(atlas: Atlas) -> Tones:
     counts = Counter(atlas.tokens.texts)
     return _logarithmic(np.array([counts[text] for text in atlas.tokens.texts]), "×")
@@ -99,18 +118,18 @@ def _norm(atlas: Atlas) -> Tones:
     )
 
 
-@colouring("token_length", "letters of the token")
+@colouring("token_length", "letters of the token", needs="texts")
 def _token_length(atlas: Atlas) -> Tones:
     lengths = [max(1, len(display)) for display in atlas.tokens.displays]
     return _logarithmic(np.array(lengths), " characters")
 
 
-@colouring("sentence_length", "length of the sentence")
+@colouring("sentence_length", "length of the sentence", needs="texts")
 def _sentence_length(atlas: Atlas) -> Tones:
     return _logarithmic(atlas.tokens.lengths, " tokens")
 
 
-@colouring("punctuation", "punctuation")
+@colouring("punctuation", "punctuation", needs="texts")
 def _punctuation(atlas: Atlas) -> Tones:
     marks = [
         not special and display != "" and all(category(char)[0] in "PS" for char in display)
@@ -122,12 +141,69 @@ def _punctuation(atlas: Atlas) -> Tones:
 @colouring("special", "special tokens")
 def _special(atlas: Atlas) -> Tones:
     pairs = zip(atlas.tokens.displays, atlas.tokens.special, strict=True)
-    return _categories([display if special else "text" for display, special in pairs])
+    other = "text" if atlas.images is None else "patch"
+    return _categories([display if special else other for display, special in pairs])
 
 
-@colouring("label", "label", needs_labels=True)
+@colouring("label", "label", needs="labels")
 def _label(atlas: Atlas) -> Tones:
     return _categories([atlas.labels[i] for i in atlas.tokens.sentence])
+
+
+@colouring("hue", "hue of the patch", needs="images")
+def _hue(atlas: Atlas) -> Tones:
+    """By the nearest of eight names; grey patches and other tokens have none."""
+    looks = _images(atlas).looks
+    centres = np.array(list(HUES.values())) / 360
+    away = np.abs(looks.hue[:, None] - centres)
+    nearest = np.minimum(away, 1 - away).argmin(axis=1).astype(np.float64)
+    numbers = _of_patches(atlas, np.where(looks.saturation > 0, nearest, np.nan))
+    legend = (*HUES, "grey, or no patch")
+    return Tones("hue", np.nan_to_num(numbers, nan=len(HUES)), legend)
+
+
+@colouring("brightness", "brightness of the patch", needs="images")
+def _brightness(atlas: Atlas) -> Tones:
+    brightness = _images(atlas).looks.brightness
+    return Tones("sequential", _of_patches(atlas, brightness), ("black", "white"))
+
+
+@colouring("row", "row in the image", needs="images")
+def _row(atlas: Atlas) -> Tones:
+    images = _images(atlas)
+    rows = np.arange(images.patches) // images.columns / max(images.rows - 1, 1)
+    return Tones("sequential", _of_every_image(atlas, rows), ("top", "bottom"))
+
+
+@colouring("column", "column in the image", needs="images")
+def _column(atlas: Atlas) -> Tones:
+    images = _images(atlas)
+    columns = np.arange(images.patches) % images.columns / max(images.columns - 1, 1)
+    return Tones("sequential", _of_every_image(atlas, columns), ("left", "right"))
+
+
+@colouring("image", "image", needs="images")
+def _image(atlas: Atlas) -> Tones:
+    return _categories([atlas.sentences[i] for i in atlas.tokens.sentence])
+
+
+def _images(atlas: Atlas) -> CorpusImages:
+    if atlas.images is None:
+        raise ValueError("an atlas of texts has no patches")
+    return atlas.images
+
+
+def _of_every_image(atlas: Atlas, values: Floats) -> Floats:
+    """A value for each patch of the grid, the same in all images."""
+    return _of_patches(atlas, np.tile(values, len(_images(atlas).pixels)))
+
+
+def _of_patches(atlas: Atlas, values: Floats) -> Floats:
+    """A value for every patch, image after image, for both points of its token; nan for others."""
+    images = _images(atlas)
+    place = images.places(atlas.tokens.position)
+    found = values[atlas.tokens.sentence * images.patches + np.maximum(place, 0)]
+    return _both(np.where(place >= 0, found, np.nan))
 
 
 def _categories(names: Sequence[str]) -> Tones:

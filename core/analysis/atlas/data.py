@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from core.analysis.arrays import Bools, Floats, Indices
+    from core.analysis.atlas.images.pixels import CorpusImages
     from core.analysis.head_patterns.similarity import Distances
     from core.analysis.projections.joint_embedding import Metric
     from core.analysis.query_key.clouds import Stage
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
     Masks = tuple[Bools, ...]  # a layer: (1 or head, token, token)
 
 METRICS: tuple[Metric, ...] = ("euclidean", "cosine")
+# Settings of an atlas of some sentences of a larger one: how many tokens and sentences that has.
+SAMPLED = ("corpus_tokens", "corpus_sentences")
 DIMENSIONS = 3  # components stored; a plane uses the first two
 
 
@@ -134,6 +137,7 @@ class Atlas:
     settings: Mapping[str, str | int] = field(default_factory=dict)  # how it was built, to show
     layer_numbers: tuple[int, ...] = ()  # the model's own, from 1, where some do not attend
     depth: int | None = None  # layers of the model, those that do not attend included
+    images: CorpusImages | None = None  # of an atlas of images; their names are its sentences
 
     @property
     def numbers(self) -> tuple[int, ...]:
@@ -145,6 +149,86 @@ class Atlas:
         """(layers, heads, tokens)."""
         layers, heads, points, _ = self.points["raw"].shape
         return layers, heads, points // 2
+
+
+@dataclass(frozen=True, eq=False)
+class AtlasFacts:
+    """All of an atlas that does not grow with its tokens; fields as in :class:`Atlas`.
+
+    Attributes
+    ----------
+    tokens, sentences : how many the corpus has.
+    labelled : whether its sentences have labels.
+    images : only of an atlas in one file.
+    """
+
+    model: str
+    causal: bool
+    tokens: int
+    sentences: int
+    labelled: bool
+    shares: Mapping[Stage, Floats]
+    scaling: ModelScaling
+    faithfulness: Mapping[Stage, ModelFaithfulness]
+    full: Mapping[Metric, Mapping[Stage, ModelFaithfulness]]
+    measured: Measured
+    distances: Distances
+    positions: Positions
+    settings: Mapping[str, str | int] = field(default_factory=dict)
+    layer_numbers: tuple[int, ...] = ()
+    depth: int | None = None
+    images: CorpusImages | None = None
+
+    @property
+    def numbers(self) -> tuple[int, ...]:
+        """The number of each layer, as people read it."""
+        return self.layer_numbers or tuple(range(1, self.scaling.c.shape[0] + 1))
+
+    @property
+    def heads(self) -> tuple[int, int]:
+        """(layers, heads of each)."""
+        layers, heads = self.scaling.c.shape
+        return layers, heads
+
+
+@dataclass(frozen=True, eq=False)
+class ProjectedPart:
+    """Some whole sentences of an atlas, with where every head puts their tokens.
+
+    Attributes
+    ----------
+    index : of the part; parts in order of their index have sentences in order of their numbers.
+    tokens : its `sentence` are numbers in the whole corpus, from 0, ascending.
+    sentences, labels : of each sentence with a token here, in this order; no label at all without.
+    points : by stage, float32 (layer, head, 2 token, 3), queries first.
+    norms : float32 (layer, head, 2 token).
+    layer_numbers : as in :class:`Atlas`.
+    """
+
+    index: int
+    tokens: CorpusTokens
+    sentences: tuple[str, ...]
+    labels: tuple[str, ...]
+    points: Mapping[Stage, Array]
+    norms: Array
+    layer_numbers: tuple[int, ...] = ()
+
+    @property
+    def numbers(self) -> Ints:
+        """The number in the corpus of each sentence, ascending, (sentence,)."""
+        return np.unique(self.tokens.sentence)
+
+
+def facts_of(atlas: Atlas) -> AtlasFacts:
+    """What of an atlas does not grow with its tokens."""
+    shared = {each.name for each in fields(AtlasFacts)} - {"tokens", "sentences", "labelled"}
+    tokens, sentences = (int(atlas.settings.get(name, 0)) for name in SAMPLED)
+    return AtlasFacts(
+        tokens=max(tokens, len(atlas.tokens)),
+        sentences=max(sentences, len(atlas.sentences)),
+        labelled=bool(atlas.labels),
+        **{name: getattr(atlas, name) for name in shared},
+    )
 
 
 def token_columns(parts: Sequence[tuple[Token, ...]]) -> CorpusTokens:

@@ -39,41 +39,42 @@ _PIECE = re.compile(
     re.DOTALL,
 )
 _BACKWARDS = re.compile(r"\{(\d+),(\d+)\}$")
-_SURROGATE = re.compile("[\ud800-\udfff]")  # half of a character, which UTF-8 cannot encode
+SURROGATE = re.compile("[\ud800-\udfff]")  # half of a character, which UTF-8 cannot encode
 
 
 class SearchError(ValueError):
     """The search cannot be run; the message says why."""
 
 
-def expression(query: str) -> Callable[[str], Spans]:
+def expression(query: str, seconds: float = TIME_LIMIT) -> Callable[[str], Spans]:
     """A function that gives the spans (first, last + 1) of an expression's matches in a text.
 
-    Case is ignored. All texts together may take ``TIME_LIMIT``. Raises `SearchError` when the query
-    is not an expression, needs what RE2 does not support, or is too large; the returned function
-    raises it when it takes too long.
+    Case is ignored. All texts together may take so many `seconds`. Raises `SearchError` when the
+    query is not an expression, needs what RE2 does not support, or is too large; the returned
+    function raises it when it takes too long.
     """
     pattern = _compile(query)
-    seconds_left = TIME_LIMIT
+    seconds_left = seconds
 
     def spans(text: str) -> Spans:
         nonlocal seconds_left
-        _stop_if(seconds_left <= 0)
+        stop_if(seconds_left <= 0, seconds)
         start = time.monotonic()
         try:
-            for match in pattern.finditer(_SURROGATE.sub("�", text)):
+            for match in pattern.finditer(SURROGATE.sub("�", text)):
                 yield match.span()
-                _stop_if(time.monotonic() - start > seconds_left)
+                stop_if(time.monotonic() - start > seconds_left, seconds)
         finally:
             seconds_left -= time.monotonic() - start
 
     return spans
 
 
-def _stop_if(late: bool) -> None:
+def stop_if(late: bool, limit: float) -> None:
+    """`SearchError` when it is too late."""
     if late:
         raise SearchError(
-            f"This expression was stopped after {TIME_LIMIT} seconds. Simplify its repetitions, or"
+            f"This expression was stopped after {limit} seconds. Simplify its repetitions, or"
             " search a smaller corpus."
         )
 
@@ -84,7 +85,7 @@ def _compile(query: str) -> re2._Regexp:
     misread = [name for name in used if name in _MISREAD]
     if misread:
         raise _unsupported(misread[0])
-    if _SURROGATE.search(query):
+    if SURROGATE.search(query):
         raise SearchError("This is not a regular expression: it has half of a character in it.")
     options = re2.Options()
     options.case_sensitive = False

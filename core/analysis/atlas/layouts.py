@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from core.analysis.atlas.blocks import CorpusPairs, blocks_of, sample_sentences
+from core.analysis.atlas.blocks import CorpusPairs, blocks_of
+from core.analysis.atlas.engine.priority import first_within
 from core.analysis.normalization import key_translation, normalize
 from core.analysis.projections.joint_embedding import embed
 
@@ -43,13 +44,14 @@ def lay_out_head(
 ) -> Layout:
     """UMAP or t-SNE of one head's queries and keys at a stage.
 
-    Random sentences (fixed seed) with up to `max_tokens` tokens are laid out, but at least one.
+    Random sentences (always the same) with up to `max_tokens` tokens are laid out, one at least.
     Raises `ProjectionError` when it fails; `ValueError` for an atlas opened from a file, which has
     no vectors.
     """
     if atlas.vectors is None:
         raise ValueError("this atlas has no vectors")
-    sentences = sample_sentences(np.bincount(atlas.tokens.sentence), max_tokens)
+    lengths = np.bincount(atlas.tokens.sentence)
+    sentences = np.sort(first_within(np.arange(lengths.size), lengths, max_tokens))
     sample = np.flatnonzero(np.isin(atlas.tokens.sentence, sentences))
     queries, keys = atlas.vectors.of_head(layer, head)
     a = key_translation(queries, keys)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -10,6 +10,8 @@ from core.analysis.atlas.data import DIMENSIONS
 from core.analysis.query_key.clouds import STAGES
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from core.analysis.arrays import Floats
     from core.analysis.query_key.clouds import Stage
     from core.model.trace import Array
@@ -18,21 +20,36 @@ _ROUNDING = 1e-10  # of the largest variance: anything smaller is rounding of fl
 _STILL = 1e-12  # of the vectors' mean square: they are all equal but for rounding
 
 
-def project_stages(
-    queries: Floats, keys: Floats, c: float
-) -> tuple[dict[Stage, Array], dict[Stage, Floats]]:
-    """Points float32 (2 token, 3) at each stage, queries first, and the share each axis keeps (3,).
+class Plane(NamedTuple):
+    """How vectors become points: (vector * factor - centre) @ axes.
 
-    `queries` and `keys` are (token, dim). Keys are translated by the vector between the centroids,
-    and both are scaled by `c`. Each axis points to where its largest weight is positive; with fewer
-    dims than axes the rest are zeros.
+    Attributes
+    ----------
+    factors : of queries and of keys.
+    centres : (2, dim), of queries and of keys, in the units after the factor.
+    axes : (dim, 3); each points to where its largest weight is positive, and with fewer dims than
+        axes the rest are zeros.
+    shares : of the variance, by axis, (3,).
     """
-    q_mean, k_mean = queries.mean(axis=0), keys.mean(axis=0)
-    q, k = queries - q_mean, keys - k_mean
-    q_cov, k_cov = q.T @ q / len(q), k.T @ k / len(k)
+
+    factors: tuple[float, float]
+    centres: Floats
+    axes: Floats
+    shares: Floats
+
+
+def find_planes(
+    means: tuple[Floats, Floats], covariances: tuple[Floats, Floats], c: float
+) -> dict[Stage, Plane]:
+    """The planes of a head whose queries and keys have these means (dim,) and covariances.
+
+    There are as many queries as keys. Keys are translated by the vector between the centroids, and
+    both are scaled by `c`.
+    """
+    (q_mean, k_mean), (q_cov, k_cov) = means, covariances
     q_square = np.trace(q_cov) + q_mean @ q_mean
     k_square = np.trace(k_cov) + k_mean @ k_mean
-    points, shares = {}, {}
+    planes = {}
     for stage in STAGES:
         shift = np.zeros_like(q_mean) if stage == "raw" else q_mean - k_mean
         factor = c if stage == "normalized" else 1.0
@@ -40,10 +57,26 @@ def project_stages(
         half = (ends[0] - ends[1]) / 2
         covariance = (q_cov * factor**2 + k_cov / factor**2) / 2 + np.outer(half, half)
         mean_square = float(q_square * factor**2 + k_square / factor**2) / 2
-        axes, shares[stage] = _axes(covariance, _STILL * mean_square)
-        both = np.vstack([queries * factor, (keys + shift) / factor])
-        points[stage] = ((both - (ends[0] + ends[1]) / 2) @ axes).astype(np.float32)
-    return points, shares
+        axes, shares = _axes(covariance, _STILL * mean_square)
+        centre = (ends[0] + ends[1]) / 2
+        centres = np.stack([centre, centre - shift / factor])
+        planes[stage] = Plane((factor, 1 / factor), centres, axes, shares)
+    return planes
+
+
+def place(queries: Floats, keys: Floats, planes: Mapping[Stage, Plane]) -> dict[Stage, Array]:
+    """Points float32 (2 token, 3) in each plane, queries first, of vectors (token, dim)."""
+    return {
+        stage: np.vstack(
+            [
+                (vectors * factor - centre) @ plane.axes
+                for vectors, factor, centre in zip(
+                    (queries, keys), plane.factors, plane.centres, strict=True
+                )
+            ]
+        ).astype(np.float32)
+        for stage, plane in planes.items()
+    }
 
 
 def _axes(covariance: Floats, min_variance: float) -> tuple[Floats, Floats]:

@@ -43,20 +43,26 @@ def search_tokens(atlas: Atlas, query: str, kind: Kind = "token") -> Matches:
     text of each sentence. Special tokens are in no text, so only the first two kinds find them.
     Raises `SearchError` when the query is empty or too long, no expression, or takes too long.
     """
+    query = check_query(query)
+    if kind in ("token", "substring"):
+        matching = _by_token(atlas, query.casefold(), whole=kind == "token")
+        return _matches(atlas, matching, int(matching.sum()))
+    return _by_text(atlas, phrase(query) if kind == "phrase" else expression(query))
+
+
+def check_query(query: str) -> str:
+    """The query without blanks around it; `SearchError` when it is empty or too long."""
     query = query.strip()
     if not query:
         raise SearchError("Type what to look for.")
     if len(query) > MAX_QUERY:
         raise SearchError(f"The search has {len(query):,} characters; the limit is {MAX_QUERY}.")
-    if kind in ("token", "substring"):
-        matching = _by_token(atlas, query.casefold(), whole=kind == "token")
-        return _matches(atlas, matching, int(matching.sum()))
-    return _by_text(atlas, _phrase(query) if kind == "phrase" else expression(query))
+    return query
 
 
-def phrase_positions(atlas: Atlas, phrase: str) -> dict[int, Indices]:
+def phrase_positions(atlas: Atlas, words: str) -> dict[int, Indices]:
     """Positions of the tokens that are part of the phrase, by sentence; errors as in a search."""
-    tokens = np.flatnonzero(search_tokens(atlas, phrase, "phrase").tokens)
+    tokens = np.flatnonzero(search_tokens(atlas, words, "phrase").tokens)
     sentences = atlas.tokens.sentence[tokens]
     return {
         int(one): atlas.tokens.position[tokens[sentences == one]].astype(np.intp)
@@ -75,7 +81,7 @@ def _by_token(atlas: Atlas, query: str, *, whole: bool) -> Bools:
     return np.array([not matching.isdisjoint(pair) for pair in pairs], dtype=np.bool_)
 
 
-def _phrase(query: str) -> Callable[[str], Spans]:
+def phrase(query: str) -> Callable[[str], Spans]:
     """Whole words: no letter or digit may touch the first or the last one."""
     words = r"\s+".join(re.escape(word) for word in query.split())
     before = r"(?<!\w)" if re.match(r"\w", query) else ""
@@ -94,13 +100,13 @@ def _by_text(atlas: Atlas, spans: Callable[[str], Spans]) -> Matches:
             continue
         own = tokens.of_sentence(index)
         own = own[~tokens.special[own]]
-        overlapping, overlapped = _overlaps(tokens.spans[own], np.array(matches))
+        overlapping, overlapped = overlaps(tokens.spans[own], np.array(matches))
         matching[own[overlapping]] = True
         count += overlapped
     return _matches(atlas, matching, count)
 
 
-def _overlaps(spans: Ints, matches: Ints) -> tuple[Bools, int]:
+def overlaps(spans: Ints, matches: Ints) -> tuple[Bools, int]:
     """Which tokens overlap a match, (token,), and how many matches overlap a token.
 
     `spans` are (token, 2), first character and last + 1; `matches` (match, 2) are in order and do

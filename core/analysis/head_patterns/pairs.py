@@ -25,8 +25,19 @@ SAME_START, OTHER_END = 4, 3
 
 
 def at_offset(offset: int) -> Callable[[tuple[Token, ...]], Bools]:
-    """From each token to the one `offset` positions after it (before, if negative)."""
-    return lambda tokens: np.eye(len(tokens), k=offset, dtype=np.bool_)
+    """From each token to the one `offset` positions after it (before, if negative).
+
+    From a patch of an image, only to patches of its own row: the next row begins on the other side.
+    """
+
+    def pairs(tokens: tuple[Token, ...]) -> Bools:
+        beside = np.eye(len(tokens), k=offset, dtype=np.bool_)
+        rows = np.array([token.row for token in tokens])
+        if offset == 0 or (rows < 0).all():
+            return beside
+        return np.asarray(beside & (rows[:, None] == rows) & (rows >= 0))
+
+    return pairs
 
 
 def is_mark(token: Token) -> bool:

@@ -73,6 +73,7 @@ class Pattern:
     link: str = ""  # its name in the model view's links, where that is not the `name`
     in_table: bool = True
     in_head_view: bool = False
+    of_patches: bool = False  # whether it has a meaning for the patches of an image
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "score", self.score or self.name)
@@ -115,6 +116,7 @@ PATTERNS = (
         source=CLARK,
         highlight=2,
         in_head_view=True,
+        of_patches=True,
     ),
     Pattern(
         "next",
@@ -124,6 +126,7 @@ PATTERNS = (
         source=CLARK,
         highlight=1,
         in_head_view=True,
+        of_patches=True,
     ),
     Pattern(
         "self",
@@ -131,6 +134,7 @@ PATTERNS = (
         at_offset(0),
         Naming(5, "S", hue=95, dark=74),
         in_head_view=True,
+        of_patches=True,
     ),
     Pattern(
         "first",
@@ -138,6 +142,7 @@ PATTERNS = (
         naming=Naming(6, "1", category=0),
         keys=lambda token: token.position == 0,
         in_head_view=True,
+        of_patches=True,
     ),
     Pattern(
         "cls",
@@ -151,6 +156,7 @@ PATTERNS = (
         keys=lambda token: token.special and token.position > 0,
         threshold=0.6,
         source=CLARK,
+        of_patches=True,
     ),
     Pattern(
         "punctuation",
@@ -169,6 +175,7 @@ PATTERNS = (
         highlight=3,
         link="delimiters",
         in_head_view=True,
+        of_patches=True,
     ),
     Pattern(
         "same_token",
@@ -222,6 +229,7 @@ PATTERNS = (
         baseline="none",
         highlight=100,
         in_head_view=True,
+        of_patches=True,
     ),
     Pattern(
         "induction",

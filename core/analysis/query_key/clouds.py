@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
 
+from core.analysis.found_link import find_link
 from core.analysis.normalization import normalize
 from core.analysis.pair_projection import default_pair
 from core.analysis.pairs import head_vectors
@@ -206,7 +207,7 @@ def default_chosen(trace: Trace) -> tuple[list[int], list[int]]:
     named = {"".join(texts[i] for i in pieces): pieces for pieces in words.values()}
     if {"brown", "capybara"} <= set(named):
         return named["brown"], named["capybara"]
-    pair = default_pair(trace)
+    pair = default_pair(trace, find_link(trace))
     if pair is None:
         return [], []
     source, target = (words[trace.tokens[position].word] for position in pair)

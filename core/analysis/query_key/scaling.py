@@ -116,12 +116,14 @@ def scale_vectors(
     compare: Callable[[Floats, Floats], Faithfulness],
     distance: Metric = "euclidean",
     criterion: Criterion = "pearson",
+    a: Floats | None = None,
 ) -> HeadScaling:
     """:func:`scale_head` for queries and keys (token, dim) of any origin.
 
-    The criterion looks at the target's `pairs` (indices); `compare` gives the faithfulness.
+    The criterion looks at the target's `pairs` (indices); `compare` gives the faithfulness. The
+    translation `a` (dim,) is that of these vectors unless it is given, as for a sample of a corpus.
     """
-    a = key_translation(queries, keys)
+    a = key_translation(queries, keys) if a is None else a
     table = pair_table(queries, keys + a, target, pairs)
     measure = _measure(criterion)
     curve = correlations(table, C_VALUES, distance, measure).values

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import streamlit as st
@@ -14,14 +14,15 @@ from core.components.points import CorpusPoints, packed_sizes, quantise
 from core.components.scripts import register
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping, Sequence
 
     from numpy.typing import NDArray
 
 _atlas_cloud = register("atlas_cloud")
 
-MAX_CHOSEN = 2000  # points that a lasso sends to the page; the component says so if it holds more
 _MAX_CATEGORY = 65535
+_MAX_CORNERS = 10_000  # of a lasso
+_MAX_PLACE = 1e3  # of a corner, in halves of the frame's side
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -34,12 +35,17 @@ class AtlasCloud(CorpusPoints):
     title : what is shown, e.g. "L4 H2".
     norms : (2 token,), lengths of the vectors, if the size of a point shows them.
     lines : (line, 3) of the picked token's sentence: the tokens of query and key, the attention.
+    regions : of each group of points its name, which may be empty, the point where that stands, and
+        the points at the corners of its outline.
+    members : (2 token,), the region of each point, -1 for none; of at most 255 regions.
     """
 
     picked: int | None
     title: str
     norms: NDArray[np.float32] | None = None
     lines: NDArray[np.float64] | None = None
+    regions: Sequence[tuple[str, int, Sequence[int]]] = ()
+    members: NDArray[np.integer[Any]] | None = None
 
     def packed(self) -> bytes:
         """What the component receives: 2 bytes per coordinate, 1 or 2 per colour.
@@ -55,7 +61,10 @@ class AtlasCloud(CorpusPoints):
             "title": self.title,
             "sizeEnds": ends,
             "picked": -1 if self.picked is None else self.picked,
-            "most": MAX_CHOSEN,
+            "regions": [
+                {"name": name, "middle": middle, "edge": list(edge)}
+                for name, middle, edge in self.regions
+            ],
         }
         return pack(
             settings,
@@ -63,6 +72,7 @@ class AtlasCloud(CorpusPoints):
             tones=self.packed_tones(_MAX_CATEGORY),
             sizes=sizes,
             lines=lines[np.argsort(lines[:, 2], kind="stable")],  # the strongest are drawn last
+            members=np.asarray(() if self.members is None else self.members + 1, dtype=np.uint8),
             **self.token_arrays(),
         )
 
@@ -72,15 +82,16 @@ def show_cloud(
     *,
     key: str,
     on_pick: Callable[[int | None], None],
-    on_choose: Callable[[list[int]], None],
+    on_choose: Callable[[list[int], NDArray[np.float64] | None], None],
 ) -> None:
     """Draw the cloud; pointing, turning and zooming never ask the server.
 
     Parameters
     ----------
     on_pick : called with a token when one of its points is clicked, with None when it is released.
-    on_choose : called with the points inside a closed lasso, at most 2,000, queries first (a
-        larger choice is thinned evenly), and with an empty list when the lasso is cleared.
+    on_choose : called with the points inside a closed lasso or in a region, queries first, and with
+        an empty list when the choice is cleared; and with the lasso's corners (corner, 2), where it
+        chose all that is in it in the plane, in units of the points, else None.
     """
 
     def picked() -> None:
@@ -88,18 +99,35 @@ def show_cloud(
         on_pick(_index(sent.get("token"), len(cloud.labels)))
 
     def chosen() -> None:
-        sent = (st.session_state[key]["choose"] or {}).get("points")
-        points = [_index(each, len(cloud.points)) for each in (sent or [])[:MAX_CHOSEN]]
-        on_choose([each for each in points if each is not None])
+        sent = st.session_state[key]["choose"] or {}
+        count = len(cloud.points)
+        points = [_index(each, count) for each in (sent.get("points") or [])[:count]]
+        outline = _outline(sent.get("outline"), cloud.points)
+        on_choose([each for each in points if each is not None], outline)
 
     _atlas_cloud(key=key, data=cloud.packed(), on_pick_change=picked, on_choose_change=chosen)
 
 
-def cloud_page(cloud: AtlasCloud, title: str, note: str) -> str:
+def cloud_page(
+    cloud: AtlasCloud, title: str, note: str, facts: Mapping[str, Any] | None = None
+) -> str:
     """The cloud as one HTML file that opens without internet."""
-    return standalone_page("atlas_cloud", cloud.packed(), title, note)
+    return standalone_page("atlas_cloud", cloud.packed(), title, note, facts=facts)
 
 
 def _index(value: object, count: int) -> int | None:
     """`value` if it is an index below `count`; what a browser sends is not trusted."""
     return value if type(value) is int and 0 <= value < count else None
+
+
+def _outline(value: object, points: NDArray[Any]) -> NDArray[np.float64] | None:
+    """The corners that a browser sent, from its frame around the points to their own units."""
+    if not isinstance(value, list) or not 6 <= len(value) <= 2 * _MAX_CORNERS or len(value) % 2:
+        return None
+    if not all(type(each) in (int, float) and abs(each) <= _MAX_PLACE for each in value):
+        return None
+    if points.shape[-1] != 2:
+        return None
+    _, frames = quantise(points[None].astype(np.float64))
+    x, y, half = frames[0].astype(np.float64)
+    return np.array(value, dtype=np.float64).reshape(-1, 2) * half + [x, y]

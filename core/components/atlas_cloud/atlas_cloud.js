@@ -11,18 +11,22 @@ import { describe, make, makeTip, place, sizeCanvas } from "../shared/dom.js"
 import { css, readTheme } from "../shared/scales.js"
 import { View, mount } from "../shared/view.js"
 import { makeLabels, makeRoom, maxLabels, placeLabels } from "./labels.js"
-import { lassoWith, placesInside, thinned } from "./lasso.js"
+import { lassoWith, outlineOf, placesInside } from "./lasso.js"
 import { MARK, endsOf, format, linesShown, markPoints, readCloud } from "./marks.js"
-import { cloudInks, fontOf, paintAxes, paintLabels, paintLasso, paintLines, paintPair, paintPicked, paintPoints, radiusOf } from "./paint.js"
+import { cloudInks, fontOf, paintAxes, paintLabels, paintLasso, paintLines, paintPair, paintPicked, paintPoints, radiusOf, showsPictures } from "./paint.js"
+import { paintPicture, wayOf } from "./picture.js"
+import { fillMenu, nameFont, paintEdges, paintNames, placeNames, pointsOf } from "./regions.js"
 import { ZOOM, fitScale, makeScene, pannedBy, placePoints, sameNumbers, wholeView, zoomedAt } from "./scene.js"
 
 /** @import { Actions } from "../points/gestures.js" */
+/** @import { Painters } from "../shared/painter.js" */
 /** @import { Theme } from "../shared/scales.js" */
 /** @import { Component } from "../shared/view.js" */
 /** @import { Inks } from "./paint.js" */
+/** @import { Name } from "./regions.js" */
 /** @import { Data, Scene } from "./scene.js" */
 
-const STAGE = { maxHeight: 600, share: 0.75, margin: 26 } // pixels; height as a share of the width
+const STAGE = { maxHeight: 600, minHeight: 360, share: 0.75, ofWindow: 0.54, margin: 26 } // pixels; height as a share of the width, and of the browser's window
 const REACH = { mouse: 9, touch: 18 } // pixels from a point to the pointer
 const TURN = 0.0075 // radians per pixel
 const KEYS = { pan: 60, turn: 0.12 } // pixels and radians per arrow key
@@ -54,6 +58,7 @@ class CloudView extends View {
   screen = { width: 0, height: 0, ratio: 1, scale: 1 }
   room = makeRoom(1, 1)
   labels = makeLabels()
+  /** @type {Name[]} */ names = [] // of regions, as they are drawn
   isStale = false // points have moved or changed
   painted = 0 // times that points were painted
 
@@ -69,6 +74,8 @@ class CloudView extends View {
       lasso: this.button(modes, "Lasso", () => this.setMode("lasso")),
       clear: this.button(this.bar, "Clear the choice", () => this.choose([])),
     }
+    this.menu = describe(make(this.bar, "select", "plain"), { "aria-label": "Choose points" })
+    this.listen(this.menu, "change", () => this.chooseFrom(this.menu.value))
     describe(this.button(zooms, "−", () => this.zoom(1 / ZOOM.step)), { "aria-label": "Zoom out" })
     describe(this.button(zooms, "+", () => this.zoom(ZOOM.step)), { "aria-label": "Zoom in" })
     this.button(zooms, "Whole cloud", () => this.showWhole())
@@ -104,6 +111,7 @@ class CloudView extends View {
     this.scene = makeScene(data, samePoints ? this.scene : null)
     this.tip.hide()
     this.title.textContent = data.title
+    fillMenu(this.menu, data)
     const count = format(data.labels.length)
     describe(this.words, { "aria-label": `${data.title}: ${count} queries and as many keys in ${data.dims} dimensions` })
     this.layOut()
@@ -112,7 +120,7 @@ class CloudView extends View {
   layOut() {
     this.width = this.root.clientWidth
     if (!this.width) return
-    const [width, height] = [this.width, Math.round(Math.min(STAGE.maxHeight, STAGE.share * this.width))]
+    const [width, height] = [this.width, Math.round(Math.min(STAGE.maxHeight, STAGE.share * this.width, Math.max(STAGE.minHeight, STAGE.ofWindow * window.innerHeight)))]
     this.screen = { width, height, ratio: window.devicePixelRatio || 1, scale: fitScale(this.scene.extent, { width, height }, STAGE.margin) }
     place(this.stage, { height })
     for (const canvas of [this.points, this.words]) sizeCanvas(canvas, width, height)
@@ -129,7 +137,7 @@ class CloudView extends View {
     scene.highest = scene.marks.reduce((max, mark) => Math.max(max, mark), 0)
     scene.found = scene.marks.filter((mark) => mark === MARK.match || mark === MARK.chosen).length
     this.inks = cloudInks(data, this.theme, faded)
-    this.reading.textContent = readCloud(data, this, this.component.standalone)
+    this.reading.textContent = readCloud(data, this)
     this.buttons.clear.hidden = this.chosen.size === 0
     const matches = data.searching ? data.matches.reduce((sum, each) => sum + each, 0) : 0
     Object.assign(root.dataset, { matches, chosen: this.chosen.size, picked: this.picked })
@@ -167,26 +175,48 @@ class CloudView extends View {
     placePoints(data, scene, view, this.rotation, screen)
     scene.radius = radiusOf(2 * scene.half, screen.width, screen.height, view.zoom)
     paintPoints(this.raster, scene, this.inks, screen.ratio, [0, 0, this.points.width, this.points.height])
+    this.room.clear()
+    pen.font = nameFont(this.theme)
+    this.names = placeNames(data.regions, this.room, screen, scene, (name) => pen.measureText(name).width)
     pen.font = fontOf(this.theme)
     const max = maxLabels(screen.width, screen.height, view.zoom)
     if (data.labelled) placeLabels(labels, this.room, screen, scene, (point) => this.widthOf(point), max)
     else labels.count = 0
-    Object.assign(this.root.dataset, { painted: ++this.painted, labels: labels.count, zoom: view.zoom.toFixed(2) })
+    Object.assign(this.root.dataset, { painted: ++this.painted, labels: labels.count, names: this.names.length, zoom: view.zoom.toFixed(2), pictures: showsPictures(scene) ? "1" : "0" })
     if (this.picked >= 0) this.root.dataset.at = `${scene.x[this.picked].toFixed(1)},${scene.y[this.picked].toFixed(1)}`
     else delete this.root.dataset.at
   }
 
   paintAbove() {
-    const { pen, screen, scene, theme, picked, hovered } = this
+    const { pen, screen } = this
     pen.clearRect(0, 0, screen.width, screen.height)
+    this.root.dataset.lines = String(this.paintWords(pen))
+  }
+
+  /** The cloud as it is turned and enlarged: its points anew, and what is above them. */
+  pictureParts() {
+    const { scene, inks, screen, bar, hint, reading } = this
+    const isPlain = this.picked < 0 && this.chosen.size === 0 && !this.data.searching
+    /** @type {Painters} */
+    const painters = new Map()
+    painters.set(this.points, (pen) => { paintPicture(pen, scene, inks, screen) })
+    painters.set(this.words, (pen) => { this.paintWords(pen) })
+    return { without: [bar, hint, ...isPlain ? [reading] : []], painters, facts: { points: wayOf(scene) } }
+  }
+
+  /** Axes, lines, what is picked, labels; returns how many lines there are. @param {CanvasRenderingContext2D} pen */
+  paintWords(pen) {
+    const { screen, scene, theme, picked, hovered } = this
     if (this.data.dims === 3) paintAxes(pen, this.rotation, screen.height, theme)
+    paintEdges(pen, this.data.regions, scene, theme)
     const lines = linesShown(this.data, picked, hovered)
     paintLines(pen, scene, lines, hovered >= 0 ? hovered : picked, theme)
     if (picked >= 0) paintPicked(pen, scene, picked, theme)
     if (hovered >= 0) paintPair(pen, scene, hovered, theme)
     paintLabels(pen, this.labels, scene, theme, (point) => this.widthOf(point))
+    paintNames(pen, this.names, theme)
     if (this.path.length) paintLasso(pen, this.path, theme)
-    this.root.dataset.lines = String(lines.length)
+    return lines.length
   }
 
   /** Of a point's label, measured once. @param {number} point */
@@ -312,14 +342,23 @@ class CloudView extends View {
     const marks = new Uint8Array(scene.marks.length)
     markPoints(marks, data, { picked: -1, chosen: new Set(), only })
     const inside = placesInside(path, scene.x, scene.y, marks)
-    this.choose(isAdded ? [...new Set([...this.chosen, ...inside])].sort((a, b) => a - b) : inside)
+    const isWhole = data.dims === 2 && !isAdded && !data.searching && only < 0
+    const outline = isWhole ? outlineOf(path, this.view, this.screen) : []
+    this.choose(isAdded ? [...new Set([...this.chosen, ...inside])].sort((a, b) => a - b) : inside, outline)
   }
 
-  /** @param {number[]} points */
-  choose(points) {
+  /** @param {string} entry of the menu */
+  chooseFrom(entry) {
+    this.choose(entry ? pointsOf(this.data, entry) : [])
+    this.menu.value = entry
+  }
+
+  /** @param {number[]} points @param {number[]} [outline] of a lasso that chose all that is in it */
+  choose(points, outline = []) {
+    this.menu.value = ""
     if (!points.length && !this.chosen.size) return
     this.chosen = new Set(points)
-    this.component.setTriggerValue("choose", { points: thinned(points, this.data.most) })
+    this.component.setTriggerValue("choose", { points, outline })
     this.mark()
   }
 

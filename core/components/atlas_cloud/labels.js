@@ -73,14 +73,13 @@ export function makeLabels() {
 }
 
 /**
- * Fill `labels`: marked points first, the most important mark before the others, then the rest by rank.
+ * Fill `labels` where the room is free: marked points first, the most important mark before the others, then the rest by rank.
  * @typedef {{width: number, height: number}} Screen
  * @param {Labels} labels @param {Room} room @param {Screen} screen @param {Scene} scene @param {WidthOf} widthOf @param {number} max
  */
 export function placeLabels(labels, room, screen, scene, widthOf, max) {
   const { marks, x, y, radius } = scene
   labels.count = 0
-  room.clear()
   if (scene.highest >= MARK.sentence) marks.forEach((mark, i) => { // labels cover no point of a picked sentence
     if (mark >= MARK.sentence) room.take(x[i] - radius, y[i] - radius, 2 * radius, 2 * radius)
   })

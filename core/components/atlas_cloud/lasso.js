@@ -23,8 +23,11 @@ export function placesInside(path, xs, ys, marks) {
   return Array.from(xs, (_, i) => i).filter((i) => marks[i] !== 1 && isInside(path, xs[i], ys[i]))
 }
 
-/** At most `max` of a list, evenly spread over it. @template T @param {T[]} list @param {number} max @returns {T[]} */
-export function thinned(list, max) {
-  if (list.length <= max) return list
-  return Array.from({ length: max }, (_, i) => list[Math.floor((i * list.length) / max)])
+/**
+ * The corners of a path in the plane, in units of the points.
+ * @param {number[]} path @param {{x: number, y: number, zoom: number}} view @param {{width: number, height: number, scale: number}} screen
+ */
+export function outlineOf(path, view, { width, height, scale }) {
+  const pixels = scale * view.zoom
+  return path.map((place, i) => (i % 2 ? view.y + (height / 2 - place) / pixels : view.x + (place - width / 2) / pixels))
 }

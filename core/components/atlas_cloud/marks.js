@@ -40,10 +40,10 @@ export function endsOf(data, point) {
   return lines.map(([query, key, weight]) => `${data.labels[point < count ? key : query]} ${weight.toFixed(3)}`)
 }
 
-/** What is chosen, picked or found, in one line. @param {Data} data @param {Choice} choice @param {boolean} [standalone] */
-export function readCloud(data, { picked, chosen }, standalone) {
+/** What is chosen, picked or found, in one line. @param {Data} data @param {Choice} choice */
+export function readCloud(data, { picked, chosen }) {
   const count = data.labels.length
-  if (chosen.size) return readChosen(data, [...chosen], standalone)
+  if (chosen.size) return readChosen(data, [...chosen])
   if (picked >= 0) {
     const ends = endsOf(data, picked)
     const attends = ends.length ? ` → ${ends.join(", ")}` : ""
@@ -53,14 +53,13 @@ export function readCloud(data, { picked, chosen }, standalone) {
   return `${format(data.matches.reduce((sum, each) => sum + each, 0))} of ${format(count)} tokens match; the others have faded.`
 }
 
-/** @param {Data} data @param {number[]} points @param {boolean} [standalone] */
-function readChosen({ labels, most }, points, standalone) {
+/** @param {Data} data @param {number[]} points */
+function readChosen({ labels }, points) {
   const queries = points.filter((point) => point < labels.length).length
   const counts = [...countLabels(points.map((point) => labels[point % labels.length]))].sort((a, b) => b[1] - a[1]).slice(0, 8)
   const words = counts.map(([label, times]) => (times > 1 ? `${label} ×${times}` : label)).join(", ")
-  const thinned = !standalone && points.length > most ? ` (${format(most)} of them, evenly spread, are sent to the page)` : ""
   const name = points.length === 1 ? "point" : "points"
-  return `${format(points.length)} ${name} chosen${thinned}: ${format(queries)} queries, ${format(points.length - queries)} keys. Most common: ${words}.`
+  return `${format(points.length)} ${name} chosen: ${format(queries)} queries, ${format(points.length - queries)} keys. Most common: ${words}.`
 }
 
 /** @param {number} number */

@@ -22,12 +22,13 @@ import { MARK } from "./marks.js"
 const FOG = 16 // steps from the paper (far) to a point's own colour (near)
 const FARTHEST = { type: 0.3, category: 0.75, sequential: 0.75 } // share of its colour that the farthest point keeps
 const MAX_RINGED = 500 // points with a dark ring; where more stand out, all have a rim of the paper's colour
-const GROWTH = [0, 0, 1, 1, 1.5, 3] // pixels that a mark adds to the radius
+export const GROWTH = [0, 0, 1, 1, 1.5, 3] // pixels that a mark adds to the radius
+const SPRITE = { from: 3.8, half: 1.7, frame: 2 } // radius from which patches are drawn as themselves; their half side, by the radius
 const LINE = { thin: 0.8, weight: 5, plain: 0.35, strong: 0.95 } // pixels at attention 0, and more at 1; opacities
 /** @type {Map<string, Shape>} */
 const shapes = new Map() // by "radius:rim"
 
-/** Packed colours: [faded or not][fog][tint], and the rings by fog. @param {Data} data @param {Theme} theme @param {number} faded share of its colour that a faded point keeps */
+/** Packed colours: [faded or not][fog][tint], the rings by fog, and the frames of queries and keys. @param {Data} data @param {Theme} theme @param {number} faded share of its colour that a faded point keeps */
 export function cloudInks(data, theme, faded) {
   const tints = shadesOf(data, theme).flat()
   const [paper, ink] = [parseColour(theme.paper), parseColour(theme.ink)]
@@ -42,7 +43,8 @@ export function cloudInks(data, theme, faded) {
       inks[(FOG + fog) * size + i] = packedColour(mixed(tint, paper, share * faded))
     })
   }
-  return { inks, rings, size, paper, rim: packedColour(paper) }
+  const kinds = [theme.query, theme.key].map((colour) => packedColour(parseColour(colour)))
+  return { inks, rings, size, paper, rim: packedColour(paper), kinds }
 }
 
 /** Of a point in pixels: larger where there is room for each. @param {number} count @param {number} width @param {number} height @param {number} zoom */
@@ -67,7 +69,10 @@ export function paintPoints(raster, scene, inks, ratio, box) {
  * @param {Raster} raster @param {Scene} scene @param {Inks} inks @param {number} ratio @param {Box} box @param {number} mark
  * @param {number} growth @param {number} rim in pixels of the canvas @param {boolean} isRinged
  */
-function paintMarked(raster, { order, fog, marks, tint, x, y, half, size, factors, radius }, inks, ratio, box, mark, growth, rim, isRinged) {
+function paintMarked(raster, scene, inks, ratio, box, mark, growth, rim, isRinged) {
+  const { order, fog, marks, tint, x, y, half, size, factors, radius, sprites, spriteSide, patched } = scene
+  const bytes = 3 * spriteSide * spriteSide
+  const arePictures = showsPictures(scene) && mark !== MARK.faded
   const sized = factors.map((factor) => shapesFor(Math.max(1, Math.round(factor * (radius + growth) * ratio)), Math.max(1, rim)))
   const start = mark === MARK.faded ? FOG * inks.size : 0
   for (const point of order) {
@@ -77,9 +82,20 @@ function paintMarked(raster, { order, fog, marks, tint, x, y, half, size, factor
     const kind = point < half ? 0 : 1
     const shape = sized[size[point]]
     const step = fog[point] >> 4
+    if (arePictures && patched[point % half]) {
+      const reach = SPRITE.half * factors[size[point]] * (radius + growth) * ratio
+      const frame = Math.round((SPRITE.frame + (isRinged ? 1 : 0)) * ratio)
+      raster.picture(px, py, sprites, (point % half) * bytes, spriteSide, reach, frame, inks.kinds[kind], box)
+      continue
+    }
     if (isRinged || !shape.isThin) raster.stamp(px, py, shape.rim[kind], isRinged ? inks.rings[step] : inks.rim, box)
     raster.stamp(px, py, shape.fill[kind], inks.inks[start + step * inks.size + tint[point]], box)
   }
+}
+
+/** Whether there is room to draw patches as themselves. @param {Scene} scene */
+export function showsPictures({ spriteSide, radius }) {
+  return spriteSide > 0 && radius >= SPRITE.from
 }
 
 /** @param {number} radius @param {number} rim @returns {Shape} */
@@ -178,9 +194,9 @@ export function paintLasso(pen, path, theme) {
 export function paintAxes(pen, rotation, height, theme) {
   const [x, y, length] = [38, height - 38, 22]
   const axes = [0, 1, 2].map((axis) => ({ name: String(axis + 1), right: rotation[axis], up: rotation[3 + axis], near: rotation[6 + axis] }))
-  Object.assign(pen, { lineWidth: 1.5, strokeStyle: theme.ink, fillStyle: theme.ink, font: `11px ${theme.font}`, textAlign: "center", textBaseline: "middle" })
+  Object.assign(pen, { lineWidth: 1.5, strokeStyle: theme.ink, fillStyle: theme.ink, font: `12px ${theme.font}`, textAlign: "center", textBaseline: "middle" })
   for (const { name, right, up, near } of axes.sort((a, b) => a.near - b.near)) {
-    pen.globalAlpha = near < 0 ? 0.45 : 0.9
+    pen.globalAlpha = near < 0 ? 0.66 : 1
     strokeLine(pen, x, y, x + right * length, y - up * length)
     pen.fillText(name, x + right * (length + 8), y - up * (length + 8))
   }

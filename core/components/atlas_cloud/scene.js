@@ -8,18 +8,20 @@ import { rarestFirst, shuffled } from "./labels.js"
 
 /** @import { Rotation } from "../points/rotation.js" */
 /** @import { Coloured } from "../points/shades.js" */
+/** @import { Region } from "./regions.js" */
 /**
  * @typedef {{x: number, y: number, z: number, zoom: number}} Window its middle in the units of the points (z: depth), and its zoom
  * @typedef {{width: number, height: number, ratio: number, scale: number}} Screen pixels; device pixels per pixel; pixels per unit at zoom 1
  * @typedef {ReturnType<typeof makeArrays> & {
  *   texts: string[], rank: Uint32Array, tint: Uint16Array, size: Uint8Array, factors: number[], widths: Float32Array, highest: number,
- *   found: number, radius: number,
+ *   found: number, radius: number, sprites: Uint8Array, spriteSide: number, patched: Uint8Array,
  * }} Scene the arrays, and of each token its label and the label's width, of each point its colour and class of size
  * @typedef {Coloured & {
  *   title: string, dims: 2 | 3, sizeEnds: number[], labelled: boolean, labels: string[], texts: string[], searching: boolean, picked: number,
- *   most: number, points: Uint16Array, tones: Uint8Array | Uint16Array, sizes: Uint8Array, lines: Float32Array, positions: Uint16Array,
- *   sentence: Uint16Array, matches: Uint8Array,
- * }} Data `most`: points that a lasso may send
+ *   points: Uint16Array, tones: Uint8Array | Uint16Array, sizes: Uint8Array, lines: Float32Array, positions: Uint16Array,
+ *   sentence: Uint16Array, matches: Uint8Array, spriteSide: number, sprites: Uint8Array, patched: Uint8Array,
+ *   regions: Region[], members: Uint8Array,
+ * }} Data `members`: the region of each point, counted from 1, 0 for none; `sprites`: RGB of every token that is a patch of an image, `spriteSide` pixels wide
  */
 
 export const ZOOM = { min: 0.5, max: 80, step: 1.5 }
@@ -65,6 +67,7 @@ export function makeScene(data, before) {
     ...own, texts: data.labels.map(shortened), rank: rarestFirst(data.labels, own.first), tint: tintsOf(data),
     size: data.sizes.length ? Uint8Array.from(data.sizes, sizeClass) : new Uint8Array(2 * half), factors: data.sizes.length ? SIZE_FACTORS : [1],
     widths: new Float32Array(half).fill(-1), highest: 0, found: 0, radius: 2,
+    sprites: data.sprites, spriteSide: data.spriteSide, patched: data.patched,
   }
 }
 

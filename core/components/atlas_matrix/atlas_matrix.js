@@ -5,48 +5,42 @@ import { listenGestures } from "../points/gestures.js"
 import { makeRaster } from "../points/raster.js"
 import { firstRotation, turnedBy } from "../points/rotation.js"
 import { legendEntries, legendEntry, legendMark } from "../points/shades.js"
-import { inContext, startNear } from "../points/texts.js"
 import { clamp, describe, make, makeTip, penOf, place, placeOf, sizeCanvas } from "../shared/dom.js"
+import { drawImageOf, isSvg } from "../shared/svg_pen.js"
 import { View, mount } from "../shared/view.js"
+import { countEntries, countsAt, countsOf, forgetTints, lookedAt, partOf } from "./counts.js"
 import { drawOver } from "./labels.js"
 import { matrixColours, paintPoints, pointAt } from "./points.js"
 import { makeSolid, turnSolid } from "./solid.js"
-import { ZOOM, clampView, gridFor, mainTile, middleTile, panBy, seenPart, tileAt, tileSpot, viewOfTile, wholeView, zoomAt } from "./viewport.js"
+import { hintFor, labelOf, noteOf } from "./words.js"
+import { ZOOM, clampView, gridFor, mainTile, middleTile, panBy, seenPart, tileAt, tileSpot, viewOfPart, viewOfTile, wholeView, zoomAt } from "./viewport.js"
 
 /** @import { Actions } from "../points/gestures.js" */
 /** @import { Coloured } from "../points/shades.js" */
 /** @import { Component } from "../shared/view.js" */
+/** @import { Counts, Read } from "./counts.js" */
 /** @import { Solid } from "./solid.js" */
 /** @import { Grid, Tile, View as Window } from "./viewport.js" */
 /**
  * @typedef {MatrixView} Scene
- * @typedef {{head: number, token: number, kind: number}} Hover token: -1 beside all points; kind: 0 for a query, 1 for a key
+ * @typedef {{head: number, token: number, kind: number, cell?: Read | null}} Hover token: -1 beside all points; kind: 0 for a query, 1 for a key; cell: what is counted there
  * @typedef {Coloured & {
- *   numbers: number[], tops: number[], high: number, gaps: [number, string][], heads: number, dims: 2 | 3, labelled: boolean, labels: string[], texts: string[], searching: boolean, ownScale: boolean,
+ *   numbers: number[], tops: number[], high: number, gaps: [number, string][], heads: number, firstHead: number, dims: 2 | 3, labelled: boolean, labels: string[], texts: string[], searching: boolean, ownScale: boolean,
  *   chosen: number, places: ArrayLike<number>, frames: Float32Array, tones: Uint8Array, positions: Uint16Array, sentence: Uint16Array,
- *   matches: Uint8Array, found: Uint32Array, widest: number, solid?: Solid,
- * }} Data as sent, and what is worked out once: the tokens found, the half side of the widest cloud, the clouds in space
+ *   matches: Uint8Array, found: Uint32Array, widest: number, solid?: Solid, spriteSide: number, sprites: Uint8Array, patched: Uint8Array,
+ *   cells: number, counts: Float32Array, areas: Float32Array, fineCells: number, fineCounts: Float32Array, fineArea: number[], single: boolean, part: number[], serial: number, counted: Counts | null,
+ * }} Data as sent, and what is worked out once: the tokens found, the half side of the widest cloud, the clouds in space, the cells; part: of the only head, to begin with
  */
 
 const GUTTER = { left: 34, top: 20 } // pixels, for the names of rows and columns
-const HEIGHT = { max: 620, narrow: 460, min: 240, wideFrom: 700 } // pixels of the window; `narrow` on screens below `wideFrom`
+const HEIGHT = { max: 620, least: 400, share: 0.58, narrow: 460, min: 240, wideFrom: 700 } // pixels; share of the browser's window; `narrow` on screens below `wideFrom`
+const SHARP = 3 // pixels of the image in an SVG for one of the page
 const MAX_RATIO = 2 // device pixels per pixel: more take time and show nothing
 const REACH = { mouse: 12, touch: 22 } // pixels from a point to the pointer
 const TOUCHABLE = 160 // side of a tile from which on a finger can choose a point
+const TELL_AFTER = 300 // milliseconds without a move
 const TURN = { pixel: 0.0075, key: 0.12 } // radians
 const STEPS = { ArrowLeft: [0, -1], ArrowRight: [0, 1], ArrowUp: [-1, 0], ArrowDown: [1, 0] }
-const HINTS = {
-  plane: {
-    mouse: "Click a head to open it; drag to move; Ctrl and wheel, or + and −, to zoom (after a click or a drag here, the wheel alone); arrow keys step from head to head.",
-    touch: "Tap a head for its name, tap it again to open it. Pinch to zoom, then move with one finger.",
-    file: "Click a head to enlarge it; drag to move; Ctrl and wheel, pinch, or + and − to zoom; arrow keys step from head to head.",
-  },
-  space: {
-    mouse: "Drag to turn all heads (or Shift and arrow keys), Shift and drag to move; Ctrl and wheel, or + and −, to zoom. Click a head to open it; arrow keys step from head to head.",
-    touch: "Drag sideways to turn all heads. Tap a head for its name, tap it again to open it. Pinch to zoom.",
-    file: "Drag to turn all heads (or Shift and arrow keys), Shift and drag to move; Ctrl and wheel, pinch, or + and − to zoom. Click a head to enlarge it.",
-  },
-}
 
 /** @param {Component} component */
 export default function (component) {
@@ -66,6 +60,7 @@ class MatrixView extends View {
   ratio = 1
   painted = 0 // times that points were painted
   isStale = false // points have moved or changed
+  timer = 0 // after which the page is told what is looked at
   dragBegan = { time: 0, painted: 0 }
 
   /** @param {Component} component */
@@ -90,7 +85,7 @@ class MatrixView extends View {
     }
     describe(button("−", () => this.zoomMiddle(1 / ZOOM.step)), { "aria-label": "Smaller" })
     describe(button("+", () => this.zoomMiddle(ZOOM.step)), { "aria-label": "Larger" })
-    button("Whole matrix", () => this.showWhole())
+    this.whole = button("Whole matrix", () => this.showWhole())
     this.listen(this.opener, "click", () => this.openHead(Number(this.opener.dataset.head)))
     this.listen(this.over, "keydown", (event) => { if (this.pressKey(event)) event.preventDefault() })
     this.listen(this.over, "blur", () => {
@@ -102,40 +97,38 @@ class MatrixView extends View {
 
   /** @param {Data} data */
   update(data) {
-    const isSameModel = String(this.data?.numbers) === String(data.numbers) && this.data?.heads === data.heads
-    if (this.data?.dims !== data.dims) this.reading.textContent = this.hintFor(data.dims)
+    const before = this.data
+    const isSameModel = String(before?.numbers) === String(data.numbers) && before?.heads === data.heads && before?.single === data.single
+    const isNewPart = data.single && data.serial !== before?.serial
+    if (before?.dims !== data.dims || before?.single !== data.single) this.reading.textContent = hintFor(data, this.component.standalone)
     Object.assign(this, { data: completed(data), hover: null })
-    if (!isSameModel) Object.assign(this, { window: null, cursor: -1, tapped: -1 })
+    if (!isSameModel || isNewPart) Object.assign(this, { window: null, cursor: -1, tapped: -1 })
     if (data.solid) turnSolid(data.solid, this.rotation)
     this.tip.hide()
+    this.whole.textContent = data.single ? "Whole head" : "Whole matrix"
     this.layOut()
-  }
-
-  /** @param {number} dims */
-  hintFor(dims) {
-    const hints = dims === 3 ? HINTS.space : HINTS.plane
-    if (this.component.standalone) return hints.file
-    return window.matchMedia("(pointer: coarse)").matches ? hints.touch : hints.mouse
+    if (isNewPart && data.part.length && this.grid) this.lookAt(viewOfPart(this.grid, { row: 0, column: 0 }, partOf(data, data.part)))
   }
 
   layOut() {
     const { data, root, window: view } = this
     this.width = root.clientWidth
     if (!this.width) return
-    const box = { ...GUTTER, width: this.width - GUTTER.left - 1, height: this.width < HEIGHT.wideFrom ? HEIGHT.narrow : HEIGHT.max }
+    const fitting = clamp(HEIGHT.share * window.innerHeight, HEIGHT.least, HEIGHT.max) // so that the rows are seen without scrolling
+    const box = { ...GUTTER, width: this.width - GUTTER.left - 1, height: this.width < HEIGHT.wideFrom ? HEIGHT.narrow : fitting }
     const growth = view ? 1 / this.grid.pitch : 0
-    this.grid = gridFor(data, data.heads, box, HEIGHT.min)
+    this.grid = gridFor(data, data.heads, box, HEIGHT.min, data.single ? ZOOM.alone : ZOOM.windows)
     const scale = growth * this.grid.pitch
     this.window = view ? clampView({ zoom: view.zoom, x: view.x * scale, y: view.y * scale }, this.grid) : wholeView(this.grid)
     this.ratio = Math.min(MAX_RATIO, window.devicePixelRatio || 1)
     this.height = GUTTER.top + this.grid.box.height + 1
     for (const canvas of [this.points, this.over]) sizeCanvas(canvas, this.width, this.height, { ratio: this.ratio })
     place(this.stage, { height: this.height })
-    const label = `${data.numbers.length} layers down, ${data.heads} heads across, ${data.labels.length} tokens in each; arrow keys move, Enter opens a head`
-    describe(this.over, { "aria-label": label })
+    describe(this.over, { "aria-label": labelOf(data) })
+    forgetTints(data.counted)
     this.colours = matrixColours(root, data)
     root.dataset.matches = String(2 * data.found.length)
-    this.legend.replaceChildren(...legendEntries(data, this.colours.shades))
+    this.legend.replaceChildren(...(data.counted ? countEntries(this.colours, data.ownScale) : []), ...(data.labels.length || !data.counted ? legendEntries(data, this.colours.shades) : []))
     const found = data.found.length ? "found: larger, with a ring" : "nothing found"
     if (data.searching) this.legend.append(legendEntry([legendMark("disc ring", this.colours.paper)], found))
     this.paint(true)
@@ -160,8 +153,30 @@ class MatrixView extends View {
         this.painted++
       }
       this.isStale = false
+      this.pen.setTransform(this.ratio, 0, 0, this.ratio, 0, 0)
+      this.pen.clearRect(0, 0, this.width, this.height)
       drawOver(this.pen, this)
       this.report()
+    })
+  }
+
+  /** The window as it is: points as pixels, in an SVG as an image; frames, names and labels as shapes. */
+  pictureParts() {
+    const { opener, reading } = this
+    const tools = /** @type {HTMLElement[]} */ ([...this.root.querySelectorAll(".tools")])
+    const painters = new Map([
+      [this.points, (/** @type {CanvasRenderingContext2D} */ pen) => this.paintPicture(pen)],
+      [this.over, (/** @type {CanvasRenderingContext2D} */ pen) => drawOver(pen, this)],
+    ])
+    return { without: [...tools, opener, reading], painters, facts: { points: "an image; frames, names and labels are vectors in SVG" } }
+  }
+
+  /** @param {CanvasRenderingContext2D} pen */
+  paintPicture(pen) {
+    const ratio = isSvg(pen) ? SHARP : pen.getTransform().a
+    drawImageOf(pen, this.width, this.height, ratio, (canvas) => {
+      const { data, grid, view, colours } = this
+      paintPoints(makeRaster(canvas), { data, grid, view, colours, ratio })
     })
   }
 
@@ -173,7 +188,7 @@ class MatrixView extends View {
     this.over.style.touchAction = this.isZoomed ? "none" : "pan-y"
     const main = mainTile(view, grid)
     const head = main ? this.headOf(main) : this.tapped
-    opener.hidden = head < 0 || this.component.standalone === true
+    opener.hidden = head < 0 || this.component.standalone === true || this.data.single
     if (opener.hidden) return
     const { row, column } = this.tileOf(head)
     const part = seenPart(tileSpot(view, grid, row, column), grid)
@@ -199,7 +214,7 @@ class MatrixView extends View {
   /** @param {number} head */
   nameOf(head) {
     const { row, column } = this.tileOf(head)
-    return `L${this.data.numbers[row]} H${column + 1}`
+    return `L${this.data.numbers[row]} H${this.data.firstHead + column}`
   }
 
   /** @param {Window} view */
@@ -207,6 +222,21 @@ class MatrixView extends View {
     Object.assign(this, { window: view, hover: null })
     this.tip.hide()
     this.paint(true)
+    if (this.data.single) this.tellPart()
+  }
+
+  /** Tell the page, a moment after the last move, which part of the only head is looked at. */
+  tellPart() {
+    clearTimeout(this.timer)
+    this.timer = setTimeout(() => {
+      const part = lookedAt(this.data, this.grid, tileSpot(this.view, this.grid, 0, 0))
+      this.component.setStateValue("part", part ?? [])
+    }, TELL_AFTER)
+  }
+
+  destroy() {
+    clearTimeout(this.timer)
+    super.destroy()
   }
 
   showWhole() {
@@ -237,9 +267,10 @@ class MatrixView extends View {
   openHead(head) {
     this.tapped = -1
     this.paint()
+    if (this.data.single) return
     const { row, column } = this.tileOf(head)
     if (this.component.standalone) this.lookAt(viewOfTile(this.grid, { row, column }))
-    else this.component.setTriggerValue("open", { layer: this.data.numbers[row], head: column + 1 })
+    else this.component.setTriggerValue("open", { layer: this.data.numbers[row], head: this.data.firstHead + column })
   }
 
   /** @returns {Actions} */
@@ -300,8 +331,11 @@ class MatrixView extends View {
     const hover = event && this.hoverAt(event)
     const isSame = JSON.stringify(hover) === JSON.stringify(this.hover)
     this.hover = hover
-    if (event && hover && hover.token >= 0) this.showNote(hover, event)
-    else this.tip.hide()
+    const note = event && hover && noteOf(this, hover)
+    if (note) {
+      this.tip.show(event, this.nameOf(hover.head), note.lines)
+      this.reading.textContent = note.text
+    } else this.tip.hide()
     if (!isSame) this.paint()
   }
 
@@ -312,21 +346,11 @@ class MatrixView extends View {
     if (!tile) return null
     const head = this.headOf(tile)
     const reach = event.pointerType === "touch" ? REACH.touch : REACH.mouse
-    const point = pointAt(this.data, head, tileSpot(this.view, this.grid, tile.row, tile.column), x, y, reach)
+    const spot = tileSpot(this.view, this.grid, tile.row, tile.column)
+    const point = pointAt(this.data, head, spot, x, y, reach)
     const count = this.data.labels.length
-    return { head, token: point < 0 ? -1 : point % count, kind: point < count ? 0 : 1 }
-  }
-
-  /** @param {Hover} hover @param {PointerEvent} event */
-  showNote({ head, token, kind }, event) {
-    const { data, colours } = this
-    const [label, position] = [data.labels[token], data.positions[token]]
-    const what = `${kind ? "key" : "query"} of “${label}”`
-    const text = data.texts[data.sentence[token]] ?? ""
-    const sentence = inContext(text, label, startNear(text, label, position))
-    const found = data.searching && data.matches[token] ? [["found by the search"]] : []
-    this.tip.show(event, this.nameOf(head), [[what, kind ? colours.key : colours.query], [`position ${position + 1}`], ...found, [sentence]])
-    this.reading.textContent = `${this.nameOf(head)}, ${what}, position ${position + 1}: ${sentence}`
+    const cell = point < 0 && this.data.counted ? countsAt(this, this.data.counted, head, spot, x, y) : null
+    return { head, token: point < 0 ? -1 : point % count, kind: point < count ? 0 : 1, cell }
   }
 
   /** Whether the key did something. @param {KeyboardEvent} event */
@@ -379,5 +403,5 @@ function completed(data) {
   }
   const found = Uint32Array.from(data.matches.keys()).filter((token) => data.searching && data.matches[token] > 0)
   const widest = data.frames.reduce((max, value, i) => (i % 3 === 2 ? Math.max(max, value) : max), 0)
-  return Object.assign(data, { found, widest })
+  return Object.assign(data, { found, widest, counted: countsOf(data) })
 }

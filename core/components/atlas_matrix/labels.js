@@ -4,7 +4,8 @@
 import { tracePoint, writeLabels } from "../points/scatter.js"
 import { shortened } from "../points/texts.js"
 import { clamp, strokeLine } from "../shared/dom.js"
-import { eachTile, placement, radiusFor } from "./points.js"
+import { placement } from "./placement.js"
+import { eachTile, radiusFor } from "./points.js"
 import { seenPart, tileSpot, tilesInView } from "./viewport.js"
 
 /** @import { Label } from "../points/scatter.js" */
@@ -19,8 +20,6 @@ const MIN_APART = 27 // pixels between names of rows
 export function drawOver(pen, scene) {
   const { data, grid, hover } = scene
   const { left, top, width, height } = grid.box
-  pen.setTransform(scene.ratio, 0, 0, scene.ratio, 0, 0)
-  pen.clearRect(0, 0, scene.width, scene.height)
   drawNames(pen, scene)
   pen.save()
   pen.beginPath()
@@ -31,7 +30,7 @@ export function drawOver(pen, scene) {
   if (hover && hover.token >= 0) eachTile(scene, (head, spot) => drawToken(pen, scene, hover, head, spot))
   pen.restore()
   if (scene.view.zoom <= 1) return
-  Object.assign(pen, { strokeStyle: scene.colours.border, lineWidth: 1 })
+  Object.assign(pen, { strokeStyle: scene.colours.line, lineWidth: 1 })
   pen.strokeRect(left + 0.5, top + 0.5, width - 1, height - 1)
 }
 
@@ -50,7 +49,7 @@ function drawNames(pen, { data, view, grid, colours }) {
   pen.textAlign = "center"
   for (let column = columns.first; column < columns.end; column++) {
     const x = middleOf(tileSpot(view, grid, 0, column).left, first.side, box.left, box.width)
-    if (column % step === 0) pen.fillText(`H${column + 1}`, x, Math.max(box.top - view.y, box.top) - 9)
+    if (column % step === 0) pen.fillText(`H${data.firstHead + column}`, x, Math.max(box.top - view.y, box.top) - 9)
   }
   pen.textAlign = "left"
 }
@@ -61,7 +60,7 @@ function drawGaps(pen, gaps, view, grid, colours) {
   const side = grid.pitch * view.zoom
   const left = Math.max(tileSpot(view, grid, 0, 0).left, box.left)
   pen.save()
-  Object.assign(pen, { font: `10px ${colours.font}`, strokeStyle: colours.border, lineWidth: 1 })
+  Object.assign(pen, { font: `12px ${colours.font}`, strokeStyle: colours.line, lineWidth: 1 })
   pen.setLineDash([4, 4])
   for (const [middle, numbers] of gaps) {
     const y = box.top + middle * side - view.y
@@ -81,15 +80,15 @@ function middleOf(from, side, start, room) {
 function drawFrame(pen, { data, colours, hover, cursor, tapped }, head, { left, top, side }) {
   const isStrong = head === data.chosen || head === cursor || head === tapped
   const isPointed = hover?.head === head
-  pen.strokeStyle = isStrong ? colours.accent : isPointed ? colours.ink : colours.border
+  pen.strokeStyle = isStrong ? colours.accent : isPointed ? colours.ink : colours.line
   pen.lineWidth = isStrong ? 2.5 : isPointed ? 1.5 : 1
   pen.setLineDash(head === cursor && head !== data.chosen ? [5, 3] : [])
   const inset = isStrong ? 0.5 : 0
   pen.strokeRect(left + inset, top + inset, side - 2 * inset, side - 2 * inset)
   pen.setLineDash([])
   if (data.frames[3 * head + 2] >= 0 || side < 24) return
-  Object.assign(pen, { fillStyle: colours.ink, globalAlpha: 0.6, textAlign: "center", textBaseline: "middle" })
-  pen.font = `${side < 60 ? 10 : 12}px ${colours.font}`
+  Object.assign(pen, { fillStyle: colours.ink, globalAlpha: 0.75, textAlign: "center", textBaseline: "middle" })
+  pen.font = `12px ${colours.font}`
   pen.fillText(side < 60 ? "…" : "not yet", left + side / 2, top + side / 2)
   Object.assign(pen, { globalAlpha: 1, textAlign: "left" })
 }

@@ -4,7 +4,9 @@ import { mixed, packedColour, shapeOf } from "../points/raster.js"
 import { nearestPoint } from "../points/scatter.js"
 import { shadeIndex, shadesOf } from "../points/shades.js"
 import { parseColour, readTheme } from "../shared/scales.js"
-import { STEPS, paintSolid, slicedTints } from "./solid.js"
+import { countShades, paintCounts } from "./counts.js"
+import { placement } from "./placement.js"
+import { paintSolid, slicedTints } from "./solid.js"
 import { seenPart, tileSpot, tilesInView } from "./viewport.js"
 
 /** @import { Raster, Run } from "../points/raster.js" */
@@ -16,6 +18,7 @@ const SMALL = 60 // side of a tile below which rings are thin
 const TOGETHER = 32 // queries drawn before as many keys, so that neither kind covers the other
 const RADII = [[800, 4], [400, 3], [160, 2]] // side of a tile, and the radius of its points from there on; 1 below
 const MIN_RINGED = 3 // radius from which on points get a ring of the paper's colour
+const PICTURES = { from: 400, half: 5, frame: 1 } // side of a tile from which patches are drawn as themselves; half their side, in pixels, and their frame
 const CROWDED = 1.2 // the area of all points together, at most, in areas of their tile
 
 /** @param {number} side of a tile */
@@ -42,24 +45,11 @@ export function matrixColours(element, data) {
     packedColour(mixed(shades[kind][shadeIndex(data.colouring, tone / scale, shades[kind].length)], paper, share))
   ))
   return {
-    ...theme, shades, rgbPaper: paper, full: [tints(0, 1), tints(1, 1)], faded: [tints(0, faded), tints(1, faded)],
+    ...theme, shades, counts: countShades(theme), rgbPaper: paper, full: [tints(0, 1), tints(1, 1)], faded: [tints(0, faded), tints(1, faded)],
     sliced: slicedTints(data.searching ? (kind) => tints(kind, faded) : tints),
+    kinds: [theme.query, theme.key].map((colour) => packedColour(parseColour(colour))),
     ring: new Uint32Array(256).fill(packedColour(ink)), gap: new Uint32Array(256).fill(packedColour(paper)),
   }
-}
-
-/** Where a head's points lie in its tile, with pixels per step; null while it has no points. @param {Data} data @param {number} head @param {Spot} spot */
-export function placement(data, head, { left, top, side }) {
-  const half = data.frames[3 * head + 2]
-  if (half < 0) return null
-  const room = side - 2 * Math.max(2, side * 0.05)
-  const extent = data.ownScale ? room : (room * half) / Math.max(data.widest, 1e-12)
-  const scale = extent / STEPS
-  const [x, y] = [left + (side - extent) / 2, top + (side + extent) / 2]
-  const first = 4 * head * data.labels.length
-  /** @type {(point: number) => [number, number]} */
-  const placeOf = (point) => [x + data.places[first + 2 * point] * scale, y - data.places[first + 2 * point + 1] * scale]
-  return { left: x, bottom: y, scale, placeOf }
 }
 
 /** Visit every head in view. @param {Pick<Scene, "data" | "view" | "grid">} scene @param {(head: number, spot: Spot) => void} visit */
@@ -70,17 +60,21 @@ export function eachTile({ data, view, grid }, visit) {
   }
 }
 
-/** @param {Raster} raster @param {Scene} scene */
+/** @typedef {Pick<Scene, "data" | "view" | "grid" | "colours" | "ratio">} Painted */
+
+/** @param {Raster} raster @param {Painted} scene */
 export function paintPoints(raster, scene) {
   raster.begin(scene.colours.rgbPaper)
   eachTile(scene, (head, spot) => paintTile(raster, scene, head, spot))
   raster.present()
 }
 
-/** @param {Raster} raster @param {Scene} scene @param {number} head @param {Spot} spot */
-function paintTile(raster, { data, grid, colours, ratio }, head, spot) {
+/** @param {Raster} raster @param {Painted} scene @param {number} head @param {Spot} spot */
+function paintTile(raster, scene, head, spot) {
+  const { data, grid, colours, ratio } = scene
   const tile = placement(data, head, spot)
   if (!tile) return
+  if (data.counted) paintCounts(raster, scene, data.counted, head, spot)
   const count = data.labels.length
   const queries = head * 2 * count
   const part = seenPart(spot, grid)
@@ -92,7 +86,8 @@ function paintTile(raster, { data, grid, colours, ratio }, head, spot) {
   const radius = paintedRadius(spot.side, ratio, 2 * count)
   const gap = radius >= MIN_RINGED * ratio ? colours.gap : null
   if (data.solid) paintSolid(raster, run, data.solid, head, radius, colours.sliced, gap)
-  else paintCloud(raster, run, queries, count, radius, data.searching ? colours.faded : colours.full, gap)
+  else if (!data.counted || !data.searching) paintCloud(raster, run, queries, count, radius, data.searching ? colours.faded : colours.full, gap)
+  if (showsPictures(data, spot.side) && !data.searching) paintPictures(raster, run, data, queries, colours.kinds, ratio)
   const small = (spot.side < SMALL ? 1 : 2) * ratio
   const found = Math.max(2 * radius, Math.round(small))
   paintMatches(raster, run, data.found, queries, count, found + Math.max(1, Math.round(small / 2)), [colours.ring, colours.ring])
@@ -108,6 +103,24 @@ function paintCloud(raster, run, queries, count, radius, tints, gap) {
       const shift = kind * count
       if (gap) raster.stampRun(run, first + shift, end + shift, shapeOf(kind === 1, radius + 1), gap)
       raster.stampRun(run, first + shift, end + shift, shapeOf(kind === 1, radius), tints[kind])
+    }
+  }
+}
+
+/** Whether tiles of that side have room for patches as themselves. @param {Data} data @param {number} side */
+export function showsPictures(data, side) {
+  return data.spriteSide > 0 && !data.solid && side >= PICTURES.from
+}
+
+/** Patches in place of their points. @param {Raster} raster @param {Run} run @param {Data} data @param {number} queries the first one @param {number[]} frames colours of queries' and of keys' @param {number} ratio */
+function paintPictures(raster, { places, left, bottom, scale, box }, { sprites, spriteSide, patched, labels }, queries, frames, ratio) {
+  const count = labels.length
+  const [half, frame] = [PICTURES.half * ratio, Math.round(PICTURES.frame * ratio)]
+  for (let token = 0; token < count; token++) {
+    if (!patched[token]) continue
+    for (let kind = 0; kind < 2; kind++) {
+      const point = queries + kind * count + token
+      raster.picture(left + places[2 * point] * scale, bottom - places[2 * point + 1] * scale, sprites, 3 * spriteSide * spriteSide * token, spriteSide, half, frame, frames[kind], box)
     }
   }
 }

@@ -5,18 +5,18 @@ import { clamp } from "../shared/dom.js"
 /**
  * @typedef {{left: number, top: number, width: number, height: number}} Box the window, in pixels
  * @typedef {{tops: number[], high: number}} Rows where rows begin, and where the last one or what follows it ends, in tiles
- * @typedef {Rows & {columns: number, pitch: number, box: Box}} Grid pitch: the side of a tile at zoom 1
+ * @typedef {Rows & {columns: number, pitch: number, box: Box, windows: number}} Grid pitch: the side of a tile at zoom 1; windows: the side of the largest tile, in windows
  * @typedef {{zoom: number, x: number, y: number}} View x, y: pixels of the grid to the left of the window and above it
  * @typedef {{left: number, top: number, side: number}} Spot of a tile
  * @typedef {{row: number, column: number}} Tile
  */
 
-export const ZOOM = { step: 1.6, windows: 4 } // a click's factor; the side of the largest tile, in windows
+export const ZOOM = { step: 1.6, windows: 4, alone: 256 } // a click's factor; the side of the largest tile, in windows, of many tiles and of one
 
-/** The largest tiles with which all rows and columns fit; a window no taller than they need. @param {Rows} rows @param {number} columns @param {Box} box @param {number} minHeight @returns {Grid} */
-export function gridFor({ tops, high }, columns, box, minHeight) {
+/** The largest tiles with which all rows and columns fit; a window no taller than they need. @param {Rows} rows @param {number} columns @param {Box} box @param {number} minHeight @param {number} [windows] @returns {Grid} */
+export function gridFor({ tops, high }, columns, box, minHeight, windows = ZOOM.windows) {
   const pitch = Math.min(box.width / columns, box.height / high)
-  return { tops, high, columns, pitch, box: { ...box, height: Math.max(Math.min(box.height, minHeight), Math.round(pitch * high)) } }
+  return { tops, high, columns, pitch, windows, box: { ...box, height: Math.max(Math.min(box.height, minHeight), Math.round(pitch * high)) } }
 }
 
 /** @param {Grid} grid */
@@ -25,8 +25,8 @@ export function wholeView(grid) {
 }
 
 /** Within the edges of the grid; a grid smaller than the window is centred at its top. @param {View} view @param {Grid} grid @returns {View} */
-export function clampView({ zoom, x, y }, { high, columns, pitch, box }) {
-  const largest = Math.max(1, (ZOOM.windows * Math.min(box.width, box.height)) / pitch)
+export function clampView({ zoom, x, y }, { high, columns, pitch, box, windows }) {
+  const largest = Math.max(1, (windows * Math.min(box.width, box.height)) / pitch)
   const near = clamp(zoom, 1, largest)
   /** @type {(from: number, extent: number, room: number, share: number) => number} */
   const edge = (from, extent, room, share) => (extent <= room ? (extent - room) * share : clamp(from, 0, extent - room))
@@ -96,4 +96,12 @@ export function mainTile(view, grid) {
   const part = seenPart(tileSpot(view, grid, tile.row, tile.column), grid)
   const shorter = Math.min(grid.box.width, grid.box.height)
   return (part.right - part.left) * (part.bottom - part.top) > 0.6 * shorter * shorter ? tile : null
+}
+
+/** The view in which a part of a tile, by shares of its side from the left and from the top, fills the window. @param {Grid} grid @param {Tile} tile @param {{left: number, right: number, top: number, bottom: number}} part */
+export function viewOfPart(grid, { row, column }, { left, right, top, bottom }) {
+  const { pitch, tops, box } = grid
+  const side = Math.min(box.width / Math.max(right - left, 1e-9), box.height / Math.max(bottom - top, 1e-9))
+  const [x, y] = [(column + (left + right) / 2) * side, (tops[row] + (top + bottom) / 2) * side]
+  return clampView({ zoom: side / pitch, x: x - box.width / 2, y: y - box.height / 2 }, grid)
 }

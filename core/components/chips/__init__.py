@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from core.analysis.attention_table import labels_of
 from core.components.scripts import register
 
 if TYPE_CHECKING:
@@ -19,14 +20,14 @@ def show_chips(tokens: tuple[Token, ...], *, key: str) -> None:
         data={
             "tokens": [
                 {
-                    "display": token.display,
+                    "label": label,
                     "text": token.text,
                     "id": token.id,
                     "special": token.special,
                     "segment": token.segment,
                     "word": token.word,
                 }
-                for token in tokens
+                for token, label in zip(tokens, labels_of(tokens), strict=True)
             ]
         },
     )

@@ -2,7 +2,7 @@
 
 import { make } from "../shared/dom.js"
 
-/** @typedef {{display: string, text: string, id: number, special: boolean, segment: number, word: number | null}} Token */
+/** @typedef {{label: string, text: string, id: number, special: boolean, segment: number, word: number | null}} Token */
 
 /** @param {{data: {tokens: Token[]}, parentElement: HTMLElement}} component */
 export default function (component) {
@@ -13,6 +13,8 @@ export default function (component) {
     list.setAttribute("aria-label", "Tokens")
   }
   list.replaceChildren(...groupWords(data.tokens).map(drawWord))
+  if (list.scrollHeight > list.clientHeight) list.setAttribute("tabindex", "0") // so that keys scroll it
+  else list.removeAttribute("tabindex")
   return () => list.remove()
 }
 
@@ -34,7 +36,7 @@ function drawWord(pieces) {
   for (const piece of pieces) {
     const chip = make(item, "span", "chip")
     chip.title = `${piece.text} · id ${piece.id}`
-    make(chip, "span", "text", piece.display)
+    make(chip, "span", "text", piece.label)
     make(chip, "span", "id", String(piece.id))
   }
   return item

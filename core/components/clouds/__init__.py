@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import streamlit as st
@@ -14,7 +14,7 @@ from core.components.points import Coloured, packed_sizes
 from core.components.scripts import register
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -29,7 +29,7 @@ class Panel:
     ----------
     title : above the points.
     notes : lines of text below them.
-    points : (query + key, 2), queries first.
+    points : (query + key, 2), or 3 in space, queries first.
     tones : (query + key,), what colours stand for: 0 to 1, or whole numbers for categories.
     group : which head's lines it shows, an index into ``Clouds.lines``.
     norms : (query + key,), lengths of the vectors, if the size of a point shows them; in all panels
@@ -42,6 +42,38 @@ class Panel:
     tones: NDArray[np.float64]
     group: int = 0
     norms: NDArray[np.float64] | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Image:
+    """The image whose patches the points are.
+
+    Attributes
+    ----------
+    pixels : uint8 (rows x side, columns x side, 3), each patch so many pixels.
+    rows, columns : of patches.
+    first : place of the first patch among the tokens.
+    partners : (query + key, 2), for each query the key that it attends to most, for each key the
+        query that gives it most, and the attention.
+    dots : draw points as marks in their colours, not as patches.
+    """
+
+    pixels: NDArray[np.uint8]
+    rows: int
+    columns: int
+    first: int
+    partners: NDArray[np.float64]
+    dots: bool = False
+
+    def settings(self) -> dict[str, Any]:
+        """What the component is told besides the arrays."""
+        return {
+            "rows": self.rows,
+            "columns": self.columns,
+            "size": len(self.pixels) // self.rows,
+            "first": self.first,
+            "dots": self.dots,
+        }
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -61,6 +93,8 @@ class Clouds(Coloured):
     shown, shown_keys : positions that are drawn, of queries and of keys (the same unless given);
         lines to others are counted in a note.
     own_scale : each panel as large as its points, instead of one scale for all or for its group.
+    image : what the points are patches of, if they are. Tones that are not numbers then have the
+        colour of their kind.
     """
 
     panels: Sequence[Panel]
@@ -74,6 +108,7 @@ class Clouds(Coloured):
     shown: Sequence[int] = ()
     shown_keys: Sequence[int] | None = None
     own_scale: bool = False
+    image: Image | None = None
 
     def packed(self, pinned: str | None = None) -> bytes:
         """What the component receives."""
@@ -97,13 +132,18 @@ class Clouds(Coloured):
             "shown": [*self.shown, *(place + len(self.labels) for place in shown_keys)],
             "ownScale": self.own_scale,
             "pinned": pinned,
+            "dims": self.panels[0].points.shape[1] if self.panels else 2,
+            "image": None if self.image is None else self.image.settings(),
         }
+        nothing = np.zeros(0, dtype=np.uint8)
         return pack(
             settings,
             points=np.stack([panel.points for panel in self.panels]),
             tones=np.stack([panel.tones for panel in self.panels]),
             sizes=sizes,
             lines=np.vstack([lines.reshape(-1, 3) for lines in self.lines]),
+            pixels=nothing if self.image is None else self.image.pixels,
+            partners=nothing if self.image is None else self.image.partners,
         )
 
 
@@ -124,6 +164,8 @@ def show_clouds(
     _clouds(key=key, data=clouds.packed(pinned), on_pinned_change=pinned_changed)
 
 
-def clouds_page(clouds: Clouds, title: str, note: str, body: str = "") -> str:
+def clouds_page(
+    clouds: Clouds, title: str, note: str, body: str = "", facts: Mapping[str, Any] | None = None
+) -> str:
     """The panels as one HTML file that opens without internet; `body` is HTML above them."""
-    return standalone_page("clouds", clouds.packed(), title, note, body)
+    return standalone_page("clouds", clouds.packed(), title, note, body, facts)

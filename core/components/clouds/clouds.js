@@ -1,28 +1,29 @@
 // Panels of queries (discs) and keys (diamonds), with lines from queries to keys. A point that is hovered or pinned
-// shows only its own lines, in every panel.
+// shows only its own lines, in every panel. Points of an image are drawn as its patches, beside the image itself.
 
-import { fitFrame, nearestPoint, toScreen, tracePoint, writeLabels } from "../points/scatter.js"
+import { listenGestures } from "../points/gestures.js"
+import { firstRotation, turnedBy } from "../points/rotation.js"
+import { nearestPoint, tracePoint, writeLabels } from "../points/scatter.js"
 import { legendEntries, legendEntry, legendMark, shadeIndex, shadesOf, sizeEntries, sizeFactor } from "../points/shades.js"
 import { shortened } from "../points/texts.js"
 import { describe, make, makeTip, sizeCanvas, strokeLine } from "../shared/dom.js"
-import { css, readTheme } from "../shared/scales.js"
+import { css, parseColour, readTheme } from "../shared/scales.js"
 import { View, mount } from "../shared/view.js"
+import { hasSamePoints, isChosen, nextPoint, placeOn, pointOf, pointsOf, readLines, shareScale, turnOfKey } from "./data.js"
+import { ImageMap } from "./image_map.js"
+import { fitPoints, placePoints } from "./space.js"
+import { drawSprite, makeSprites, spriteSide } from "./sprites.js"
 
-/** @import { Coloured } from "../points/shades.js" */
-/** @import { Frame } from "../points/scatter.js" */
+/** @import { SpaceFrame } from "./space.js" */
+/** @import { Sprites } from "./sprites.js" */
+/** @import { Focus } from "./image_map.js" */
+/** @import { Data, Line, Panel } from "./data.js" */
 /** @import { Rgb, Theme } from "../shared/scales.js" */
 /** @import { Component } from "../shared/view.js" */
-/**
- * @typedef {{i: number, j: number, weight: number, isChosen: boolean, isStrongest: boolean}} Line from query i to key j
- * @typedef {{figure: HTMLElement, canvas: HTMLCanvasElement, frame: Frame, places: (number[] | null)[], index: number, lines: Line[]}} Panel
- * @typedef {Coloured & {
- *   titles: string[], notes: string[][], groups: number[], labels: string[], queries: number, heads: string[], lineCounts: number[], columns: number,
- *   together: number, sizeEnds: number[], labelled: boolean, sources: number[], targets: number[], shown: number[], ownScale: boolean,
- *   pinned: string | null, points: Float32Array, tones: Float32Array, sizes: Uint8Array, lines: Float32Array,
- * }} Data
- */
 
 const PANEL = { minWidth: 250, narrow: 212, maxWidth: 620, gap: 14, margin: { x: 40, y: 24 } } // pixels
+const WITH_IMAGE = { minWidth: 212, maxWidth: 900, height: 500, beside: 640, map: { one: 290, several: 220 }, border: { type: 2, tone: 3 }, larger: 1.5 }
+const TURN = 0.008 // radians a pixel
 const RADIUS = { few: 5, many: 3, manyFrom: 150 } // pixels; tokens
 const REACH = 14 // pixels from a point to the pointer
 const MAX_LABELS = 150 // per panel
@@ -43,12 +44,16 @@ class CloudsView extends View {
   /** @type {Panel[]} */ panels = []
   pinned = -1 // a point: queries first
   hovered = -1
+  rotation = firstRotation()
+  /** @type {Sprites | null} */ sprites = null // of an image
+  /** @type {(() => void)[]} */ gestures = [] // their clean-ups
 
   /** @param {Component} component */
   constructor(component) {
     super(component)
     this.legend = make(this.root, "div", "legend")
     this.grid = make(this.root, "div", "grid")
+    this.map = new ImageMap(this.grid, (patch) => this.hover(this.queryOf(patch)), (patch) => this.pin(this.queryOf(patch)))
     this.reading = describe(make(this.root, "p", "reading"), { "aria-live": "polite" })
     this.tip = makeTip(this.root)
   }
@@ -56,7 +61,7 @@ class CloudsView extends View {
   /** @param {Data} data */
   update(data) {
     const hovered = this.data && hasSamePoints(this.data, data) ? this.hovered : -1 // an answer may come while somebody steps
-    Object.assign(this, { data, hovered, lines: readLines(data), pinned: pointOf(data) })
+    Object.assign(this, { data, hovered, lines: readLines(data), pinned: pointOf(data), sprites: makeSprites(data) })
     this.layOut()
   }
 
@@ -64,73 +69,144 @@ class CloudsView extends View {
     const { data, grid } = this
     this.width = this.root.clientWidth
     if (!this.width) return
-    const minWidth = data.columns > 3 ? PANEL.narrow : PANEL.minWidth
-    const fitting = Math.max(1, Math.floor((this.width + PANEL.gap) / (minWidth + PANEL.gap)))
-    const max = Math.min(data.columns, fitting, data.titles.length)
-    const columns = max > data.together ? max - (max % data.together) : max
-    const width = Math.min(PANEL.maxWidth, Math.floor((this.width - PANEL.gap * (columns - 1)) / columns) - 2)
-    const height = Math.round(Math.min(width * (columns === 1 ? 0.8 : 0.92), 420))
+    const { columns, width, height } = this.sizePanels()
     grid.style.gridTemplateColumns = `repeat(${columns}, minmax(0, ${width + 2}px))`
     this.theme = readTheme(this.root)
     this.shades = shadesOf(data, this.theme)
-    const indices = data.shown
-    const frames = data.titles.map((_, p) => fitFrame(pointsOf(data, p), indices, width, height, PANEL.margin))
+    const frames = data.titles.map((_, p) => fitPoints(pointsOf(data, p), data.dims, data.shown, width, height, PANEL.margin))
     if (!data.ownScale) shareScale(frames, (p) => (data.together > 1 ? data.groups[p] : 0))
     const focused = this.panels.findIndex(({ canvas }) => canvas.matches(":focus"))
-    this.panels = frames.map((frame, p) => this.makePanel(p, frame, indices))
+    for (const release of this.gestures.splice(0)) release()
+    this.panels = frames.map((frame, p) => this.makePanel(p, frame))
     grid.replaceChildren(...this.panels.map(({ figure }) => figure))
     if (focused >= 0) this.panels[focused]?.canvas.focus()
     this.drawLegend()
     this.draw()
   }
 
-  /** @param {number} index @param {Frame} frame @param {number[]} indices of the points shown @returns {Panel} */
-  makePanel(index, frame, indices) {
+  /** Columns of panels, and pixels of one; beside or above the image, where there is one. */
+  sizePanels() {
+    const { data, sprites } = this
+    const count = data.titles.length
+    const isBeside = Boolean(sprites) && this.width >= WITH_IMAGE.beside
+    const map = count > 1 ? WITH_IMAGE.map.several : WITH_IMAGE.map.one
+    this.root.classList.toggle("beside", isBeside)
+    this.map.layOut(sprites, readTheme(this.root), Math.min(map, this.width - 2))
+    const room = isBeside ? this.width - map - PANEL.gap - 2 : this.width
+    const minWidth = sprites ? WITH_IMAGE.minWidth : data.columns > 3 ? PANEL.narrow : PANEL.minWidth
+    const fitting = Math.max(1, Math.floor((room + PANEL.gap) / (minWidth + PANEL.gap)))
+    const max = Math.min(data.columns, fitting, count)
+    const columns = max > data.together ? max - (max % data.together) : max
+    const maxWidth = sprites ? WITH_IMAGE.maxWidth : PANEL.maxWidth
+    const width = Math.min(maxWidth, Math.floor((room - PANEL.gap * (columns - 1)) / columns) - 2)
+    const height = Math.round(Math.min(width * (columns === 1 ? 0.8 : 0.92), sprites ? WITH_IMAGE.height : 420))
+    return { columns, width, height }
+  }
+
+  destroy() {
+    for (const release of this.gestures) release()
+    super.destroy()
+  }
+
+  /** @param {number} index @param {SpaceFrame} frame @returns {Panel} */
+  makePanel(index, frame) {
     const { data } = this
+    const indices = data.shown
     const figure = make(null, "figure")
     make(figure, "figcaption", "", data.titles[index])
     const canvas = make(figure, "canvas")
     const queries = indices.filter((i) => i < data.queries).length
-    const label = `${data.titles[index]}: ${queries} queries and ${indices.length - queries} keys`
+    const label = `${data.titles[index]}: ${queries} queries and ${indices.length - queries} keys; arrow keys step from point to point, Enter holds one, Escape lets go`
     describe(canvas, { tabindex: 0, role: "img", "aria-label": label })
     const notes = make(figure, "div", "notes")
     for (const note of data.notes[index]) make(notes, "div", "", note)
-    const points = pointsOf(data, index)
-    const places = Array(data.labels.length).fill(null)
-    for (const i of indices) places[i] = toScreen(frame, points[2 * i], points[2 * i + 1])
+    const places = placePoints(frame, pointsOf(data, index), data.dims, indices, this.rotation, data.labels.length)
     Object.assign(figure.dataset, { scale: frame.scale, x: frame.x, y: frame.y })
-    const panel = { figure, canvas, frame, places, index, lines: this.lines[data.groups[index]] }
+    const panel = { figure, canvas, frame, places, index, lines: this.lines[data.groups[index]], shown: indices }
     this.listenTo(panel)
     return panel
   }
 
   /** @param {Panel} panel */
-  listenTo({ canvas, places }) {
-    /** @type {(event: MouseEvent) => number} */
-    const pointUnder = (event) => nearestPoint(places.length, (i) => places[i], event.offsetX, event.offsetY, REACH)
-    canvas.onpointermove = (event) => this.hover(pointUnder(event), event)
-    canvas.onpointerleave = () => this.hover(-1)
-    canvas.onclick = (event) => this.pin(pointUnder(event))
+  listenTo(panel) {
+    const { canvas } = panel
+    /** @type {(x: number, y: number) => number} */
+    const pointAt = (x, y) => nearestPoint(panel.places.length, (i) => placeOn(panel, i), x, y, REACH)
+    if (this.data.dims === 3) this.gestures.push(this.listenToTurns(canvas, pointAt))
+    else {
+      canvas.onpointermove = (event) => this.hover(pointAt(event.offsetX, event.offsetY), event)
+      canvas.onpointerleave = () => this.hover(-1)
+      canvas.onclick = (event) => this.pin(pointAt(event.offsetX, event.offsetY))
+    }
     canvas.onkeydown = (event) => {
       const step = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 }[event.key]
       if (event.key === "Escape") this.pin(-1)
       else if (event.key === "Enter") this.pin(this.hovered)
-      else if (step) this.hover(nextPoint(places, this.hovered, step))
+      else if (step && event.shiftKey && this.data.dims === 3) this.turn(...turnOfKey(event.key))
+      else if (step) this.hover(nextPoint(panel.places, this.hovered, step))
       else return
       event.preventDefault()
     }
   }
 
+  /** In space a drag turns all panels. @param {HTMLCanvasElement} canvas @param {(x: number, y: number) => number} pointAt */
+  listenToTurns(canvas, pointAt) {
+    canvas.style.touchAction = "none"
+    return listenGestures(canvas, {
+      pan: (dx, dy) => this.turn(dx, dy),
+      press: (x, y) => this.pin(pointAt(x, y)),
+      point: (event) => (event ? this.hover(pointAt(event.offsetX, event.offsetY), event) : this.hover(-1)),
+      zoom() {},
+      start: () => this.tip.hide(),
+      stop() {},
+      mayWheel: () => false,
+    })
+  }
+
+  /** @param {number} dx @param {number} dy in pixels */
+  turn(dx, dy) {
+    this.rotation = turnedBy(this.rotation, dx * TURN, dy * TURN)
+    const { data } = this
+    for (const panel of this.panels) {
+      panel.places = placePoints(panel.frame, pointsOf(data, panel.index), data.dims, panel.shown, this.rotation, data.labels.length)
+    }
+    this.nextFrame(() => this.draw())
+  }
+
+  /** The query of a patch, if it is shown. @param {number} patch */
+  queryOf(patch) {
+    const index = patch + (this.data.image?.first ?? 0)
+    return patch >= 0 && this.data.shown.includes(index) ? index : -1
+  }
+
   /** @param {number} index @param {PointerEvent} [event] */
   hover(index, event) {
-    const { labels, queries } = this.data
-    const name = index < queries ? `query, position ${index + 1}` : `key, position ${index - queries + 1}`
-    if (event && index >= 0) this.tip.show(event, labels[index], [[name]])
+    if (event && index >= 0) this.tip.show(event, this.data.labels[index], this.tipOf(index))
     else this.tip.hide()
     if (index === this.hovered) return
     this.hovered = index
     this.grid.style.cursor = index >= 0 ? "pointer" : ""
     this.draw()
+  }
+
+  /** What a point is, and in an image its strongest partner. @param {number} index */
+  tipOf(index) {
+    const { queries, labels, image } = this.data
+    const isKey = index >= queries
+    const kind = isKey ? "key" : "query"
+    const patch = this.sprites?.patchOf(index) ?? -1
+    const where = image && patch >= 0 ? `row ${Math.floor(patch / image.columns) + 1}, column ${(patch % image.columns) + 1}` : `position ${(index % queries) + 1}`
+    const { partner, weight } = this.partnerOf(index)
+    const lines = [[`${kind}, ${where}`]]
+    if (partner >= 0) lines.push([`${isKey ? "gets most from" : "attends most to"} ${labels[partner]}: ${weight.toFixed(3)}`])
+    return lines
+  }
+
+  /** The key that a query attends to most, or the query that gives a key most; -1 without an image. @param {number} index */
+  partnerOf(index) {
+    const { partners, queries } = this.data
+    const [partner, weight] = partners.length ? partners.subarray(2 * index, 2 * index + 2) : [-1, 0]
+    return { partner: partner < 0 || index >= queries ? partner : partner + queries, weight }
   }
 
   /** Pin a point; again, or -1: let go. @param {number} index */
@@ -157,23 +233,69 @@ class CloudsView extends View {
 
   draw() {
     for (const panel of this.panels) this.drawPanel(panel)
+    this.map.draw(this.imageFocus())
     this.reading.textContent = this.readFocus()
   }
 
   /** @param {Panel} panel */
   drawPanel(panel) {
-    const { canvas, frame, places } = panel
+    const { canvas, frame, figure } = panel
     const pen = sizeCanvas(canvas, frame.width, frame.height)
     pen.clearRect(0, 0, frame.width, frame.height)
+    figure.dataset.lines = String(this.paintPanel(pen, panel))
+  }
+
+  /** What the image marks: the point in focus and the other ends of its lines. @returns {Focus | null} */
+  imageFocus() {
+    const { focus, sprites } = this
+    if (focus < 0 || !sprites) return null
+    const { queries, labels } = this.data
+    const { partner, weight } = this.partnerOf(focus)
+    const pair = [focus, partner]
+    const [query, key] = focus < queries ? [focus, partner] : [partner, focus]
+    const ends = this.linesInFocus(this.lines[0])
+    /** @type {(points: number[]) => number[]} */
+    const patches = (points) => [...new Set(points.map((point) => sprites.patchOf(point)))].filter((patch) => patch >= 0)
+    return {
+      query: query < 0 ? -1 : sprites.patchOf(query),
+      key: key < 0 ? -1 : sprites.patchOf(key),
+      queries: patches([...ends.map(({ i }) => i), ...pair.filter((point) => point >= 0 && point < queries)]),
+      keys: patches([...ends.map(({ j }) => j), ...pair.filter((point) => point >= queries)]),
+      names: [query, key].map((point) => labels[point] ?? ""),
+      weight,
+      isKey: focus >= queries,
+    }
+  }
+
+  /** Every panel is drawn anew; without a point in focus there is nothing to read. */
+  pictureParts() {
+    const paint = (/** @type {Panel} */ panel) => (/** @type {CanvasRenderingContext2D} */ pen) => { this.paintPanel(pen, panel) }
+    const painters = new Map(this.panels.map((panel) => [panel.canvas, paint(panel)]))
+    if (this.sprites) painters.set(this.map.canvas, (pen) => this.map.paint(pen, this.imageFocus()))
+    return { without: this.focus < 0 ? [this.reading] : [], painters }
+  }
+
+  /** Returns how many lines there are. @param {CanvasRenderingContext2D} pen @param {Panel} panel */
+  paintPanel(pen, panel) {
+    const { places } = panel
     const lines = this.linesInFocus(panel.lines)
-    panel.figure.dataset.lines = String(lines.length)
     /** @type {(line: Line) => number} */
     const layer = ({ isChosen, isStrongest }) => (isChosen ? 2 : isStrongest ? 1 : 0)
     for (const line of lines.toSorted((a, b) => layer(a) - layer(b))) this.drawLine(pen, places, line)
     const { queries } = this.data
     const lit = new Set(this.focus < 0 ? places.keys() : [this.focus, ...lines.flatMap(({ i, j }) => [i, j + queries])])
-    places.forEach((place, index) => { if (place) this.drawPoint(pen, panel, place, index, lit.has(index)) })
+    for (const index of this.drawingOrder(places, lit)) this.drawPoint(pen, panel, places[index] ?? [], index, lit.has(index))
     if (this.data.labelled) this.drawLabels(pen, panel, lit)
+    return lines.length
+  }
+
+  /** In space the nearest last; patches in focus after all others. @param {(number[] | null)[]} places @param {Set<number>} lit */
+  drawingOrder(places, lit) {
+    const shown = [...places.keys()].filter((index) => places[index])
+    if (!this.sprites && this.data.dims === 2) return shown
+    /** @type {(index: number) => number} */
+    const layer = (index) => (places[index]?.[2] ?? 0) + (lit.has(index) ? 4 : 0) + (index === this.focus ? 4 : 0)
+    return shown.sort((a, b) => layer(a) - layer(b))
   }
 
   /** @param {CanvasRenderingContext2D} pen @param {(number[] | null)[]} places @param {Line} line */
@@ -190,14 +312,21 @@ class CloudsView extends View {
 
   /** @param {CanvasRenderingContext2D} pen @param {Panel} panel @param {number[]} place @param {number} index @param {boolean} isLit */
   drawPoint(pen, panel, [x, y], index, isLit) {
-    const { data, theme, shades } = this
+    const { data, theme, sprites } = this
     const kind = Number(index >= data.queries)
-    const tone = data.tones[panel.index * panel.places.length + index]
+    const colour = this.colourOf(panel, index)
     pen.globalAlpha = isLit ? 1 : 0.15
-    pen.fillStyle = css(shades[kind][shadeIndex(data.colouring, tone, shades[kind].length)])
+    const patch = sprites && !sprites.image.dots ? sprites.patchOf(index) : -1
+    if (sprites && patch >= 0) {
+      const border = data.colouring === "type" ? WITH_IMAGE.border.type : WITH_IMAGE.border.tone
+      drawSprite(pen, sprites.pictureOf(patch, kind === 1), kind === 1, x, y, 2 * this.radiusOf(panel, index), colour, border)
+      pen.globalAlpha = 1
+      return
+    }
+    pen.fillStyle = colour
     Object.assign(pen, { strokeStyle: theme.paper, lineWidth: 1, lineJoin: "round" })
     if (isChosen(data, index)) {
-      Object.assign(pen, { strokeStyle: theme.alert, lineWidth: 2.5 })
+      Object.assign(pen, { strokeStyle: theme.ink, lineWidth: 2.5 })
       if (data.colouring === "type") pen.fillStyle = theme.alert
     }
     tracePoint(pen, kind === 1, x, y, this.radiusOf(panel, index))
@@ -206,9 +335,22 @@ class CloudsView extends View {
     pen.globalAlpha = 1
   }
 
+  /** What is no number has the colour of its kind: [CLS] has no hue. @param {Panel} panel @param {number} index */
+  colourOf(panel, index) {
+    const { data, theme, shades } = this
+    const kind = Number(index >= data.queries)
+    const tone = data.tones[panel.index * panel.places.length + index]
+    if (Number.isNaN(tone)) return css(parseColour(kind ? theme.key : theme.query))
+    return css(shades[kind][shadeIndex(data.colouring, tone, shades[kind].length)])
+  }
+
   /** @param {Panel} panel @param {number} index */
-  radiusOf({ index: panel, places }, index) {
-    const { labels, sizes } = this.data
+  radiusOf({ index: panel, places, frame, shown }, index) {
+    const { labels, sizes, dims } = this.data
+    if (this.sprites && !this.sprites.image.dots) {
+      const near = dims === 3 ? 1 + 0.3 * (places[index]?.[2] ?? 0) : 1
+      return (spriteSide(frame.width, frame.height, shown.length) / 2) * near * (index === this.focus ? WITH_IMAGE.larger : 1)
+    }
     const radius = labels.length > 2 * RADIUS.manyFrom ? RADIUS.many : RADIUS.few
     return sizes.length ? radius * sizeFactor(sizes[panel * places.length + index]) : radius
   }
@@ -221,7 +363,8 @@ class CloudsView extends View {
     for (const { i, j, weight, isChosen } of panel.lines) {
       for (const point of [i, j + queries]) strength[point] = Math.max(strength[point], weight + (isChosen ? 2 : 0))
     }
-    const order = [...lit].filter((i) => panel.places[i]).sort((a, b) => strength[b] - strength[a] || a - b)
+    const named = this.sprites && this.focus < 0 ? [...lit].filter((i) => this.sprites?.patchOf(i) === -1) : [...lit]
+    const order = named.filter((i) => panel.places[i]).sort((a, b) => strength[b] - strength[a] || a - b)
     const labels = order.map((index) => {
       const [x, y] = panel.places[index] ?? []
       const colour = isChosen(data, index) ? theme.alert : index < queries ? theme.query : theme.key
@@ -238,16 +381,24 @@ class CloudsView extends View {
     const isKey = this.focus >= queries
     const parts = heads.map((head, group) => {
       const lines = this.linesInFocus(this.lines[group]).slice(-8).reverse()
-      const ends = lines.map(({ i, j, weight }) => `${labels[isKey ? i : j + queries]} ${weight.toFixed(3)}`).join(", ") || "no line"
+      const ends = lines.map(({ i, j, weight }) => `${labels[isKey ? i : j + queries]} ${weight.toFixed(3)}`).join(", ") || this.partnerInWords()
       return heads.length > 1 ? `${head}: ${ends}` : ends
     })
     return `${isKey ? "Key" : "Query"} ${labels[this.focus]} ${isKey ? "←" : "→"} ${parts.join(" · ")}`
   }
 
+  /** For a point without lines: in an image its strongest partner. */
+  partnerInWords() {
+    const { partner, weight } = this.partnerOf(this.focus)
+    return partner < 0 ? "no line" : `most with ${this.data.labels[partner]} ${weight.toFixed(3)}`
+  }
+
   drawLegend() {
     const { data, theme, shades } = this
+    const kinds = legendEntries(data, shades)
+    if (this.sprites && !this.sprites.image.dots) for (const mark of kinds.flatMap((each) => [...each.querySelectorAll(".diamond")])) mark.className = "square"
     const entries = [
-      ...legendEntries(data, shades), ...sizeEntries(data),
+      ...kinds, ...sizeEntries(data),
       make(null, "span", "", "— a line's thickness is the attention"),
       legendEntry([legendMark("dash", theme.series[STRONGEST])], "each query's strongest"),
     ]
@@ -256,57 +407,4 @@ class CloudsView extends View {
     }
     this.legend.replaceChildren(...entries)
   }
-}
-
-/** @param {Data} before @param {Data} after */
-function hasSamePoints(before, after) {
-  return [before.labels, before.shown].join("\0") === [after.labels, after.shown].join("\0")
-}
-
-/** The pinned point's index; "k5" is the fifth key. @param {Data} data */
-function pointOf({ pinned, shown, queries }) {
-  if (!pinned) return -1
-  const index = Number(pinned.slice(1)) - 1 + (pinned[0] === "k" ? queries : 0)
-  return shown.includes(index) ? index : -1
-}
-
-/** For each head its lines between tokens that are shown, the strongest last. @param {Data} data */
-function readLines(data) {
-  const [sources, targets, shown] = [new Set(data.sources), new Set(data.targets), new Set(data.shown)]
-  let next = 0
-  return data.lineCounts.map((count) => {
-    const lines = Array.from({ length: count }, () => {
-      const [i, j, weight] = data.lines.subarray(3 * next, 3 * ++next)
-      return { i, j, weight, isChosen: sources.has(i) && targets.has(j), isStrongest: false }
-    })
-    const strongest = new Map(lines.map((line) => [line.i, line]))
-    for (const line of strongest.values()) line.isStrongest = !line.isChosen
-    return lines.filter(({ i, j }) => shown.has(i) && shown.has(j + data.queries))
-  })
-}
-
-/** Panels of one group get the largest scale at which all of them fit. @param {Frame[]} frames @param {(panel: number) => number} groupOf */
-function shareScale(frames, groupOf) {
-  for (const [p, frame] of frames.entries()) {
-    frame.scale = Math.min(...frames.filter((_, other) => groupOf(other) === groupOf(p)).map(({ own }) => own))
-  }
-}
-
-/** @param {Data} data @param {number} panel */
-function pointsOf({ points, labels }, panel) {
-  const size = 2 * labels.length
-  return points.subarray(panel * size, (panel + 1) * size)
-}
-
-/** @param {(number[] | null)[]} places @param {number} from @param {number} step */
-function nextPoint(places, from, step) {
-  let index = from
-  do index = (index + step + places.length) % places.length
-  while (!places[index])
-  return index
-}
-
-/** Whether this is the query of a chosen source or the key of a chosen target. @param {Data} data @param {number} index */
-function isChosen({ sources, targets, queries }, index) {
-  return index < queries ? sources.includes(index) : targets.includes(index - queries)
 }

@@ -1,27 +1,21 @@
-// Copies the page's address. It is on every page, and Streamlit redraws components when the theme
-// changes: so it also asks for a rerun then, because figures are drawn in the theme's colours.
-// Without a secure context there is no clipboard: then the address is
-// shown, selected, to be copied by hand.
+// Copies a link. Without a secure context there is no clipboard: then the link is shown, selected, to be copied by
+// hand.
 
 import { make } from "../shared/dom.js"
 
 const SHOWN_MS = 1800
 /** @type {WeakMap<HTMLElement, number>} */
 const timers = new WeakMap()
-/** @type {WeakMap<HTMLElement, string>} */
-const papers = new WeakMap()
 
-/** @param {{data: {label: string, offered: boolean}, parentElement: HTMLElement, setTriggerValue: (name: string, value: string) => void}} component */
+/** @typedef {{label: string, address: string}} Link */
+
+/** @param {{data: Link, parentElement: HTMLElement}} component */
 export default function (component) {
-  const { data, parentElement, setTriggerValue } = component
+  const { data, parentElement } = component
   const button = parentElement.querySelector("button") ?? make(parentElement, "button")
   button.textContent = data.label
-  button.hidden = !data.offered
-  parentElement.querySelector("input")?.remove() // it would show the address of the view before
-  const paper = getComputedStyle(button).getPropertyValue("--st-background-color").trim()
-  if (papers.has(parentElement) && papers.get(parentElement) !== paper) setTriggerValue("theme", paper)
-  papers.set(parentElement, paper)
-  button.onclick = () => copyAddress(parentElement, button, data.label)
+  parentElement.querySelector("input")?.remove() // it would show the link to the view before
+  button.onclick = () => copyAddress(parentElement, button, data)
   return () => {
     clearTimeout(timers.get(parentElement))
     parentElement.querySelector("input")?.remove()
@@ -29,24 +23,24 @@ export default function (component) {
   }
 }
 
-/** @param {HTMLElement} parentElement @param {HTMLButtonElement} button @param {string} label */
-async function copyAddress(parentElement, button, label) {
+/** @param {HTMLElement} parentElement @param {HTMLButtonElement} button @param {Link} link */
+async function copyAddress(parentElement, button, { label, address }) {
   try {
-    await navigator.clipboard.writeText(window.location.href)
+    await navigator.clipboard.writeText(address)
     button.textContent = "Link copied"
   } catch {
-    showAddress(parentElement)
-    button.textContent = "Copy the address below"
+    showAddress(parentElement, address)
+    button.textContent = "Copy the link below"
   }
   clearTimeout(timers.get(parentElement))
   timers.set(parentElement, setTimeout(() => { button.textContent = label }, SHOWN_MS))
 }
 
-/** @param {HTMLElement} parentElement */
-function showAddress(parentElement) {
+/** @param {HTMLElement} parentElement @param {string} address */
+function showAddress(parentElement, address) {
   const field = parentElement.querySelector("input") ?? make(parentElement, "input")
   field.readOnly = true
-  field.setAttribute("aria-label", "Address of this view")
-  field.value = window.location.href
+  field.setAttribute("aria-label", "Link to this view")
+  field.value = address
   field.select()
 }

@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import streamlit as st
 
-from core.analysis.attention_table import unique_labels
+from core.analysis.attention_table import labels_of
 from core.analysis.view_weights import ExactWeights, LayerWeights
 from core.components.packing import pack
 from core.components.scripts import register
+from core.components.sprite import patch_sprite
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -47,7 +48,11 @@ class HeadView:
     colours : one per head for the themes "light" and "dark", ``#rrggbb``.
     scores : what each head does, name -> (layer, head); empty until it is measured.
     notes : what each score means, by name.
+    found : a link that is named before anyone points: the number of its layer, and its head, query
+        and key from 0.
     near : whether the component may ask for the layers beside the one it shows.
+    picture : the name and the facts of a saved picture; the component adds the layer and heads.
+    bare : whether it is without controls of layer, heads and tokens, which the page has.
     """
 
     view: Mapping[str, Any]
@@ -56,7 +61,10 @@ class HeadView:
     colours: Mapping[str, Sequence[str]]
     scores: Mapping[str, NDArray[np.float64]] = field(default_factory=dict)
     notes: Mapping[str, str] = field(default_factory=dict)
+    found: Mapping[str, int] | None = None
     near: bool = False
+    picture: Mapping[str, Any] | None = None
+    bare: bool = False
 
 
 def pack_head_view(
@@ -73,11 +81,15 @@ def pack_head_view(
         "weigh": weighting,
         "weighs": [vars(weighting) for weighting in facts.weightings],
         "tokens": _tokens(trace.tokens),
+        "patches": patch_sprite(trace),
         "numbers": trace.numbers,
         "depth": max(trace.depth or 0, trace.numbers[-1]),
         "heads": trace.shape[1],
         "causal": trace.causal,
         "near": facts.near,
+        "bare": facts.bare,
+        "found": facts.found and dict(facts.found),
+        "picture": facts.picture,
         "colours": {theme: list(colours) for theme, colours in facts.colours.items()},
         "scoreNames": list(facts.scores),
         "scoreNotes": [facts.notes[name] for name in facts.scores],
@@ -95,9 +107,9 @@ def pack_head_view(
 
 
 def _tokens(tokens: tuple[Token, ...]) -> list[dict[str, Any]]:
-    labels = unique_labels(tuple(token.display for token in tokens))
+    labels = labels_of(tokens)
     return [
-        {"display": t.display, "label": label, "special": t.special, "segment": t.segment}
+        {"label": label, "special": t.special, "segment": t.segment}
         for t, label in zip(tokens, labels, strict=True)
     ]
 
@@ -146,9 +158,11 @@ def _arrays_of(layer: LayerWeights) -> dict[str, NDArray[Any]]:
 
 
 def _stamp(trace: Trace) -> str:
-    """Identifies text, model and kind: layers kept in the browser must be of this trace."""
+    """Identifies input, model and kind: layers kept in the browser must be of this trace."""
     sides = [trace.tokens] if trace.source is None else [trace.tokens, trace.source]
     ids = [[(token.id, token.display, token.segment) for token in side] for side in sides]
     kinds = () if trace.kind == "self" else (trace.kind,)
-    whole = (trace.model, trace.shape, *ids, *kinds)
-    return hashlib.sha256(repr(whole).encode()).hexdigest()[:16]
+    digest = hashlib.sha256(repr((trace.model, trace.shape, *ids, *kinds)).encode())
+    if trace.patches is not None:  # patches of all images are called alike
+        digest.update(trace.patches.pixels.tobytes())
+    return digest.hexdigest()[:16]

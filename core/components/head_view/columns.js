@@ -1,8 +1,10 @@
 // The two columns of tokens: text in the page, of which one is in the tab order.
 
 import { clamp, describe, make, place } from "../shared/dom.js"
+import { addPatch } from "../shared/patches.js"
 import { SIDES } from "../shared/sentences.js"
 
+/** @import { Patches } from "../shared/patches.js" */
 /** @import { BySide, Side } from "../shared/sentences.js" */
 /** @import { Shown, Token } from "./filters.js" */
 /** @import { Layout } from "./layout.js" */
@@ -14,6 +16,8 @@ import { SIDES } from "../shared/sentences.js"
  * @property {() => void} release
  * @property {(token: TokenAt | null) => void} reach by keys
  */
+
+export const PATCH = 18 // pixels of a patch beside its name
 
 /** @param {HTMLElement} world @param {Actions} act */
 export function makeColumns(world, act) {
@@ -73,12 +77,12 @@ export function makeColumns(world, act) {
   world.addEventListener("focusout", (event) => { if (!find(event.relatedTarget)) act.reach(null) })
 
   return {
-    /** Set the tokens; the focus stays in its place. @param {Shown} next @param {BySide<Token[]>} tokens @param {Layout} layout */
-    build(next, tokens, layout) {
+    /** Set the tokens; the focus stays in its place. @param {Shown} next @param {BySide<Token[]>} tokens @param {Layout} layout @param {Patches | null} patches */
+    build(next, tokens, layout, patches) {
       const focused = find(/** @type {ShadowRoot} */ (world.getRootNode()).activeElement)
       shown = next
       for (const side of SIDES) {
-        nodes[side] = shown[side].map((position, row) => drawToken(tokens[side][position], side, row, position, layout))
+        nodes[side] = shown[side].map((position, row) => addPatch(drawToken(tokens[side][position], side, row, position, layout), tokens[side][position].label, patches, PATCH, side === "queries"))
         columns[side].replaceChildren(...nodes[side])
       }
       place(columns.queries, { left: layout.linesLeft - layout.token, width: layout.token })
@@ -86,11 +90,12 @@ export function makeColumns(world, act) {
       setTabStop(focused?.side ?? "queries", focused?.row ?? 0)
       if (focused) focus(focused.side, focused.row)
     },
-    /** Mark the token that is pointed at or pinned. @param {TokenAt | null} active @param {boolean} isPinned */
-    mark(active, isPinned) {
+    /** Mark the token that is pointed at or pinned, and the two that stand out while there is none. @param {TokenAt | null} active @param {boolean} isPinned @param {BySide<number> | null} found */
+    mark(active, isPinned, found) {
       for (const side of SIDES) nodes[side].forEach((node, row) => {
         const isActive = active?.side === side && shown[side][row] === active.position
         node.classList.toggle("active", isActive)
+        node.classList.toggle("found", !active && found !== null && found[side] === shown[side][row])
         describe(node, { "aria-pressed": isActive && isPinned })
       })
     },
@@ -98,8 +103,8 @@ export function makeColumns(world, act) {
 }
 
 /** @param {Token} token @param {Side} side @param {number} row @param {number} position @param {Layout} layout */
-function drawToken({ label, display, special }, side, row, position, layout) {
-  const node = make(null, "div", special ? "token special" : "token", display)
+function drawToken({ label, special }, side, row, position, layout) {
+  const node = make(null, "div", special ? "token special" : "token", label)
   const name = `${label}, position ${position + 1}, ${side === "queries" ? "attends" : "attended to"}`
   describe(node, { "data-side": side, "data-row": row, tabindex: -1, role: "button", "aria-label": name, title: `${label} · position ${position + 1}` })
   return place(node, { top: row * layout.row, height: layout.row, lineHeight: layout.row })

@@ -7,7 +7,7 @@ import { exactWeight, keyOf, queryOf } from "./weights.js"
 /** @import { Layer, Size } from "./weights.js" */
 /**
  * @typedef {BySide<number[]>} Shown positions of tokens
- * @typedef {{display: string, label: string, special: boolean, segment: number}} Token
+ * @typedef {{label: string, special: boolean, segment: number}} Token
  * @typedef {{head: number, other: number, weight: number}} Pair
  */
 

@@ -2,18 +2,21 @@
 // lines.js, places in layout.js, tokens in columns.js, controls in panel.js, words in words.js.
 
 import { clamp, describe, make, makeTip, place, placeOf, textWidths } from "../shared/dom.js"
+import { patchWidth } from "../shared/patches.js"
 import { readTheme } from "../shared/scales.js"
 import { View, mount } from "../shared/view.js"
-import { makeColumns } from "./columns.js"
+import { PATCH, makeColumns } from "./columns.js"
 import { cellsOf, headsOn, nearestFirst, profileOf, shownTokens, strongestFirst, thresholdOf } from "./filters.js"
 import { GAP, barScale, hitAt, layOut, rowsInView, segmentAt, segmentEnds } from "./layout.js"
-import { drawBars, drawCells, drawMap, penFor } from "./lines.js"
+import { drawAllCells, drawBars, drawCells, drawMap, penFor } from "./lines.js"
 import { makePanel } from "./panel.js"
-import { readLayer, renormalise } from "./weights.js"
-import { countSentence, pairNote, tokenSentence, weightText } from "./words.js"
+import { isPermitted, readLayer, renormalise } from "./weights.js"
+import { fillTable, makeTable } from "./spoken.js"
+import { countSentence, foundSentence, pairNote, tokenSentence, weightText } from "./words.js"
 
 /** @import { Theme } from "../shared/scales.js" */
 /** @import { BySide, Side } from "../shared/sentences.js" */
+/** @import { Patches } from "../shared/patches.js" */
 /** @import { Component } from "../shared/view.js" */
 /** @import { TokenAt } from "./columns.js" */
 /** @import { Shown, Token } from "./filters.js" */
@@ -34,10 +37,11 @@ import { countSentence, pairNote, tokenSentence, weightText } from "./words.js"
  * @property {number[]} from the pinned query
  * @property {number[]} to the pinned key
  * @property {boolean} what does this head do
+ * @typedef {{layer: number, head: number, query: number, key: number}} Found a link to show first: the number of its layer, the others from 0
  * @typedef {{
  *   stamp: string, serial: number, view: State, weigh: string, weighs: {value: string, label: string, title: string, disabled: boolean}[],
- *   tokens: Token[], keyTokens?: Token[], numbers: number[], depth: number, heads: number, causal: boolean, near: boolean, colours: Record<"light" | "dark", string[]>,
- *   scoreNames: string[], scoreNotes: string[], scores: Float32Array, sent: Record<string, object>,
+ *   tokens: Token[], keyTokens?: Token[], numbers: number[], depth: number, heads: number, causal: boolean, near: boolean, bare: boolean, colours: Record<"light" | "dark", string[]>,
+ *   scoreNames: string[], scoreNotes: string[], scores: Float32Array, sent: Record<string, object>, found: Found | null, patches: Patches | null,
  * }} Data and the arrays of each layer that is sent; `keyTokens` only where others are attended to than attend
  */
 
@@ -86,12 +90,11 @@ export class HeadView extends View {
     super(component)
     const readout = make(null, "div", "readout")
     this.sentence = describe(make(readout, "div", "sentence"), { "aria-live": "polite" })
-    const foot = make(readout, "div", "least")
-    this.syncPanel = makePanel(this.root, foot, this)
-    this.count = make(foot, "div", "count")
+    this.syncPanel = makePanel(this.root, this)
+    this.count = make(readout, "div", "count")
     this.root.append(readout)
     this.heading = make(this.root, "div", "heading")
-    this.frameNode = make(this.root, "div", "frame")
+    this.frameNode = describe(make(this.root, "div", "frame"), { role: "group" })
     this.scroller = make(this.frameNode, "div", "scroller")
     this.map = describe(make(this.frameNode, "canvas", "map"), { "aria-hidden": true })
     this.world = make(this.scroller, "div", "world")
@@ -104,6 +107,7 @@ export class HeadView extends View {
       reach: (token) => (token && pinnedOf(this.state) ? this.change(pinTo(token)) : this.point(token)), // the pin comes along
     })
     this.cross = describe(make(this.world, "button", "cross", "×"), { tabindex: -1 }) // the Delete key does the same
+    this.table = makeTable(this.root)
     this.tip = makeTip(this.root)
     this.listenToPointer()
   }
@@ -212,7 +216,7 @@ export class HeadView extends View {
     this.point(hit && !hit.bar ? hit : null)
     const { active, layout, profile, data } = this
     if (!active || !hit || hit.side === active.side) return this.tip.hide()
-    const [query, key] = active.side === "queries" ? [active.position, hit.position] : [hit.position, active.position]
+    const [query, key] = pairOf(active, hit.position)
     let head = -1
     if (hit.bar && profile) {
       const { x } = placeOf(this.sheet, event)
@@ -241,6 +245,7 @@ export class HeadView extends View {
     this.tokens = { queries: data.tokens, keys: data.keyTokens ?? data.tokens }
     if (data.serial !== this.serial) this.state = structuredClone(data.view)
     this.serial = data.serial
+    this.root.classList.toggle("bare", data.bare)
     this.refresh()
   }
 
@@ -289,7 +294,8 @@ export class HeadView extends View {
     if (wanted) this.layer = wanted
     else if (isNewText) [this.layer] = this.layers.values()
     this.isWaiting = !wanted
-    describe(this.frameNode, { "aria-busy": this.isWaiting })
+    const name = `Attention in layer ${this.layer.number} as lines from ${this.tokens.queries.length} tokens to ${this.tokens.keys.length}; arrow keys move, Enter holds a token`
+    describe(this.frameNode, { "aria-busy": this.isWaiting, "aria-label": name })
     const theme = readTheme(root)
     this.theme = { ...theme, colours: data.colours[theme.isDark ? "dark" : "light"] }
     const { layer: _layer, weigh: _weigh, what: _what, ...choice } = state
@@ -323,7 +329,7 @@ export class HeadView extends View {
     const { data, shown, on, root, tokens } = this
     this.width = root.clientWidth
     const widthOf = textWidths(`600 14px ${getComputedStyle(root).fontFamily}`)
-    const widest = [...tokens.queries, ...data.keyTokens ?? []].reduce((max, { display }) => Math.max(max, widthOf(display)), 0)
+    const widest = [...tokens.queries, ...data.keyTokens ?? []].reduce((max, { label }) => Math.max(max, widthOf(label)), 0) + patchWidth(data.patches, PATCH)
     let layout = layOut(this.width, widest, shown, on)
     const maxHeight = Math.max(240, window.innerHeight * MAX_HEIGHT)
     const mapWidth = layout.height <= maxHeight ? 0 : layout.phone ? MAP_WIDTH.phone : MAP_WIDTH.wide
@@ -335,7 +341,7 @@ export class HeadView extends View {
     const built = [data.stamp, shown.queries, shown.keys, this.width].join("|")
     if (this.built !== built) {
       this.built = built
-      this.columns.build(shown, tokens, this.layout)
+      this.columns.build(shown, tokens, this.layout, data.patches)
       this.drawHeading()
     }
     this.redraw()
@@ -384,18 +390,52 @@ export class HeadView extends View {
     if (!isAsked && this.missingNeighbours().length) this.report()
   }
 
+  /** All rows and all lines, without controls. */
+  pictureParts() {
+    const { root, map, cross, count, sentence, active, layer, on, data } = this
+    const controls = /** @type {HTMLElement[]} */ ([...root.querySelectorAll(".panel .control:not(.heads), .few, .away, .about, .least .control")])
+    const heads = on.length === data.heads ? "" : on.map((head) => `H${head + 1}`).join("")
+    return {
+      without: [...controls, map, cross, ...active ? [] : [sentence], ...count.textContent ? [] : [count]],
+      painters: new Map([[this.sheet, (/** @type {Pen} */ pen) => this.paintSheet(pen)]]),
+      name: `-L${layer.number}${on.length < 5 ? heads : ""}`,
+      place: `layer ${layer.number}, ${heads ? `heads ${on.map((head) => head + 1).join(", ")}` : "all heads"}`,
+      facts: { layer: String(layer.number), heads: on.map((head) => head + 1).join(","), threshold: this.threshold * this.top, weights: this.state.weigh },
+    }
+  }
+
+  /** The lines of all rows, and the bars of the token in focus. @param {Pen} pen */
+  paintSheet(pen) {
+    const { layout, layer, theme, active } = this
+    const picture = {
+      steps: this.rows.steps, size: layer.size, layout, scrollTop: 0, viewHeight: layout.height, colours: theme.colours, ink: theme.ink,
+    }
+    this.paintBars(pen, picture)
+    const cells = active ? cellsOf(this.cells, layer.size, active.side, active.position) : this.cells
+    drawAllCells(pen, picture, cells)
+  }
+
+  /** @param {Pen} pen @param {Picture} picture */
+  paintBars(pen, picture) {
+    const { active, profile, theme, on, top, shown, layer } = this
+    if (!active || !profile) return
+    const isQuery = active.side === "queries"
+    const others = isQuery ? shown.keys : shown.queries
+    const style = {
+      font: `12px ${theme.font}`, tint: isQuery ? theme.key : theme.query, format: (/** @type {number} */ weight) => weightText(weight, top),
+      isMasked: (/** @type {number} */ row) => !isPermitted(layer, ...pairOf(active, others[row])),
+    }
+    drawBars(pen, picture, profile, on, active.side, style)
+  }
+
   /** Everything but the lines, and the order of these. @param {Pen} pen @param {Picture} picture */
   beginPicture(pen, picture) {
-    const { layout, layer, theme, active, top, shown, finished } = this
+    const { layout, layer, active, shown, finished } = this
     const { scrollTop, viewHeight } = picture
     pen.clearRect(0, 0, layout.width, viewHeight)
     this.readActive(active)
     if (layout.mapWidth) drawMap(this.map, picture, this.cells, shown, layout.mapWidth)
-    if (active && this.profile) {
-      const tint = active.side === "queries" ? theme.key : theme.query
-      const style = { font: `12px ${theme.font}`, tint, format: (/** @type {number} */ weight) => weightText(weight, top) }
-      drawBars(pen, picture, this.profile, this.on, active.side, style)
-    }
+    this.paintBars(pen, picture)
     const cells = active ? cellsOf(this.cells, layer.size, active.side, active.position) : this.cells
     this.lines = nearestFirst(cells, layer.size, layout.rowOf, ...rowsInView(layout, scrollTop, viewHeight))
     if (active || finished?.scrollTop !== scrollTop) return
@@ -405,12 +445,13 @@ export class HeadView extends View {
 
   /** The sentence, the count, the token that stands out and its cross. @param {TokenAt | null} active */
   readActive(active) {
-    const { tokens, shown, on, layer, rows, layout, cross, top } = this
+    const { tokens, shown, on, layer, rows, layout, cross, top, found } = this
     const pinned = pinnedOf(this.state) !== null
     this.profile = active && profileOf(layer, on, shown, active.side, active.position, rows.sums)
-    this.columns.mark(active, pinned)
-    const parts = active && this.profile
-      ? tokenSentence(active, { tokens, profile: this.profile, on, shown, top, pinned }) : [[this.idleSentence(), "hint"]]
+    this.columns.mark(active, pinned, found && { queries: found.query, keys: found.key })
+    const parts = active && this.profile ? tokenSentence(active, { tokens, profile: this.profile, on, shown, top, pinned })
+      : [...(found ? foundSentence(found, { tokens, layer, sums: rows.sums, top }) : []), [this.idleSentence(), "hint"]]
+    fillTable(this.table, active, { tokens, shown, layer, profile: this.profile, isPinned: pinned, top, picture: this.picture })
     this.sentence.replaceChildren(...parts.map(([text, className]) => make(null, "span", className, text)))
     this.count.textContent = countSentence(this)
     cross.hidden = !active
@@ -422,10 +463,17 @@ export class HeadView extends View {
     place(cross, { left: edge - 9, top: (row + 0.5) * layout.row - 9 })
   }
 
+  /** The link to show first, where its head and its tokens are on the screen. */
+  get found() {
+    const { data: { found }, layer, on, shown } = this
+    const isShown = found && found.layer === layer.number && on.includes(found.head) && shown.queries.includes(found.query) && shown.keys.includes(found.key)
+    return isShown ? found : null
+  }
+
   idleSentence() {
     if (!this.on.length) return "No head is on: turn one on above."
     if (!this.shown.queries.length || !this.shown.keys.length) return "Every token is hidden: show some of them again."
-    return "Point at a token for its own lines and weights; click to keep it."
+    return "Point at a token for its own lines and weights; click to hold it."
   }
 }
 
@@ -433,6 +481,11 @@ export class HeadView extends View {
 function pinnedOf({ from, to }) {
   if (from.length) return { side: "queries", position: from[0] - 1 }
   return to.length ? { side: "keys", position: to[0] - 1 } : null
+}
+
+/** The query and the key of a token and one on the other side. @param {TokenAt} token @param {number} other @returns {[number, number]} */
+function pairOf({ side, position }, other) {
+  return side === "queries" ? [position, other] : [other, position]
 }
 
 /** @param {TokenAt} token */

@@ -41,10 +41,8 @@ export function penFor(canvas, width, height) {
  * Returns the number of the first line that is not drawn.
  * @param {Pen} pen @param {Picture} picture @param {Lines} lines @param {number} start @param {number} deadline
  */
-export function drawCells(pen, { steps, size, layout, scrollTop, colours }, { cells, ends }, start, deadline) {
-  const { linesLeft, linesRight, rowOf, ports, row } = layout
+export function drawCells(pen, picture, { cells, ends }, start, deadline) {
   const isCrowded = cells.length > MAX_CURVED
-  const bend = (linesRight - linesLeft) * 0.42
   pen.globalCompositeOperation = "destination-over"
   let next = start
   for (; next < cells.length; next++) {
@@ -52,34 +50,48 @@ export function drawCells(pen, { steps, size, layout, scrollTop, colours }, { ce
       pen.getImageData(0, 0, 1, 1) // strokes are only noted until someone looks: see how long they take
       if (performance.now() > deadline) break
     }
-    const cell = cells[next]
-    const head = headOf(cell, size)
-    const port = (ports.get(head) ?? 0) - scrollTop
-    const from = (rowOf.queries.get(queryOf(cell, size)) ?? 0) * row + port
-    const to = (rowOf.keys.get(keyOf(cell, size)) ?? 0) * row + port
-    const style = STYLES[steps[cell]]
-    const part = next < ends[0] ? 0 : next < ends[1] ? 1 : 2
-    const alpha = style.alpha * OPACITY[part]
-    if (part === 2 && alpha < MIN_OPACITY) continue
-    pen.globalAlpha = alpha
-    pen.lineWidth = isCrowded && (part === 2 || steps[cell] < 255 * WEAK) ? CROWD_WIDTH : style.width
-    pen.strokeStyle = colours[head]
-    pen.beginPath()
-    pen.moveTo(linesLeft, from)
-    if (isCrowded) pen.lineTo(linesRight, to)
-    else pen.bezierCurveTo(linesLeft + bend, from, linesRight - bend, to, linesRight, to)
-    pen.stroke()
+    drawCell(pen, picture, cells[next], next < ends[0] ? 0 : next < ends[1] ? 1 : 2, isCrowded)
   }
   Object.assign(pen, { globalCompositeOperation: "source-over", globalAlpha: 1 })
   return next
 }
 
+/** All lines at once, the weakest first, each above those already there. @param {Pen} pen @param {Picture} picture @param {Uint32Array} cells strongest first */
+export function drawAllCells(pen, picture, cells) {
+  const isCrowded = cells.length > MAX_CURVED
+  for (const cell of cells.toReversed()) drawCell(pen, picture, cell, 0, isCrowded)
+  pen.globalAlpha = 1
+}
+
+/** @param {Pen} pen @param {Picture} picture @param {number} cell @param {number} part 0 with both ends in view, 1 with one, 2 without @param {boolean} isCrowded */
+function drawCell(pen, { steps, size, layout, scrollTop, colours }, cell, part, isCrowded) {
+  const { linesLeft, linesRight, rowOf, ports, row } = layout
+  const head = headOf(cell, size)
+  const port = (ports.get(head) ?? 0) - scrollTop
+  const from = (rowOf.queries.get(queryOf(cell, size)) ?? 0) * row + port
+  const to = (rowOf.keys.get(keyOf(cell, size)) ?? 0) * row + port
+  const style = STYLES[steps[cell]]
+  const alpha = style.alpha * OPACITY[part]
+  if (part === 2 && alpha < MIN_OPACITY) return
+  pen.globalAlpha = alpha
+  pen.lineWidth = isCrowded && (part === 2 || steps[cell] < 255 * WEAK) ? CROWD_WIDTH : style.width
+  pen.strokeStyle = colours[head]
+  pen.beginPath()
+  pen.moveTo(linesLeft, from)
+  if (isCrowded) pen.lineTo(linesRight, to)
+  else {
+    const bend = (linesRight - linesLeft) * 0.42
+    pen.bezierCurveTo(linesLeft + bend, from, linesRight - bend, to, linesRight, to)
+  }
+  pen.stroke()
+}
+
 /**
  * Bars beside the tokens on the other side of `side`: stacked by head, with the mean over heads.
  * @param {Pen} pen @param {Picture} picture @param {Float64Array[]} profile @param {number[]} heads @param {Side} side
- * @param {{font: string, tint: string, format: (weight: number) => string}} style
+ * @param {{font: string, tint: string, format: (weight: number) => string, isMasked: (row: number) => boolean}} style
  */
-export function drawBars(pen, { layout, scrollTop, viewHeight, colours, ink }, profile, heads, side, { font, tint, format }) {
+export function drawBars(pen, { layout, scrollTop, viewHeight, colours, ink }, profile, heads, side, { font, tint, format, isMasked }) {
   const { scale, largest } = barScale(profile, layout)
   const [first, last] = rowsInView(layout, scrollTop, viewHeight)
   const isRight = side === "queries"
@@ -98,8 +110,8 @@ export function drawBars(pen, { layout, scrollTop, viewHeight, colours, ink }, p
       pen.fillStyle = colours[heads[head]]
       pen.fillRect(isRight ? start + from : start - end, middle - thickness / 2, end - from, thickness)
     })
-    Object.assign(pen, { fillStyle: ink, globalAlpha: 0.5 + 0.5 * Math.min(1, 2 * share) })
-    pen.fillText(format(length / (scale || 1) / heads.length), isRight ? start + length + 6 : start - length - 6, middle + 0.5)
+    Object.assign(pen, { fillStyle: ink, globalAlpha: 0.66 + 0.34 * Math.min(1, 2 * share) })
+    pen.fillText(isMasked(i) ? "–" : format(length / (scale || 1) / heads.length), isRight ? start + length + 6 : start - length - 6, middle + 0.5)
     pen.globalAlpha = 1
   }
 }

@@ -1,19 +1,18 @@
-// The head view's controls: layer, sentences, weights, threshold, tokens, heads, and what a head does.
+// The head view's controls: layer, sentences and heads in a row, and behind a button the others.
 
+import { makeSegments, makeSwitch } from "../shared/controls.js"
 import { describe, make } from "../shared/dom.js"
 import { SIDES, offeredPairs } from "../shared/sentences.js"
-import { makeSegments, makeSlider, makeSwatches, makeSwitch } from "./controls.js"
+import { makeSlider, makeSwatches } from "./controls.js"
 import { THRESHOLDS, headsOn, headsWritten } from "./filters.js"
 
 /** @import { Data, HeadView, State } from "./head_view.js" */
 /** @import { Layer } from "./weights.js" */
 /** @typedef {ReturnType<typeof buildPanel>} Parts */
 
-/** Returns a function that shows the state in the controls. @param {HTMLElement} root @param {HTMLElement} foot for the threshold @param {HeadView} view */
-export function makePanel(root, foot, view) {
+/** Returns a function that shows the state in the controls. @param {HTMLElement} root @param {HeadView} view */
+export function makePanel(root, view) {
   const node = make(root, "div", "panel")
-  const threshold = makeSlider("Lines from", THRESHOLDS.length, (value) => view.change({ least: value ? String(THRESHOLDS[value - 1]) : "auto" }))
-  foot.append(threshold.node)
   let built = ""
   /** @type {Parts} */
   let parts
@@ -25,7 +24,7 @@ export function makePanel(root, foot, view) {
     built = wanted
     const isAuto = state.least === "auto"
     const text = share === 0 ? "any" : String(Number((share * top).toPrecision(3)))
-    threshold.sync(isAuto ? 0 : 1 + THRESHOLDS.indexOf(share), isAuto ? `${text}, automatic` : text)
+    parts.threshold.sync(isAuto ? 0 : 1 + THRESHOLDS.indexOf(share), isAuto ? `${text} (auto)` : text)
     parts.layer.sync(data.numbers.indexOf(Number(state.layer)), `${state.layer} of ${data.depth}${view.isWaiting ? " …" : ""}`)
     parts.pairs?.sync(state.pairs)
     parts.weigh.sync(state.weigh)
@@ -41,7 +40,8 @@ export function makePanel(root, foot, view) {
 /** @param {HTMLElement} node @param {HeadView} view @param {Data} data @param {boolean} standalone */
 function buildPanel(node, view, data, standalone) {
   node.replaceChildren()
-  const [first, second] = [make(node, "div", "line"), make(node, "div", "line")]
+  const row = make(node, "div", "line")
+  const rest = describe(make(node, "div", "line rest"), { id: "rest" })
   const layer = makeSlider("Layer", data.numbers.length - 1, (value) => view.change({ layer: String(data.numbers[value]) }))
   if (standalone) layer.input.disabled = Object.keys(data.sent).length < data.numbers.length
   const { queries, keys } = view.tokens
@@ -55,15 +55,35 @@ function buildPanel(node, view, data, standalone) {
     view.pointAtHead(null)
     view.change({ heads: headsWritten(on, data.heads) })
   }, (head) => view.pointAtHead(head))
-  first.append(layer.node, ...(pairs ? [pairs.node] : []), weigh.node)
-  make(first, "div", "control switches").append(hide.node, renorm.node)
-  second.append(heads.node)
+  const threshold = makeSlider("Hide lines below", THRESHOLDS.length, (value) => view.change({ least: value ? String(THRESHOLDS[value - 1]) : "auto" }))
+  row.append(layer.node, ...(pairs ? [pairs.node] : []), heads.node)
+  addMore(row, rest, hasMore(view.state))
+  rest.append(weigh.node, threshold.node, hide.node, renorm.node)
   const what = make(heads.few, "button", "plain", "What does this head do?")
+  rest.append(heads.few)
   what.onclick = () => view.change({ what: !view.state.what })
   what.hidden = standalone && !data.scoreNames.length
   const about = describe(make(node, "div", "about"), { id: "about" })
   describe(what, { "aria-controls": "about" })
-  return { layer, pairs, weigh, hide, renorm, heads, what, about, hidden: make(node, "div", "away") }
+  return { layer, pairs, weigh, threshold, hide, renorm, heads, what, about, hidden: make(node, "div", "away") }
+}
+
+/** Whether one of the controls behind the button is not as it is at first. @param {State} state */
+function hasMore({ weigh, least, hide, renorm, what }) {
+  return weigh !== "attention" || least !== "auto" || hide || renorm || what
+}
+
+/** A button that shows and hides the rest. @param {HTMLElement} row @param {HTMLElement} rest @param {boolean} isOpen at first */
+function addMore(row, rest, isOpen) {
+  const button = describe(make(row, "button", "plain more", "More"), { "aria-controls": "rest" })
+  button.title = "More settings of this picture"
+  /** @type {(open: boolean) => void} */
+  const show = (open) => {
+    rest.hidden = !open
+    describe(button, { "aria-expanded": open })
+  }
+  button.onclick = () => show(rest.hidden)
+  show(isOpen)
 }
 
 /** The tokens that a person has hidden, each with the way back. @param {HTMLElement} node @param {HeadView} view */

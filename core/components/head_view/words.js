@@ -4,6 +4,7 @@ import { shownWeight, strongestOf } from "./filters.js"
 import { isPermitted } from "./weights.js"
 
 /** @import { TokenAt } from "./columns.js" */
+/** @import { Found } from "./head_view.js" */
 /** @import { BySide } from "../shared/sentences.js" */
 /** @import { Shown, Token } from "./filters.js" */
 /** @import { Layer } from "./weights.js" */
@@ -35,8 +36,20 @@ export function tokenSentence({ side, position }, { tokens, profile, on, shown, 
     if (i > 0) parts.push([" · ", ""])
     parts.push(...(isQuery ? [name, [" ", ""], number] : [number, [" from ", ""], name]), [on.length > 1 ? ` in H${head + 1}` : "", "where"])
   })
-  if (pinned) parts.push([" · pinned, Escape releases", "where"])
+  if (pinned) parts.push([" · held; click it again or press Escape to let go", "where"])
   return parts
+}
+
+/**
+ * The link to show first, as [text, class] parts.
+ * @param {Found} found @param {{tokens: BySide<Token[]>, layer: Layer, sums: Float64Array | null, top: number}} state
+ */
+export function foundSentence({ head, query, key }, { tokens, layer, sums, top }) {
+  const weight = weightText(shownWeight(layer, head, query, key, sums), top)
+  return [
+    [tokens.queries[query].label, "query"], [" → ", ""], [tokens.keys[key].label, "key"], [" ", ""], [weight, "number"],
+    [` in H${head + 1}: the link shown on Home. `, "where"],
+  ]
 }
 
 /**

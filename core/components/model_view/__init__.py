@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import streamlit as st
 
-from core.analysis.attention_table import unique_labels
+from core.analysis.attention_table import labels_of
 from core.analysis.layers import rows_of
 from core.components.packing import pack
 from core.components.scripts import register
+from core.components.sprite import patch_sprite
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -71,6 +72,7 @@ def view_data(
     order: NDArray[np.int64],
     look: Look,
     marks: Marks | None = None,
+    picture: Mapping[str, Any] | None = None,
 ) -> bytes:
     """What the component receives.
 
@@ -79,6 +81,7 @@ def view_data(
     shown : from :func:`core.analysis.model_map.model_map`.
     trace : that it was made of.
     order : (layer, head), from :func:`core.analysis.head_patterns.similarity.order_heads`.
+    picture : the name and the facts of a saved picture.
     """
     layers, heads, rows, columns = shown.tiles.shape
     settings = {
@@ -88,6 +91,7 @@ def view_data(
         "heads": heads,
         "shape": {"rows": rows, "columns": columns},
         "block": shown.block,
+        "patches": patch_sprite(trace),
         "rows": _labels(trace.tokens, shown.rows),
         "columns": _labels(trace.key_tokens, shown.columns),
         "starts": [
@@ -99,6 +103,7 @@ def view_data(
         "colour": look.colour,
         "sorted": look.sorted,
         "hidden": {"layers": list(look.hidden_layers), "heads": list(look.hidden_heads)},
+        "picture": picture,
         "scoreName": "" if marks is None else marks.name,
         "closest": -1 if marks is None else marks.closest[0] * heads + marks.closest[1],
     }
@@ -151,7 +156,7 @@ def _numbers(values: object) -> list[int]:
 
 def _labels(tokens: tuple[Token, ...], shown: tuple[int, ...]) -> list[str]:
     """The tokens shown, each with a label of its own."""
-    labels = unique_labels(tuple(token.display for token in tokens))
+    labels = labels_of(tokens)
     return [labels[position] for position in shown]
 
 

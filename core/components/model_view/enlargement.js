@@ -1,12 +1,15 @@
-// A head's tile enlarged beside the pointer: its name, its tokens, its strongest pairs. Once the pointer has rested, it
-// stays where it is and can be entered; pointing at a token there leaves only that token's attention.
+// A head's tile enlarged, in a place of its own or away from the pointer: its name, its tokens, its strongest pairs. Once
+// the pointer has rested, it stays and can be entered; pointing at a token there leaves only that token's attention.
 
-import { describe, make, place, placeOf, sizeCanvas, strokeLine } from "../shared/dom.js"
-import { besidePoint } from "./tile_grid.js"
+import { clamp, describe, make, place, placeOf, sizeCanvas, strokeLine } from "../shared/dom.js"
+import { addPatch } from "../shared/patches.js"
+import { PANEL, farSide } from "./tile_grid.js"
 import { fillImage, pictureOf } from "./tiles.js"
 
+/** @import { Patches } from "../shared/patches.js" */
 /** @import { Theme } from "../shared/scales.js" */
 /** @import { Data, Pair } from "./model_view.js" */
+/** @import { Spot } from "./tile_grid.js" */
 /** @import { Picture } from "./tiles.js" */
 /**
  * @typedef {CanvasRenderingContext2D} Pen
@@ -23,9 +26,12 @@ import { fillImage, pictureOf } from "./tiles.js"
  * @property {(picture: Picture, tile: Uint8Array, thickness: number) => void} draw
  */
 
-const SIDE = 236 // pixels of the picture, at least
-const LABEL = { max: 92, row: 12.5, maxRows: 26, gap: 6 } // pixels; texts of more than `maxRows` tokens label only the strongest pairs
+const SIDE = 236 // pixels of the picture's height, at least
+const LINES = { min: 110, max: 200 } // pixels of its width
+const EDGE = 26 // pixels beside it: padding and borders
+const LABEL = { min: 30, max: 92, row: 12.5, maxRows: 26, gap: 6 } // pixels; texts of more than `maxRows` tokens label only the strongest pairs
 const PADDING = 7
+const PATCH = 18 // pixels of a patch beside its name
 const WAITING = "Rest here, then point at its tokens."
 const READY = "Point at a token: its attention alone."
 
@@ -39,26 +45,26 @@ export function createPanel(parent) {
   const list = make(panel, "ol", "pairs")
   const note = make(panel, "div", "note")
   panel.hidden = true
+  const empty = make(parent, "div", "empty")
+  empty.hidden = true
   /** @type {Head} */
   let head
+  /** @type {Spot} */
+  let spot = "over"
+  let room = PANEL.max // pixels of width
   /** @type {Area} */
   let area
   let pointed = "" // the token that is shown alone
   /** @type {(token: Token | null) => string} */
   const nameOf = (token) => (token ? `${token.side} ${token.index}` : "")
   const isSettled = () => panel.classList.contains("settled")
-  /** @param {{left: number, right: number, top: number}} point */
-  const move = (point) => {
-    const { width, height } = panel.getBoundingClientRect()
-    place(panel, besidePoint(point, { width, height }, { width: window.innerWidth, height: window.innerHeight }))
-  }
   /** @param {Token | null} token */
   const draw = (token) => {
     const pairs = token ? pairsOfToken(head, token) : head.pairs
     pointed = canvas.dataset.alone = nameOf(token)
     score.textContent = token ? `only ${head.data[token.side][token.index]}, ${token.side === "rows" ? "attending" : "attended to"}` : head.score
-    area = drawEnlarged(canvas, head, pairs, token)
-    list.replaceChildren(...pairs.map(pairLine))
+    area = drawEnlarged(canvas, head, pairs, token, room - EDGE)
+    list.replaceChildren(...pairs.map((pair) => pairLine(pair, head.data.patches)))
   }
   /** @param {PointerEvent} event */
   const pointAt = (event) => {
@@ -79,12 +85,23 @@ export function createPanel(parent) {
       note.textContent = WAITING
       panel.classList.remove("settled")
       panel.hidden = false
+      empty.hidden = true
       draw(null)
     },
-    /** @param {number} x @param {number} y */
-    follow(x, y) { if (!panel.hidden && !isSettled()) move({ left: x, right: x, top: y + 8 }) },
-    /** @param {DOMRect} box */
-    beside(box) { move(box) },
+    /** Away from a tile, where it is over the grid. @param {DOMRect} tile on the screen @param {DOMRect} grid likewise */
+    avoid(tile, grid) {
+      if (spot === "over") place(panel, farSide(tile, grid, panel.getBoundingClientRect()))
+    },
+    /** @param {Spot} where @param {number} width the most pixels it may take @param {string} hint for a place of its own while it is empty */
+    setSpot(where, width, hint) {
+      spot = where
+      room = width
+      panel.style.left = panel.style.top = ""
+      panel.style.maxWidth = `${width}px`
+      for (const node of [panel, empty]) node.dataset.spot = spot
+      empty.textContent = hint
+      empty.hidden = spot === "over" || !panel.hidden
+    },
     settle() {
       if (panel.hidden) return
       panel.classList.add("settled")
@@ -92,6 +109,7 @@ export function createPanel(parent) {
     },
     hide() {
       panel.hidden = true
+      empty.hidden = spot === "over"
       panel.classList.remove("settled")
     },
     isSettled,
@@ -137,22 +155,24 @@ function aloneTile({ shape, block }, tile, { side, index }) {
   return tile.map((byte, cell) => ((isRow ? Math.floor(cell / shape.columns) : cell % shape.columns) === line ? byte : 0))
 }
 
-/** @param {Pair} pair */
-function pairLine({ from, to, text }) {
+/** @param {Pair} pair @param {Patches | null} patches */
+function pairLine({ from, to, text }, patches) {
   const line = make(null, "li")
-  for (const [className, words] of [["from", from], ["", " → "], ["to", to], ["weight", text]]) make(line, "span", className, words)
+  for (const [className, words] of [["from", from], ["", " → "], ["to", to], ["weight", text]]) addPatch(make(line, "span", className, words), words, patches, PATCH)
   return line
 }
 
-/** Returns where the picture lies in the canvas; names of tokens surround it. @param {HTMLCanvasElement} canvas @param {Head} head @param {Pair[]} pairs @param {Token | null} token @returns {Area} */
-function drawEnlarged(canvas, { data, theme, ramp, tile, draw }, pairs, token) {
+/** Returns where the picture lies in the canvas; names of tokens surround it. @param {HTMLCanvasElement} canvas @param {Head} head @param {Pair[]} pairs @param {Token | null} token @param {number} room pixels of width @returns {Area} */
+function drawEnlarged(canvas, { data, theme, ramp, tile, draw }, pairs, token, room) {
   const hasLines = data.draw === "lines"
   const most = Math.max(data.rows.length, data.columns.length)
   const isSmall = most <= LABEL.maxRows
   const height = Math.max(SIDE, isSmall ? most * LABEL.row : 0)
-  const font = `11px ${getComputedStyle(canvas).fontFamily}`
-  const label = isSmall ? widestLabel(canvas, font, [...data.rows, ...data.columns]) : LABEL.max
-  const area = { left: label, top: hasLines ? PADDING : label, width: hasLines ? SIDE - 36 : height, height, label }
+  const font = `12px ${getComputedStyle(canvas).fontFamily}`
+  const widest = Math.min(LABEL.max, hasLines ? (room - LINES.min) / 2 : room - LABEL.gap - height)
+  const label = Math.max(LABEL.min, Math.min(widest, isSmall ? widestLabel(canvas, font, [...data.rows, ...data.columns]) : LABEL.max))
+  const width = hasLines ? clamp(room - 2 * label, LINES.min, LINES.max) : Math.min(height, room - LABEL.gap - label)
+  const area = { left: label, top: hasLines ? PADDING : label, width, height, label }
   const ratio = window.devicePixelRatio || 1
   const wide = label + area.width + (hasLines ? label : LABEL.gap)
   const pen = sizeCanvas(canvas, wide, area.top + height + PADDING, { willReadFrequently: true })
@@ -211,8 +231,8 @@ function writeTokens(pen, area, data, pairs, token, isSmall) {
     const chosen = new Set(token?.side === side ? [...strong, token.index] : strong)
     let last = -Infinity
     for (const index of isSmall ? names.keys() : [...chosen].sort((a, b) => a - b)) {
-      last = Math.max(((index + 0.5) / names.length) * extent, isSmall ? 0 : last + 12)
-      pen.globalAlpha = chosen.has(index) ? 1 : 0.62
+      last = Math.max(((index + 0.5) / names.length) * extent, isSmall ? 0 : last + 13)
+      pen.globalAlpha = chosen.has(index) ? 1 : 0.7
       put(last, shortened(pen, names[index], area.label - LABEL.gap - 2))
     }
     pen.globalAlpha = 1

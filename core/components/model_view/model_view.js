@@ -5,18 +5,20 @@ import { clamp, describe, make, sizeCanvas } from "../shared/dom.js"
 import { css, paletteOf, parseColour, readTheme } from "../shared/scales.js"
 import { View, mount } from "../shared/view.js"
 import { createPanel } from "./enlargement.js"
-import { TILE, hiddenAfter, shownHeads, silentFrom, stepTo, tileSize, topsOf } from "./tile_grid.js"
-import { OPACITY, drawHeat, drawLines, fillImage, hueOf, pickLines, pictureOf, rampOf } from "./tiles.js"
+import { sheetPainter } from "./picture.js"
+import { PANEL, TILE, hiddenAfter, shownHeads, silentFrom, spotFor, stepTo, tileSize, topsOf, widestOver } from "./tile_grid.js"
+import { OPACITY, drawHeat, drawLines, fillImage, hueOf, pickLines, pictureOf, rampOf, tileOf } from "./tiles.js"
 
+/** @import { Patches } from "../shared/patches.js" */
 /** @import { Rgb, Theme } from "../shared/scales.js" */
 /** @import { Component } from "../shared/view.js" */
-/** @import { Hidden, Place, Row } from "./tile_grid.js" */
+/** @import { Hidden, Place, Row, Spot } from "./tile_grid.js" */
 /** @import { Picture } from "./tiles.js" */
 /**
  * @typedef {{from: string, to: string, row: number, column: number, text: string}} Pair names, positions, weight
  * @typedef {{layer: number, head: number, index: number, name: string}} Head index: among all heads of the model
  * @typedef {{
- *   layers: number, numbers: number[], gaps: [number, string][], heads: number, shape: {rows: number, columns: number}, block: [number, number], rows: string[], columns: string[],
+ *   layers: number, numbers: number[], gaps: [number, string][], heads: number, shape: {rows: number, columns: number}, block: [number, number], rows: string[], columns: string[], patches: Patches | null,
  *   starts: [number, number], lines: {tile: number, enlarged: number}, draw: "lines" | "tiles", colour: "layer" | "head" | "strength",
  *   sorted: string, hidden: Hidden, scoreName: string, closest: number, tiles: Uint8Array, strongest: Float32Array, pairs: Float32Array,
  *   order: Float32Array, lit: Uint8Array, score: Float32Array,
@@ -28,9 +30,10 @@ const DIMMED = 0.2 // share of its colour that a head keeps when others are high
 const SCALE = [0, 0.01, 0.1, 0.25, 0.5, 1] // weights marked on the legend
 const MIN_APART = 0.09 // of the legend's length, between two of them
 const REST = { ms: 300, pixels: 4 } // how long and how still a pointer rests until the enlargement stays
-const GRACE_MS = 250 // to cross other tiles on the way into an enlargement that stays
+const GRACE_MS = 400 // to cross other tiles on the way into an enlargement that stays
 const HINT = {
   app: "Point at a tile to enlarge it, rest to enter it, click to open its head. Click a label to hide it, Shift-click to keep only it.",
+  touch: "Tap a tile to enlarge it, tap it again to open its head. Tap a label to hide it.",
   file: "Point at a tile to enlarge it, rest to enter it; arrow keys move. Click a label to hide it, Shift-click to keep only it.",
 }
 
@@ -39,12 +42,13 @@ export default function (component) {
   return mount(component, ModelView)
 }
 
-class ModelView extends View {
+export class ModelView extends View {
   /** @type {Data} */ data
   /** @type {Theme & {strength: Rgb[], ramps: Map<string, Uint32Array>}} */ theme
   /** @type {Hidden} */ hidden = { layers: [], heads: [] }
   /** @type {Row[]} */ rows = []
-  /** @type {{place: Place, event: PointerEvent} | null} */ over = null // the tile under the pointer
+  /** @type {Place | null} */ over = null // the tile under the pointer
+  /** @type {Spot} */ spot = "over" // of the enlargement
   size = { wide: 0, high: 0 }
   place = { row: 0, column: 0 } // the tile or label in the tab order
   isTouch = false
@@ -55,20 +59,21 @@ class ModelView extends View {
   constructor(component) {
     super(component)
     const bar = make(this.root, "div", "bar")
-    make(bar, "span", "hint", component.standalone ? HINT.file : HINT.app)
     this.restore = make(bar, "button", "restore")
     this.legend = make(bar, "span", "legend")
-    this.scroller = make(this.root, "div", "scroller")
+    this.stage = make(this.root, "div", "stage")
+    this.scroller = make(this.stage, "div", "scroller")
     this.world = make(this.scroller, "div", "world")
     this.sheet = make(this.world, "canvas", "sheet")
-    this.panel = createPanel(this.root)
+    this.panel = createPanel(this.stage)
+    this.hint = make(this.root, "div", "hint")
     const { world, panel } = this
     /** @type {(target: EventTarget, type: string, run: (event: PointerEvent) => void) => void} */
     const onMouse = (target, type, run) => this.listen(target, type, (event) => { if (event.pointerType !== "touch") run(event) })
     this.listen(world, "pointerdown", (event) => { this.isTouch = event.pointerType === "touch" })
     onMouse(world, "pointerover", (event) => this.pointAt(event)) // a finger enlarges with the press that follows
     onMouse(world, "pointermove", (event) => this.rest(event))
-    onMouse(world, "pointerleave", () => this.pointAt(null)) // what a finger has enlarged stays when it is lifted
+    onMouse(world, "pointerleave", () => this.pointAt(null)) // a place of its own keeps what it shows; what a finger has enlarged stays when it is lifted
     this.listen(panel.node, "pointerenter", () => clearTimeout(this.grace))
     onMouse(panel.node, "pointerleave", () => this.followPointer())
     this.listen(world, "click", (event) => {
@@ -76,9 +81,13 @@ class ModelView extends View {
       if (place) this.press(place, event.shiftKey)
     })
     this.listen(world, "keydown", (event) => this.moveByKey(event))
-    this.listen(world, "focusout", () => panel.hide())
+    this.listen(world, "focusout", () => { if (this.spot === "over") panel.hide() })
     this.listen(this.restore, "click", () => this.hide({ layers: [], heads: [] }))
-    this.listen(this.scroller, "scroll", () => panel.hide(), { passive: true })
+    this.listen(this.scroller, "scroll", () => { if (this.spot === "over") panel.hide() }, { passive: true })
+  }
+
+  get isTouchScreen() {
+    return window.matchMedia("(hover: none)").matches
   }
 
   destroy() {
@@ -98,7 +107,12 @@ class ModelView extends View {
     const { data, root } = this
     this.width = root.clientWidth
     this.rows = shownHeads(data, this.hidden)
-    this.size = tileSize(this.width, this.rows)
+    this.spot = spotFor(this.width, this.rows, window.innerHeight)
+    const reserved = this.spot === "beside" ? PANEL.width + PANEL.gap : 0
+    this.size = tileSize(this.width - reserved, this.rows, window.innerHeight)
+    const room = { beside: PANEL.width, below: this.width, over: widestOver(this.width, this.size.wide + TILE.gap) }[this.spot]
+    this.stage.dataset.spot = this.spot
+    this.panel.setSpot(this.spot, room, this.isTouchScreen ? "Tap a tile: it is enlarged here." : "Point at a tile: it is enlarged here.")
     this.place = {
       row: clamp(this.place.row, 0, this.rows.length - 1), column: clamp(this.place.column, 0, this.rows[0].heads.length - 1),
     }
@@ -125,8 +139,8 @@ class ModelView extends View {
       return row
     }
     const head = addRow(TILE.head)
-    make(head, "span", "corner")
-    if (data.sorted) make(head, "span", "sorted", data.sorted)
+    describe(make(head, "span", "corner"), { role: "presentation" })
+    if (data.sorted) describe(make(head, "span", "sorted", data.sorted), { role: "columnheader" })
     else rows[0].heads.forEach((each, column) => addLabel(head, "columnheader", `H${each + 1}`, -1, column, `head ${each + 1}`))
     /** @type {(numbers: string) => void} */
     const addGap = (numbers) => {
@@ -191,27 +205,53 @@ class ModelView extends View {
     return ramp
   }
 
-  drawTiles() {
-    const { data, rows, size, sheet } = this
+  /** Where the tiles lie on their canvas. */
+  get sheetPlan() {
+    const { rows, size } = this
     const step = { x: size.wide + TILE.gap, y: size.high + TILE.gap }
     const tops = topsOf(rows, step.y)
-    const extent = { x: rows[0].heads.length * step.x, y: tops[rows.length - 1] + step.y }
+    return { step, tops, extent: { x: rows[0].heads.length * step.x, y: tops[rows.length - 1] + step.y } }
+  }
+
+  drawTiles() {
+    const { sheet, sheetPlan: { extent } } = this
     const ratio = Math.min(window.devicePixelRatio || 1, Math.sqrt(MAX_PIXELS / (extent.x * extent.y)))
     const pen = sizeCanvas(sheet, extent.x, extent.y, { ratio, willReadFrequently: true }) // the pixels are worked out in memory
     Object.assign(sheet.style, { left: `${TILE.label + TILE.gap}px`, top: `${TILE.head}px` })
+    this.paintTiles(pen, ratio)
+  }
+
+  /** All tiles, with so many pixels of the canvas for one of the page. @param {CanvasRenderingContext2D} pen @param {number} ratio */
+  paintTiles(pen, ratio) {
+    const { data, rows, size, sheetPlan: { step, tops } } = this
     const picture = pictureOf(size.wide * ratio, size.high * ratio)
     const image = pen.createImageData(picture.width, picture.height)
     rows.forEach(({ heads }, row) => heads.forEach((_, column) => {
       const head = this.headIn(row, column)
       drawHead(picture, data, tileOf(data, head.index), data.lines.tile, Math.max(1, ratio * 1.1))
-      fillImage(image, picture, this.rampFor(head, data.lit.length > 0 && !data.lit[head.index]))
+      fillImage(image, picture, this.rampFor(head, this.isDimmed(head)))
       pen.putImageData(image, Math.round(column * step.x * ratio), Math.round(tops[row] * ratio))
     }))
+  }
+
+  /** @param {Head} head */
+  isDimmed({ index }) {
+    return this.data.lit.length > 0 && !this.data.lit[index]
+  }
+
+  /** The grid with its labels and the scale; no hint, no enlargement. */
+  pictureParts() {
+    const beside = /** @type {HTMLElement[]} */ ([...this.stage.children].filter((node) => node !== this.scroller))
+    return {
+      without: [this.hint, this.restore, ...beside], painters: new Map([[this.sheet, sheetPainter(this)]]),
+      width: Math.max(this.world.offsetWidth, this.legend.scrollWidth),
+    }
   }
 
   drawBar() {
     const { data, hidden, theme, legend } = this
     const counts = /** @type {[number, string][]} */ ([[hidden.layers.length, "layer"], [hidden.heads.length, "head"]]).filter(([count]) => count)
+    this.hint.textContent = HINT[this.component.standalone ? "file" : this.isTouchScreen ? "touch" : "app"]
     this.restore.hidden = counts.length === 0
     this.restore.textContent = `Show all (${counts.map(([count, name]) => `${count} ${name}${count > 1 ? "s" : ""}`).join(", ")} hidden)`
     legend.replaceChildren()
@@ -228,8 +268,8 @@ class ModelView extends View {
     }
   }
 
-  /** @param {Place} place @param {PointerEvent} [pointer] */
-  enlarge({ row, column }, pointer) {
+  /** @param {Place} place */
+  enlarge({ row, column }) {
     const { data, panel, theme } = this
     const head = this.headIn(row, column)
     const value = data.score[head.index]
@@ -238,24 +278,23 @@ class ModelView extends View {
       data, theme, tile: tileOf(data, head.index), ramp: this.rampFor(head, false),
       draw: (picture, tile, thickness) => drawHead(picture, data, tile, data.lines.enlarged, thickness),
     })
-    if (pointer) panel.follow(pointer.clientX, pointer.clientY)
-    else panel.beside(this.nodeAt({ row, column }).getBoundingClientRect())
+    panel.avoid(this.nodeAt({ row, column }).getBoundingClientRect(), this.scroller.getBoundingClientRect())
   }
 
   /** @param {PointerEvent | null} event */
   pointAt(event) {
     const place = event && placeOf(event.target)
-    this.over = event && place && this.headAt(place) ? { place, event } : null
+    this.over = place && this.headAt(place) ? place : null
     this.followPointer()
   }
 
   /** Enlarge the tile under the pointer, at once unless an enlargement stays to be entered. */
   followPointer() {
     const { panel, over } = this
-    const head = over && this.headAt(over.place)
+    const head = over && this.headAt(over)
     const show = () => {
-      if (this.over) this.enlarge(this.over.place, this.over.event)
-      else panel.hide()
+      if (this.over) this.enlarge(this.over)
+      else if (this.spot === "over") panel.hide()
     }
     clearTimeout(this.grace)
     clearTimeout(this.rested.timer)
@@ -263,10 +302,9 @@ class ModelView extends View {
     else if (!head || !panel.isShown(head.name)) this.grace = setTimeout(show, GRACE_MS)
   }
 
-  /** An enlargement follows the pointer until that rests. @param {PointerEvent} event */
+  /** An enlargement changes with the pointer until that rests. @param {PointerEvent} event */
   rest({ clientX: x, clientY: y }) {
     const { panel, rested } = this
-    panel.follow(x, y)
     if (!this.over || (rested.timer && Math.hypot(x - rested.x, y - rested.y) <= REST.pixels)) return
     clearTimeout(rested.timer)
     const timer = setTimeout(() => {
@@ -284,6 +322,7 @@ class ModelView extends View {
     else if (this.isTouch && !this.panel.isShown(head.name)) { // the first tap enlarges, the second opens
       this.enlarge(place)
       this.panel.settle()
+      this.panel.node.scrollIntoView({ block: "nearest" })
     } else this.open(head)
   }
 
@@ -358,12 +397,6 @@ function pairsOf({ strongest, pairs, rows, columns }, index) {
     const text = strongest[i] >= 0.01 ? strongest[i].toFixed(3) : strongest[i].toPrecision(2)
     return { from: rows[row], to: columns[column], row, column, text }
   })
-}
-
-/** @param {Data} data @param {number} index */
-function tileOf({ shape, tiles }, index) {
-  const cells = shape.rows * shape.columns
-  return tiles.subarray(index * cells, (index + 1) * cells)
 }
 
 /** @param {Picture} picture @param {Data} data @param {Uint8Array} tile @param {number} maxLines @param {number} thickness in pixels */

@@ -6,9 +6,11 @@ import { clamp } from "../shared/dom.js"
  * @typedef {{layers: number[], heads: number[]}} Hidden
  * @typedef {{layer: number, heads: number[], silent: string}} Row silent: numbers of the layers before it that do not attend
  * @typedef {{row: number, column: number}} Place of a tile; -1 for labels
+ * @typedef {"beside" | "over" | "below"} Spot of the enlargement
  */
 
-export const TILE = { gap: 3, label: 34, head: 22, silent: 13, min: 40, max: 132, maxTotalHeight: 490 } // pixels
+export const PANEL = { width: 330, max: 430, gap: 14, margin: 8, minTile: 48, phone: 560 } // pixels
+export const TILE = { gap: 3, label: 34, head: 22, silent: 13, min: 40, max: 132, minTotalHeight: 240, maxTotalHeight: 490, maxShare: 0.57 } // pixels
 /** @type {Record<string, number[]>} */
 const STEPS = {
   ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1],
@@ -42,12 +44,12 @@ export function topsOf(rows, pitch) {
 /**
  * Pixels of a tile: as wide as there is room, and square unless many layers would reach far below the screen. On a narrow
  * screen tiles stay readable, and the grid is wider than the screen.
- * @param {number} width @param {Row[]} rows
+ * @param {number} width @param {Row[]} rows @param {number} screen its height
  */
-export function tileSize(width, rows) {
+export function tileSize(width, rows, screen) {
   const across = Math.max(1, rows[0]?.heads.length ?? 1)
   const wide = Math.floor(clamp((width - TILE.label) / across - TILE.gap, TILE.min, TILE.max))
-  const high = Math.floor(TILE.maxTotalHeight / Math.max(1, rows.length)) - TILE.gap
+  const high = Math.floor(clamp(TILE.maxShare * screen, TILE.minTotalHeight, TILE.maxTotalHeight) / Math.max(1, rows.length)) - TILE.gap
   return { wide, high: Math.max(Math.round(wide * 0.5), Math.min(wide, high)) }
 }
 
@@ -75,13 +77,27 @@ export function stepTo(key, from, rows) {
   return row < 0 && column < 0 ? from : { row, column }
 }
 
-/** Left and top of a box beside a point or a tile, within the screen: to the right if it fits. @param {{left: number, right: number, top: number}} point @param {{width: number, height: number}} box @param {{width: number, height: number}} screen */
-export function besidePoint(point, box, screen) {
-  const margin = 8
-  const right = point.right + 14
-  const left = right + box.width + margin <= screen.width ? right : point.left - 14 - box.width
-  return {
-    left: Math.max(margin, Math.min(left, screen.width - box.width - margin)),
-    top: Math.max(margin, Math.min(point.top, screen.height - box.height - margin)),
-  }
+/**
+ * Where the enlargement goes: beside the grid if tiles stay large enough there, under it on a phone, else over its far side.
+ * @param {number} width of the view @param {Row[]} rows @param {number} screen its height @returns {Spot}
+ */
+export function spotFor(width, rows, screen) {
+  if (width < PANEL.phone) return "below"
+  return tileSize(width - PANEL.width - PANEL.gap, rows, screen).wide >= PANEL.minTile ? "beside" : "over"
+}
+
+/** The most pixels that an enlargement over the grid may take, so that the tile and its neighbours stay visible. @param {number} width of the view @param {number} pitch of tiles */
+export function widestOver(width, pitch) {
+  return Math.min(PANEL.max, Math.floor(width / 2 - 1.5 * pitch))
+}
+
+/**
+ * Left and top of an enlargement over the grid, both from the grid's own corner: on the side away from the tile, and as
+ * high as can be seen.
+ * @param {{left: number, right: number}} tile on the screen @param {{left: number, top: number, width: number, height: number}} grid likewise @param {{width: number, height: number}} box
+ */
+export function farSide(tile, grid, box) {
+  const isLeft = (tile.left + tile.right) / 2 < grid.left + grid.width / 2
+  const hidden = PANEL.margin - grid.top // of the grid, above the screen
+  return { left: isLeft ? Math.max(0, grid.width - box.width) : 0, top: clamp(hidden, 0, Math.max(0, grid.height - box.height / 2)) }
 }

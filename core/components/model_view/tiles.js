@@ -90,6 +90,12 @@ function spansOf(pixels, cells) {
   return { first, end }
 }
 
+/** The bytes of one head. @param {{shape: Shape, tiles: Uint8Array}} data @param {number} index */
+export function tileOf({ shape, tiles }, index) {
+  const cells = shape.rows * shape.columns
+  return tiles.subarray(index * cells, (index + 1) * cells)
+}
+
 /** Levels as pixels of a ramp, into an ImageData of the same size. @param {ImageData} image @param {Picture} picture @param {Uint32Array} ramp */
 export function fillImage(image, { levels }, ramp) {
   const pixels = new Uint32Array(image.data.buffer)

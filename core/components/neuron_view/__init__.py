@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import streamlit as st
 
-from core.analysis.attention_table import unique_labels
+from core.analysis.attention_table import labels_of
 from core.analysis.model_map import PAIR_FILTERS, PairFilter
 from core.components.packing import pack
 from core.components.scripts import register
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from numpy.typing import NDArray
 
@@ -70,12 +70,16 @@ def packed(
     tokens: tuple[Token, ...],
     state: NeuronState,
     source: tuple[Token, ...] | None = None,
+    picture: Mapping[str, Any] | None = None,
+    patches: Mapping[str, Any] | None = None,
 ) -> bytes:
     """What the component receives: 8 bytes per token and dimension, and a mask if needed.
 
-    `source` are the tokens that cross attention goes to, as in a trace.
+    `source` are the tokens that cross attention goes to, as in a trace; `picture` the name and the
+    facts of a saved picture; `patches` of an image are from :mod:`core.components.sprite`.
     """
     settings: dict[str, Any] = {
+        "patches": patches,
         "labels": labels_of(tokens),
         "segments": [token.segment for token in tokens],
         "where": head.name,
@@ -92,16 +96,12 @@ def packed(
         "folded": state.folded,
         "pairs": state.pairs,
         "turn": state.turn,
+        "picture": picture,
     }
     if source is not None:
         settings["keyLabels"] = labels_of(source)
         settings["keySegments"] = [token.segment for token in source]
     return pack(settings, q=head.queries, k=head.keys, **_mask_arrays(head))
-
-
-def labels_of(tokens: tuple[Token, ...]) -> tuple[str, ...]:
-    """What the tokens are called, each differently."""
-    return unique_labels(tuple(token.display for token in tokens))
 
 
 def _mask_arrays(head: NeuronHead) -> dict[str, NDArray[Any]]:

@@ -66,7 +66,7 @@ export function drawRunningSum(pen, pair, { order, byContribution }, box, layout
     pen.fillRect(box.left, y(pair.total) - half, layout.block, Math.max(2, 2 * half))
     pen.globalAlpha = 1
   }
-  pen.fillStyle = colours.border
+  pen.fillStyle = colours.edge
   pen.fillRect(box.left, y(0) - 0.5, layout.block, 1)
   Object.assign(pen, { strokeStyle: colours.ink, lineWidth: 1.5, lineJoin: "round" })
   pen.beginPath()

@@ -1,16 +1,20 @@
 // Where the neuron view's cells lie. Columns count from 0, the token that asks, and 1, the token that is asked; then,
-// unless folded, one per dimension of the key and one per dimension of the product; then dot product, score, attention.
+// unless folded, one per dimension of the key and one per dimension of the product; then dot product, score, attention,
+// which may stand before the dimensions.
 
 import { clamp, textWidths } from "../shared/dom.js"
+import { patchWidth } from "../shared/patches.js"
 
 /** @import { Head } from "./numbers.js" */
-/** @typedef {ReturnType<typeof measure> & {weight: number}} Layout pixels; the attention's column takes what remains */
+/** @typedef {ReturnType<typeof measure> & {weight: number, start: number, numbers: number}} Layout pixels; the attention's column takes what remains */
 
 const ROW = { few: 24, many: 20, manyFrom: 48 } // pixels; tokens
-const CELL = { min: 4, minCrowded: 3, crowdedFrom: 96, max: 18 } // pixels; dimensions
+const CELL = { min: 2, comfortable: 4, minScrolled: 3, max: 18 } // pixels; dimensions
 const [SCROLLBAR, BORDERS, ABOVE] = [16, 2, 110] // pixels; above the rows, at most
 const PHONE = 560 // pixels; narrower is a phone
-export const WIDTH = { minLabel: 60, maxLabelPhone: 78, maxLabel: 140, lines: 104, linesPhone: 44, linesFolded: 260, dot: 58, score: 74, maxWeight: 420, gap: 12 } // pixels
+const LABEL = { min: 60, max: 140, maxTight: 108, maxPhone: 66, tight: 900 } // pixels; tight: the view's width below which they are short
+const LINES = { wide: 104, narrow: 56, phone: 26, folded: 260 } // pixels of the lines from queries to keys
+export const MAX_WEIGHT = 420 // pixels of the attention's column
 export const TOKENS = 2 // columns of tokens, before those of numbers
 
 /** @param {Head} head @param {boolean} folded */
@@ -27,50 +31,69 @@ export function columnKind(head, folded, column) {
   return { kind: place < head.dim ? "vector" : "product", place: place % head.dim }
 }
 
-/** @param {boolean} folded */
-export function minWeightWidth(folded) {
-  return folded ? 108 : 150
+/** Pixels of dot product, score and attention (at least), and between columns. @param {boolean} isPhone @param {boolean} folded */
+function numberWidths(isPhone, folded) {
+  if (isPhone) return { dot: 46, score: 46, minWeight: 46, gap: 6 }
+  return { dot: 58, score: 70, minWeight: folded ? 108 : 98, gap: 12 }
 }
 
-/** Sizes in pixels that fit the width of the page. @param {HTMLElement} root @param {HTMLElement} scroller @param {Head} head @param {boolean} folded @param {number} rows */
+export const PATCH = 14 // pixels of a patch beside its name
+
+/**
+ * Sizes in pixels that fit the width of the page. Where vectors and numbers do not fit side by side (a phone, a hundred
+ * dimensions), numbers come first and the vectors are scrolled to.
+ * @param {HTMLElement} root @param {HTMLElement} scroller @param {Head} head @param {boolean} folded @param {number} rows
+ */
 export function measure(root, scroller, head, folded, rows) {
   const style = getComputedStyle(root)
   const width = root.clientWidth
   const isPhone = width < PHONE
+  const { gap, ...columns } = numberWidths(isPhone, folded)
   const longest = Math.max(...[...head.labels.queries, ...head.labels.keys].map(textWidths(`600 ${style.fontSize} ${style.fontFamily}`)))
-  const label = clamp(Math.ceil(longest) + 22, WIDTH.minLabel, isPhone ? WIDTH.maxLabelPhone : WIDTH.maxLabel)
-  const lead = label + (isPhone ? WIDTH.linesPhone : folded ? WIDTH.linesFolded : WIDTH.lines)
+  const label = clamp(Math.ceil(longest) + patchWidth(head.patches, PATCH) + 22, LABEL.min, isPhone ? LABEL.maxPhone : width < LABEL.tight ? LABEL.maxTight : LABEL.max)
   const row = Math.max(head.labels.queries.length, head.labels.keys.length) >= ROW.manyFrom ? ROW.many : ROW.few
   const scrolls = rows * row + ABOVE > parseFloat(getComputedStyle(scroller).maxHeight)
-  const edge = BORDERS + (scrolls ? SCROLLBAR : 0)
-  const free = width - edge - lead - label - WIDTH.dot - WIDTH.score - minWeightWidth(folded) - 6 * WIDTH.gap
-  const min = head.dim >= CELL.crowdedFrom ? CELL.minCrowded : CELL.min
-  const cell = clamp(Math.floor(free / (2 * head.dim)), min, CELL.max)
-  const block = folded ? 0 : cell * head.dim
-  return { asking: label, lead, label, key: lead + WIDTH.gap, start: lead + label + 2 * WIDTH.gap, cell, edge, block, gap: WIDTH.gap, row }
+  const edge = BORDERS + (scrolls && !isPhone ? SCROLLBAR : 0) // a phone's takes no room
+  const free = width - edge - 2 * label - columns.dot - columns.score - columns.minWeight - 6 * gap
+  /** @type {(lines: number) => number} */
+  const cellFor = (lines) => Math.floor((free - lines) / (2 * head.dim))
+  const numbersFirst = !folded && (isPhone || cellFor(LINES.narrow) < CELL.min)
+  const isWide = cellFor(LINES.wide) >= CELL.comfortable
+  const lines = isPhone ? LINES.phone : folded ? LINES.folded : isWide || numbersFirst ? LINES.wide : LINES.narrow
+  const cell = clamp(cellFor(lines), numbersFirst ? CELL.minScrolled : CELL.min, CELL.max)
+  return { asking: label, lead: label + lines, label, key: label + lines + gap, cell, edge, block: folded ? 0 : cell * head.dim, gap, row, numbersFirst, isPhone, ...columns }
+}
+
+/** Where the columns begin, once the attention's has its width. @param {ReturnType<typeof measure>} sizes @param {number} weight @param {boolean} folded @returns {Layout} */
+export function placeColumns(sizes, weight, folded) {
+  const { key, label, gap, block, dot, score, numbersFirst } = sizes
+  const first = key + label + gap
+  const numbers = dot + score + weight + 3 * gap
+  const vectors = folded ? 0 : 2 * (block + gap)
+  return { ...sizes, weight, start: numbersFirst ? first + numbers : first, numbers: numbersFirst ? first : first + vectors }
 }
 
 /** Left edge and width of a column, in pixels of the whole table. @param {Layout} layout @param {Head} head @param {boolean} folded @param {number} column @returns {[number, number]} */
-export function spanOf({ asking, key, label, start, gap, block, cell, weight }, head, folded, column) {
+export function spanOf({ asking, key, label, start, numbers, gap, block, cell, dot, score, weight }, head, folded, column) {
   const { kind, place } = columnKind(head, folded, column)
-  const numbers = start + (folded ? 0 : 2 * (block + gap))
   /** @type {Record<string, [number, number]>} */
   const spans = {
     asking: [0, asking], token: [key, label], vector: [start + place * cell, cell], product: [start + block + gap + place * cell, cell],
-    dot: [numbers, WIDTH.dot], score: [numbers + WIDTH.dot + gap, WIDTH.score], weight: [numbers + WIDTH.dot + WIDTH.score + 2 * gap, weight],
+    dot: [numbers, dot], score: [numbers + dot + gap, score], weight: [numbers + dot + score + 2 * gap, weight],
   }
   return spans[kind]
 }
 
 /** The column at x, in pixels of the whole table; -1 between the blocks of dimensions and on the lines. @param {Layout} layout @param {Head} head @param {boolean} folded @param {number} x */
-export function columnAt({ asking, key, start, gap, block, cell }, head, folded, x) {
+export function columnAt({ asking, key, label, start, numbers, gap, block, cell, dot, score, weight, numbersFirst }, head, folded, x) {
   if (x < asking) return 0
-  if (x < start) return x < key ? -1 : 1
-  const numbers = start + (folded ? 0 : 2 * (block + gap))
+  if (x < key + label + gap) return x < key ? -1 : 1
   const last = columnCount(head, folded) - 1
-  if (x >= numbers + WIDTH.dot + WIDTH.score + 1.5 * gap) return last
-  if (x >= numbers + WIDTH.dot + gap / 2) return last - 1
-  if (x >= numbers - gap / 2) return last - 2
+  const fromNumbers = x - numbers
+  if (fromNumbers >= -gap / 2 && (!numbersFirst || fromNumbers < dot + score + weight + 2.5 * gap)) {
+    if (fromNumbers >= dot + score + 1.5 * gap) return last
+    return fromNumbers >= dot + gap / 2 ? last - 1 : last - 2
+  }
   const isProduct = x >= start + block + gap
   const place = Math.floor((x - start - (isProduct ? block + gap : 0)) / cell)
   return place < 0 || place >= head.dim ? -1 : TOKENS + (isProduct ? head.dim : 0) + place

@@ -6,11 +6,12 @@ import { clamp, describe, make, place, sizeCanvas } from "../shared/dom.js"
 import { View, mount } from "../shared/view.js"
 import { viewOf } from "./choice.js"
 import { drawQueries, drawRows, readColours } from "./drawing.js"
-import { TOKENS, WIDTH, columnAt, columnCount, columnKind, measure, minWeightWidth, spanOf } from "./layout.js"
+import { MAX_WEIGHT, TOKENS, columnAt, columnCount, columnKind, measure, placeColumns, spanOf } from "./layout.js"
 import { colourLimits, sameVectors } from "./numbers.js"
-import { drawBar, drawHeads, drawRow, drawStripRow, makeParts } from "./table.js"
+import { drawBar, drawHeads, drawRow, drawStripCells, drawStripRow, makeParts } from "./table.js"
 import { cellWords, pairWords } from "./words.js"
 
+/** @import { Painters } from "../shared/painter.js" */
 /** @import { Component } from "../shared/view.js" */
 /** @import { Chosen, View as Choice } from "./choice.js" */
 /** @import { Colours, Span } from "./drawing.js" */
@@ -24,8 +25,6 @@ import { cellWords, pairWords } from "./words.js"
 /** @typedef {{row: number, column: number}} Cell row -1 is the query's; columns as layout.js counts them */
 
 const OVERSCAN = 4 // rows drawn beyond the edge
-const LINES = [[800, 2], [560, 3], [0, 4]] // of the sentence, from a width in pixels on
-const LINE_HEIGHT = 21 // pixels
 const WORK_MS = 10 // of a frame, for drawing lines
 const HINT = "Point at a query on the left to take it apart, click it to keep it. Point at a cell to read it, click a row to make it the pair. Arrow keys move, Enter chooses."
 
@@ -45,6 +44,7 @@ class NeuronView extends View {
   /** @type {Map<number, HTMLElement>} */ rows = new Map() // in the page
   /** @type {HTMLElement[]} */ bands = [] // over two columns and a row
   range = "" // of rows in the page
+  isWhole = false // while a picture is drawn
   turn = 0 // choices made here
   linesFrame = 0
 
@@ -52,8 +52,8 @@ class NeuronView extends View {
   constructor(component) {
     super(component)
     this.ui = makeParts(this.root)
-    this.lines = make(null, "canvas", "lines")
-    this.vectors = make(null, "canvas")
+    this.lines = describe(make(null, "canvas", "lines"), { "aria-hidden": true }) // numbers say the same
+    this.vectors = describe(make(null, "canvas"), { "aria-hidden": true }) // arrow keys read its cells
     this.stripBand = make(null, "div", "band")
     const { scroller, world, byIndex, byContribution, fold, pairs, tip } = this.ui
     this.listen(scroller, "scroll", () => {
@@ -125,15 +125,21 @@ class NeuronView extends View {
     this.colours = readColours(root)
     root.classList.toggle("folded", view.folded)
     const sizes = measure(root, ui.scroller, head, view.folded, rowCount)
-    const { lead, label, block, gap, row, start, asking, key } = sizes
-    const widths = [lead, label, ...(view.folded ? [] : [block, block]), WIDTH.dot, WIDTH.score]
-    const used = widths.reduce((sum, width) => sum + width + gap, 0)
-    const weight = Math.min(WIDTH.maxWeight, Math.max(minWeightWidth(view.folded), this.width - sizes.edge - used))
-    this.layout = { ...sizes, weight }
-    const variables = { world: used + weight, gap, asking, key, start }
+    const { lead, label, block, gap, row, asking, key, dot, score, numbersFirst } = sizes
+    const vectors = view.folded ? [] : [block, block]
+    const used = [lead, label, ...vectors, dot, score].reduce((sum, width) => sum + width + gap, 0)
+    const weight = numbersFirst ? sizes.minWeight : clamp(this.width - sizes.edge - used, sizes.minWeight, MAX_WEIGHT)
+    this.layout = placeColumns(sizes, weight, view.folded)
+    const { start, numbers } = this.layout
+    const variables = { world: used + weight, gap, asking, key, start, first: Math.min(start, numbers) }
     for (const [name, value] of Object.entries(variables)) ui.world.style.setProperty(`--${name}`, `${value}px`)
-    ui.world.style.setProperty("--columns", `${widths.map((width) => `${width}px`).join(" ")} minmax(${weight}px, 1fr)`)
-    ui.world.style.setProperty("--dot", String(view.folded ? 3 : 5))
+    const shown = numbersFirst ? [dot, score, weight, ...vectors] : [...vectors, dot, score]
+    const columns = [lead, label, ...shown].map((width) => `${width}px`).join(" ")
+    ui.world.style.setProperty("--columns", numbersFirst ? columns : `${columns} minmax(${weight}px, 1fr)`)
+    const [k, first] = numbersFirst ? [6, 3] : [3, view.folded ? 3 : 5]
+    ui.world.style.setProperty("--k", String(k))
+    ui.world.style.setProperty("--dot", String(first))
+    root.classList.toggle("phone", sizes.isPhone)
     place(ui.body, { height: rowCount * row })
     describe(ui.scroller, { "aria-rowcount": rowCount + 2, "aria-colcount": columnCount(head, view.folded) })
     drawBar(this)
@@ -161,9 +167,9 @@ class NeuronView extends View {
 
   drawRows() {
     const { ui, head, layout, view, rows } = this
-    const first = Math.max(0, Math.floor(ui.scroller.scrollTop / layout.row) - OVERSCAN)
+    const first = this.isWhole ? 0 : Math.max(0, Math.floor(ui.scroller.scrollTop / layout.row) - OVERSCAN)
     const count = Math.ceil(Math.max(ui.scroller.clientHeight, 560) / layout.row) + 2 * OVERSCAN
-    const span = { first, last: Math.min(this.rowCount, first + count) }
+    const span = { first, last: this.isWhole ? this.rowCount : Math.min(this.rowCount, first + count) }
     if (this.range === Object.values(span).join()) return
     this.range = Object.values(span).join()
     for (const [row, node] of rows) {
@@ -172,8 +178,36 @@ class NeuronView extends View {
       rows.delete(row)
     }
     for (let row = span.first; row < span.last; row++) if (!rows.has(row)) rows.set(row, drawRow(this, row))
+    if (this.isWhole) return // pictures draw on pens of their own
     this.drawLines(span)
     if (!view.folded) drawRows(this.spanCanvas(this.vectors, span, 2 * layout.block + layout.gap), head, view, span, layout, this.colours)
+  }
+
+  /** Every row is in the page while a picture is drawn. @param {boolean} isWhole */
+  showWhole(isWhole) {
+    this.isWhole = isWhole
+    this.range = ""
+    this.drawRows()
+  }
+
+  /** The table as it is, without what it is told with. */
+  pictureParts() {
+    const { ui, head, view } = this
+    const strip = ui.strip.querySelector("canvas")
+    const span = { first: 0, last: this.rowCount }
+    /** @type {Painters} */
+    const painters = new Map()
+    painters.set(this.lines, (pen) => { drawQueries(pen, head, view, 0, span, this.layout, this.colours, Infinity) })
+    painters.set(this.vectors, (pen) => drawRows(pen, head, view, span, this.layout, this.colours))
+    if (strip) painters.set(strip, (pen) => drawStripCells(pen, this))
+    place(this.lines, { top: 0 })
+    place(this.vectors, { top: 0 })
+    const query = view.query === null ? "" : `-query-${view.query + 1}`
+    const buttons = /** @type {HTMLElement[]} */ ([...this.root.querySelectorAll(".bar .buttons, .bar .choice")])
+    return {
+      without: [...buttons, ui.reading], painters, name: query,
+      facts: { query: view.query === null ? "all" : head.labels.queries[view.query], key: view.key === null ? "" : head.labels.keys[view.key] },
+    }
   }
 
   /** @param {HTMLCanvasElement} canvas @param {Span} span of rows that it covers @param {number} width */
@@ -338,13 +372,9 @@ class NeuronView extends View {
     describe(ui.scroller, { "aria-activedescendant": "active-cell" })
   }
 
-  /** Write the pair's sentence; it keeps its largest height, so that the table stays under the pointer. */
+  /** What the pair's numbers are, below the table. */
   readPair() {
-    const { ui: { sentence }, head, view, width } = this
+    const { ui: { sentence }, head, view } = this
     sentence.replaceChildren(...pairWords(head, view).map(([className, text]) => make(null, "span", className, text)))
-    const [, lines] = LINES.find(([from]) => width >= from) ?? LINES[0]
-    const before = sentence.dataset.width === String(width) ? parseFloat(sentence.style.minHeight) : 0
-    sentence.dataset.width = String(width)
-    sentence.style.minHeight = `${Math.max(before, lines * LINE_HEIGHT, sentence.offsetHeight)}px`
   }
 }

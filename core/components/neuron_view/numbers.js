@@ -1,6 +1,7 @@
 // One head's numbers: scores, softmax, what each dimension contributes. The same definitions as
 // core/analysis/neuron.py. Pure.
 
+/** @import { Patches } from "../shared/patches.js" */
 /** @import { BySide } from "../shared/sentences.js" */
 /**
  * @typedef {object} Head
@@ -14,6 +15,7 @@
  * @property {BySide<string[]>} labels of the query tokens and of the key tokens: two lists in cross attention
  * @property {BySide<number[]>} segments
  * @property {boolean} isCross
+ * @property {Patches | null} patches of an image
  * @property {string} where the name of the head
  * @property {number} keyHead from 1
  * @property {[number, number]} sharers the first and last query head, from 1, that use the key head

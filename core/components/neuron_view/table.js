@@ -1,10 +1,11 @@
 // The neuron view's table as elements of the page: its bar, its head, the query's row, the rows of tokens.
 
 import { describe, make, place, sizeCanvas } from "../shared/dom.js"
+import { addPatch } from "../shared/patches.js"
 import { PAIRS, offeredPairs } from "../shared/sentences.js"
 import { isPermitted } from "./choice.js"
 import { drawRunningSum, drawStrip } from "./drawing.js"
-import { tickedDimensions } from "./layout.js"
+import { PATCH, tickedDimensions } from "./layout.js"
 import { rounded, scalingText } from "./numbers.js"
 
 /** @import { Side } from "../shared/sentences.js" */
@@ -33,13 +34,13 @@ export function makeParts(root) {
   const filter = makeChoice("Pairs")
   const pairs = PAIRS.map(({ value, label }) => Object.assign(make(filter.buttons, "button", "", label), { value }))
   const legends = make(bar, "div", "legends")
-  const sentence = make(root, "p", "sentence")
   const scroller = describe(make(root, "div", "scroller"), { tabindex: 0, role: "grid" })
   const world = make(scroller, "div", "world")
   const top = make(world, "div", "top")
-  const heads = describe(make(top, "div", "line heads"), { role: "row" })
-  const strip = make(top, "div", "line strip")
+  const heads = describe(make(top, "div", "line heads"), { role: "row", "aria-rowindex": 1 })
+  const strip = describe(make(top, "div", "line strip"), { role: "row", "aria-rowindex": 2 })
   const body = make(world, "div", "body")
+  const sentence = make(root, "p", "sentence")
   const reading = describe(make(root, "p", "reading"), { "aria-live": "polite" })
   const tip = describe(make(root, "div", "tip"), { "aria-hidden": true })
   tip.hidden = true
@@ -48,7 +49,7 @@ export function makeParts(root) {
 
 /** @param {Shown} shown */
 export function drawBar({ ui, head, view, colours }) {
-  ui.fold.textContent = view.folded ? "Unfold q, k and q × k" : "Fold q, k and q × k"
+  ui.fold.textContent = view.folded ? "Show the vectors" : "Hide the vectors"
   describe(ui.fold, { "aria-expanded": !view.folded })
   ui.order.style.display = view.folded ? "none" : ""
   describe(ui.byIndex, { "aria-pressed": !view.byContribution })
@@ -75,7 +76,7 @@ export function drawBar({ ui, head, view, colours }) {
 }
 
 /** @param {Shown} shown */
-export function drawHeads({ ui, head, view }) {
+export function drawHeads({ ui, head, view, layout: { isPhone } }) {
   ui.heads.replaceChildren()
   const [from, to] = head.sharers
   const shared = to > from ? `key head ${head.keyHead}, serves query heads ${from}–${to}` : `${head.dim} dimensions`
@@ -87,7 +88,7 @@ export function drawHeads({ ui, head, view }) {
     make(node, "b", "", name)
     make(node, "small", "", equation).title = equation
   }
-  addTitle("asking", `${head.where} · query`, "token i; lines: aᵢⱼ")
+  addTitle("asking", isPhone ? head.where : `${head.where} · query`, "token i; lines: aᵢⱼ")
   addTitle("label", "Key", "token j")
   if (!view.folded) {
     const running = view.query === null ? "" : `; line: running sum for ${head.labels.queries[view.query]} → ${head.labels.keys[view.key ?? 0]}`
@@ -95,8 +96,8 @@ export function drawHeads({ ui, head, view }) {
     addTitle("products", "Query × key, qᵢ ⊙ kⱼ", `element by element${running}`)
   }
   addTitle("number dot", "qᵢ · kⱼ", "Σ qᵢ ⊙ kⱼ")
-  addTitle("number score", "Score zᵢⱼ", head.mask ? `${score} + mᵢⱼ` : score)
-  addTitle("weight", "Attention aᵢⱼ", `exp zᵢⱼ ÷ Σ exp zᵢⱼ, over all j${head.sink === null ? "" : " and the sink"}`)
+  addTitle("number score", isPhone ? "Score" : "Score zᵢⱼ", head.mask ? `${score} + mᵢⱼ` : score)
+  addTitle("weight", isPhone ? "Att." : "Attention aᵢⱼ", `exp zᵢⱼ ÷ Σ exp zᵢⱼ, over all j${head.sink === null ? "" : " and the sink"}`)
 }
 
 /** @param {Shown} shown */
@@ -104,21 +105,28 @@ export function drawStripRow({ ui, head, view, layout, colours }) {
   const { query, pair } = view
   ui.strip.replaceChildren()
   ui.strip.style.height = view.folded ? "34px" : ""
-  const label = make(ui.strip, "div", "asked")
+  const label = describe(make(ui.strip, "div", "asked"), { role: "rowheader" })
   if (query === null) {
     make(label, "small", "", "all queries")
-    make(ui.strip, "div", "absent", "Here the query's vector, its products with the keys, scores and attention appear.")
+    describe(make(ui.strip, "div", "absent"), { role: "gridcell" }).append("Here the query's vector, its products with the keys, scores and attention appear.")
     return
   }
   make(label, "small", "", query === view.keptQuery ? "query i" : "query i, click to keep")
   make(label, "span", "q", head.labels.queries[query]).title = head.labels.queries[query]
   if (view.folded) return
-  const pen = sizeCanvas(make(ui.strip, "canvas"), 2 * layout.block + layout.gap, STRIP.top + STRIP.height + 4)
-  const box = { left: 0, top: STRIP.top, height: STRIP.height - 4 }
-  drawStrip(pen, box, view.order, (dim) => head.q[query * head.dim + dim], head.limits.vectors, layout, colours)
-  const ticks = make(ui.strip, "div", "ticks")
+  const drawing = describe(make(ui.strip, "canvas"), { role: "gridcell", "aria-label": "The query's vector, and the running sum of the pair's products; arrow keys read them" })
+  drawStripCells(sizeCanvas(drawing, 2 * layout.block + layout.gap, STRIP.top + STRIP.height + 4), { ui, head, view, layout, colours })
+  const ticks = describe(make(ui.strip, "div", "ticks"), { "aria-hidden": true })
   if (view.byContribution) make(ticks, "span", "all", pair ? "largest |q × k| first →" : "")
   else for (const dim of tickedDimensions(head.dim, layout.cell)) place(make(ticks, "span", "", String(dim)), { left: (dim - 0.5) * layout.cell })
+}
+
+/** The query's vector, and the running sum of its products with the pair's key. @param {CanvasRenderingContext2D} pen @param {Shown} shown */
+export function drawStripCells(pen, { head, view, layout, colours }) {
+  const { query, pair } = view
+  if (query === null) return
+  const box = { left: 0, top: STRIP.top, height: STRIP.height - 4 }
+  drawStrip(pen, box, view.order, (dim) => head.q[query * head.dim + dim], head.limits.vectors, layout, colours)
   const right = { left: layout.block + layout.gap, top: 3, height: STRIP.top + STRIP.height - 4 }
   if (pair) drawRunningSum(pen, pair, view, right, layout, colours)
 }
@@ -132,6 +140,7 @@ export function drawRow({ ui, head, view, layout }, row) {
   const query = view.queries[row]
   const asking = describe(make(node, "div", "asking", query === undefined ? undefined : head.labels.queries[query]), { role: "gridcell" })
   if (query !== undefined) {
+    addPatch(asking, head.labels.queries[query], head.patches, PATCH, true)
     asking.title = `${head.labels.queries[query]} · position ${query + 1} · ${query === view.keptQuery ? "click to release it" : "click to keep it as the query"}`
     describe(asking, { "aria-selected": query === view.keptQuery })
     asking.classList.toggle("query", query === view.query)
@@ -147,6 +156,7 @@ function drawKey(node, head, view, key, isSecond) {
   node.classList.toggle("pair", key === view.key)
   node.classList.toggle("masked", !mayAttend)
   const label = describe(make(node, "div", isSecond ? "label second" : "label", head.labels.keys[key]), { role: "rowheader" })
+  addPatch(label, head.labels.keys[key], head.patches, PATCH)
   label.title = `${head.labels.keys[key]} · position ${key + 1}`
   const { dots, scores, weights } = view.row ?? {}
   /** @type {(values: ArrayLike<number> | undefined, digits: number) => string} */

@@ -61,7 +61,7 @@ export function pairWords(head, view) {
   }
   const words = [["q", head.labels.queries[query]], ["", " → "], ["k", head.labels.keys[key]]]
   if (!pair) return [...words, ["", ": not permitted, so this pair has no score. Choose another row."]]
-  const strongest = view.pairKey === key ? "" : " (its strongest)"
+  const strongest = view.pairKey === key ? "" : " (the strongest key)"
   const numbers = `: q·k = ${rounded(pair.total, 2)}, score ${rounded(row.scores[key], 2)}, attention ${row.weights[key].toFixed(3)}.`
   return [...words, ["", `${strongest}${numbers} ${enoughWords(head, pair)} ${signWords(pair)}`]]
 }

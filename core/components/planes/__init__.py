@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import streamlit as st
 
@@ -11,7 +11,7 @@ from core.components.packing import pack
 from core.components.scripts import register
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     import numpy as np
     from numpy.typing import NDArray
@@ -39,6 +39,7 @@ def show_planes(
     own_scale: bool = False,
     right_angle: bool = False,
     on_pick: Callable[[list[int]], None] | None = None,
+    picture: Mapping[str, Any] | None = None,
 ) -> None:
     """Draw the planes in a grid that fits the width; axes are equal, arrows start at the origin.
 
@@ -51,6 +52,7 @@ def show_planes(
     own_scale : each plane is scaled to its longest arrow, instead of one scale for all.
     right_angle : mark that the last arrow is the projection of the one before it on the first.
     on_pick : called with the picked arrows when one is clicked; without it, clicks do nothing.
+    picture : the name and the facts of a saved picture.
     """
 
     def picked_changed() -> None:
@@ -65,5 +67,6 @@ def show_planes(
         "ownScale": own_scale,
         "rightAngle": right_angle,
         "canPick": on_pick is not None,
+        "picture": picture,
     }
     _planes(key=key, data=pack(settings, points=coordinates), on_picked_change=picked_changed)

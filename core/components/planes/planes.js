@@ -23,7 +23,10 @@ const TILE = { minWidth: 210, maxWidth: 420, height: 212, gap: 12 } // pixels, w
 const MARGIN = { x: 46, y: 20 } // room for labels beyond the longest arrow
 const HEAD = { length: 8, width: 3.4 }
 const LABEL = { height: 14, gap: 2 }
+const COUNT = { width: 116, height: 20, above: 7 } // of the words in the corner
 const FEW = 3 // arrows that all get their label
+const MANY = 24 // arrows of which a tile has no room to name all
+const NAMED = 12 // of many: the longest, in colour and with a label where one fits
 
 /** @param {Component} component */
 export default function (component) {
@@ -32,12 +35,16 @@ export default function (component) {
 
 class PlanesView extends View {
   /** @type {Data} */ data
+  /** @type {{plane: number, index: number} | null} */ reached = null // the arrow that keys have led to
 
   /** @param {Component} component */
   constructor(component) {
     super(component)
     this.grid = make(this.root, "div", "grid")
+    this.spoken = describe(make(this.root, "div", "spoken"), { "aria-live": "polite" })
     this.tip = makeTip(this.root)
+    this.listen(this.grid, "keydown", (event) => this.moveByKey(event))
+    this.listen(this.grid, "focusout", () => this.reach(null))
   }
 
   /** @param {Data} data */
@@ -54,7 +61,67 @@ class PlanesView extends View {
     const columns = Math.ceil(count / Math.ceil(count / fitting))
     const width = Math.min(TILE.maxWidth, Math.floor((this.width - TILE.gap * (columns - 1)) / columns) - 2)
     this.grid.style.gridTemplateColumns = `repeat(${columns}, minmax(0, 1fr))`
+    const focused = this.planes.findIndex((plane) => plane.matches(":focus"))
+    const { reached } = this
     this.grid.replaceChildren(...this.data.titles.map((_, plane) => this.drawTile(plane, width)))
+    if (focused >= 0) this.planes[focused]?.focus({ preventScroll: true })
+    if (reached) this.reach(reached)
+  }
+
+  /** The drawings, one per plane. */
+  get planes() {
+    return [...this.grid.querySelectorAll("svg")]
+  }
+
+  /** Arrow keys step from arrow to arrow, Enter picks one, Escape lets all go. @param {KeyboardEvent} event */
+  moveByKey(event) {
+    const plane = this.planes.findIndex((each) => each === event.target)
+    const step = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 }[event.key]
+    const count = this.data.arrows.length
+    const isHere = this.reached?.plane === plane
+    if (plane < 0 || count === 0) return
+    if (step) {
+      const from = this.reached && isHere ? this.reached.index : step > 0 ? -1 : 0
+      this.reach({ plane, index: (from + step + count) % count })
+    } else if (event.key === "Enter" || event.key === " ") {
+      if (this.reached && isHere) this.pick(this.reached.index)
+    } else if (event.key === "Escape") {
+      this.reach(null)
+      if (this.data.canPick && this.data.picked.length) this.component.setStateValue("picked", [])
+    } else return
+    event.preventDefault()
+  }
+
+  /** Mark an arrow and say what it is. @param {{plane: number, index: number} | null} arrow */
+  reach(arrow) {
+    this.reached = arrow
+    this.grid.querySelector(".arrow.reached")?.classList.remove("reached")
+    this.tip.hide()
+    this.spoken.textContent = ""
+    const node = arrow && this.planes[arrow.plane]?.querySelector(`[data-index="${arrow.index}"]`)
+    if (!arrow || !node) return
+    node.classList.add("reached")
+    const { name, note } = this.wordsOf(arrow.plane, arrow.index)
+    const { right, bottom } = node.getBoundingClientRect()
+    this.tip.show({ clientX: right, clientY: bottom }, name, [[note]])
+    const isPicked = this.data.picked.includes(arrow.index) ? ", picked" : ""
+    this.spoken.textContent = `${name}: ${note}${isPicked}`
+  }
+
+  /** The name of an arrow, and where it ends. @param {number} plane @param {number} index */
+  wordsOf(plane, index) {
+    const { arrows, titles, points } = this.data
+    const start = 2 * (plane * arrows.length + index)
+    const ends = [...points.subarray(start, start + 2)].map((value) => value.toFixed(3))
+    return { name: `${arrows[index].name} · ${titles[plane]}`, note: `(${ends.join(", ")})` }
+  }
+
+  /** Pick an arrow; again: let it go. @param {number} index */
+  pick(index) {
+    const { picked, canPick } = this.data
+    if (!canPick) return
+    const others = picked.filter((each) => each !== index)
+    this.component.setStateValue("picked", others.length < picked.length ? others : [...others, index].sort((a, b) => a - b))
   }
 
   /** @param {number} plane @param {number} width */
@@ -66,54 +133,69 @@ class PlanesView extends View {
     make(title, "span", "", data.notes[plane])
     const half = { x: width / 2, y: Math.min(width, TILE.height) / 2 }
     const size = { width: 2 * half.x, height: 2 * half.y, viewBox: `${-half.x} ${-half.y} ${2 * half.x} ${2 * half.y}` }
-    const svg = shape("svg", { ...size, role: "img", "aria-label": `${data.titles[plane]}: ${data.arrows.length} arrows` })
+    const keys = `arrow keys read them${data.canPick ? ", Enter picks one" : ""}`
+    const svg = shape("svg", { ...size, role: "img", tabindex: 0, "aria-label": `${data.titles[plane]}: ${data.arrows.length} arrows; ${keys}` })
     svg.append(
       shape("line", { class: "axis", x1: -half.x, x2: half.x, y1: 0, y2: 0 }),
       shape("line", { class: "axis", y1: -half.y, y2: half.y, x1: 0, x2: 0 }),
     )
     const tips = tipsOf(data, plane, { x: half.x - MARGIN.x, y: half.y - MARGIN.y })
-    const order = [...tips.keys()].sort((a, b) => Number(isFaded(data, b)) - Number(isFaded(data, a)))
-    for (const i of order) svg.append(this.drawArrow(tips[i], i, plane))
+    const named = namedOf(data, tips)
+    const order = [...tips.keys()].sort((a, b) => Number(named.has(a)) - Number(named.has(b)))
+    for (const i of order) svg.append(this.drawArrow(tips[i], i, plane, named.has(i)))
     if (data.rightAngle) svg.append(...drawFoot(tips))
-    svg.append(...drawLabels(data, tips, half))
+    const labels = drawLabels(data, tips, half, named)
+    svg.append(...labels)
+    if (tips.length > MANY) svg.append(count(`${labels.length} of ${tips.length} named`, half))
     tile.append(svg)
     return tile
   }
 
-  /** @param {Place & {values: number[]}} tip @param {number} index @param {number} plane */
-  drawArrow({ x, y, values }, index, plane) {
+  /** @param {Place} tip @param {number} index @param {number} plane @param {boolean} isNamed */
+  drawArrow({ x, y }, index, plane, isNamed) {
     const { data } = this
-    const group = shape("g", { class: isFaded(data, index) ? "arrow faded" : "arrow", "data-index": index })
+    const faint = data.picked.length > 0 ? "arrow faded" : "arrow quiet"
+    const group = shape("g", { class: isNamed ? "arrow" : faint, "data-index": index })
     group.style.color = data.arrows[index].colour
     const length = Math.hypot(x, y)
     if (length < 0.5) group.append(shape("circle", { r: 2.6, class: "dot" }))
     else group.append(...drawShaft(x, y, length))
     group.append(shape("line", { x1: 0, y1: 0, x2: x, y2: y, class: "hit" }))
-    const note = `(${values.map((value) => value.toFixed(3)).join(", ")})`
-    group.onpointerenter = (event) => this.tip.show(event, `${data.arrows[index].name} · ${data.titles[plane]}`, [[note]])
+    const { name, note } = this.wordsOf(plane, index)
+    group.onpointerenter = (event) => this.tip.show(event, name, [[note]])
     group.onpointerleave = () => this.tip.hide()
-    if (data.canPick) group.onclick = () => {
-      const others = data.picked.filter((i) => i !== index)
-      const picked = others.length < data.picked.length ? others : [...others, index].sort((a, b) => a - b)
-      this.component.setStateValue("picked", picked)
-    }
+    if (data.canPick) group.onclick = () => this.pick(index)
     return group
   }
 }
 
-/** The tips in pixels, with the values they show; data grows upwards. @param {Data} data @param {number} plane @param {Place} reach */
+/** The tips in pixels; data grows upwards. @param {Data} data @param {number} plane @param {Place} reach */
 function tipsOf({ arrows, ownScale, points }, plane, reach) {
   const own = points.subarray(2 * plane * arrows.length, 2 * (plane + 1) * arrows.length)
   /** @type {(axis: number) => number} */
   const widest = (axis) => (ownScale ? own : points).reduce((max, value, i) => (i % 2 === axis ? Math.max(max, Math.abs(value)) : max), 1e-12)
   const [x, y] = [widest(0), widest(1)]
   const scale = x + y < 1e-9 ? 0 : Math.min(reach.x / x, reach.y / y) // equal axes
-  return arrows.map((_, i) => ({ x: own[2 * i] * scale, y: -own[2 * i + 1] * scale, values: [own[2 * i], own[2 * i + 1]] }))
+  return arrows.map((_, i) => ({ x: own[2 * i] * scale, y: -own[2 * i + 1] * scale }))
 }
 
-/** @param {Data} data @param {number} index */
-function isFaded({ picked }, index) {
-  return picked.length > 0 && !picked.includes(index)
+/** The arrows in full colour: those picked, else all, or the longest of many. @param {Data} data @param {Place[]} tips */
+function namedOf({ picked }, tips) {
+  if (picked.length) return new Set(picked)
+  const longestFirst = byLength(tips)
+  return new Set(tips.length > MANY ? longestFirst.slice(0, NAMED) : longestFirst)
+}
+
+/** The longest arrow first. @param {Place[]} tips */
+function byLength(tips) {
+  return [...tips.keys()].sort((a, b) => Math.hypot(tips[b].x, tips[b].y) - Math.hypot(tips[a].x, tips[a].y))
+}
+
+/** How many arrows have their name, in a corner that labels leave free. @param {string} words @param {Place} half */
+function count(words, half) {
+  const text = shape("text", { x: half.x - 8, y: half.y - COUNT.above, class: "count" })
+  text.textContent = words
+  return text
 }
 
 /** @param {number} x @param {number} y @param {number} length */
@@ -146,14 +228,13 @@ function drawFoot([b, a, foot]) {
   return [plumb, shape("path", { class: "square", d: pathOf(corners) })]
 }
 
-/** Labels beside the tips, longest arrows first; one that would overlap another is left out. @param {Data} data @param {Place[]} tips @param {Place} half */
-function drawLabels(data, tips, half) {
+/** Labels beside the tips, longest arrows first; one that would overlap another is left out. @param {Data} data @param {Place[]} tips @param {Place} half @param {Set<number>} named */
+function drawLabels(data, tips, half, named) {
   const widthOf = textWidths("12px sans-serif")
-  const order = [...tips.keys()].filter((i) => !isFaded(data, i))
-  order.sort((a, b) => Math.hypot(tips[b].x, tips[b].y) - Math.hypot(tips[a].x, tips[a].y))
   /** @type {Box[]} */
-  const taken = []
-  return order.flatMap((i) => {
+  const taken = tips.length > MANY ? [{ x: half.x - COUNT.width, y: half.y - COUNT.height, ...COUNT }] : []
+  return byLength(tips).flatMap((i) => {
+    if (!named.has(i)) return []
     const { label, colour } = data.arrows[i]
     const box = freeBox(tips[i], widthOf(label) * 1.08 + 2, half, taken, tips.length <= FEW)
     if (!box) return []

@@ -70,6 +70,26 @@ export function makeRaster(canvas) {
       }
     },
     /**
+     * A small square picture in a frame, cut off at the box.
+     * @param {number} x @param {number} y its middle @param {ArrayLike<number>} rgb bytes of many pictures @param {number} from where its own begin
+     * @param {number} side in its own pixels @param {number} half of its width in the canvas' pixels @param {number} frame width of the frame
+     * @param {number} colour of the frame @param {Box} box
+     */
+    picture(x, y, rgb, from, side, half, frame, colour, box) {
+      const [left, top, size] = [Math.round(x - half), Math.round(y - half), Math.round(2 * half)]
+      for (let row = Math.max(-frame, box[1] - top); row < Math.min(size + frame, box[3] - top); row++) {
+        const line = (top + row) * image.width + left
+        const down = Math.floor((row * side) / size) * side
+        for (let column = Math.max(-frame, box[0] - left); column < Math.min(size + frame, box[2] - left); column++) {
+          if (row < 0 || column < 0 || row >= size || column >= size) pixels[line + column] = colour
+          else {
+            const at = from + 3 * (down + Math.floor((column * side) / size))
+            pixels[line + column] = (255 << 24 | rgb[at + 2] << 16 | rgb[at + 1] << 8 | rgb[at]) >>> 0
+          }
+        }
+      }
+    },
+    /**
      * The points from `first` up to `end`; with a `list`, those that it holds from `first` up to `end`, counted from `base`.
      * Allocates nothing: all points of all tiles pass here in every frame.
      * @param {Run} run @param {number} first @param {number} end @param {Int16Array} shape @param {Uint32Array} tints a colour per tone
@@ -90,8 +110,27 @@ export function makeRaster(canvas) {
         } else this.stamp(cx, cy, shape, colour, box)
       }
     },
+    /**
+     * A square table of coloured cells, rows from the lowest, cut off at the box.
+     * @param {Uint32Array} colours @param {number} columns @param {number} left @param {number} bottom @param {number} width @param {number} height @param {Box} box
+     */
+    cells(colours, columns, left, bottom, width, height, box) {
+      const [x0, y0] = [Math.max(box[0], Math.round(left)), Math.max(box[1], Math.round(bottom - height))]
+      const [x1, y1] = [Math.min(box[2], Math.round(left + width)), Math.min(box[3], Math.round(bottom))]
+      const across = Int32Array.from({ length: Math.max(0, x1 - x0) }, (_, i) => cellOf((x0 + i + 0.5 - left) / width, columns))
+      for (let y = y0; y < y1; y++) {
+        const first = cellOf((bottom - y - 0.5) / height, columns) * columns
+        const line = y * image.width + x0
+        for (let i = 0; i < across.length; i++) pixels[line + i] = colours[first + across[i]]
+      }
+    },
     present() { pen.putImageData(image, 0, 0) },
   }
+}
+
+/** @param {number} share of the extent, 0 to 1 @param {number} columns */
+function cellOf(share, columns) {
+  return Math.min(columns - 1, Math.max(0, Math.floor(share * columns)))
 }
 
 /** A shape's pixels as steps through an image, and how far they lie from its middle. @param {Int16Array} shape @param {number} width of the image */

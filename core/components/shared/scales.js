@@ -14,7 +14,7 @@ export function readTheme(element) {
   element.style.setProperty("--key-colour", key)
   const paper = value("background-color")
   return {
-    query, key, series, paper, ink: value("text-color"), border: value("border-color"), accent: value("primary-color"),
+    query, key, series, paper, ink: value("text-color"), line: value("dataframe-border-color"), edge: value("border-color"), accent: value("primary-color"),
     alert: value("red-color"), font: value("font") || "sans-serif", isDark: luminance(parseColour(paper)) < 0.3,
   }
 }

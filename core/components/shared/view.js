@@ -2,6 +2,9 @@
 
 import { make } from "./dom.js"
 import { unpack } from "./packed.js"
+import { makeSaver } from "./picture.js"
+
+/** @import { Parts } from "./picture.js" */
 
 /**
  * What Streamlit hands to a component; in a saved file `standalone` is true.
@@ -13,20 +16,27 @@ import { unpack } from "./packed.js"
  * @property {boolean} [standalone]
  */
 
-/** @type {WeakMap<HTMLElement, any>} */
+/** @type {WeakMap<HTMLElement, {view: View, saver: ReturnType<typeof makeSaver>}>} */
 const instances = new WeakMap()
 
 /** @param {Component} component @param {new (component: Component) => View} Kind @returns {() => void} the clean-up */
 export function mount(component, Kind) {
   const { data, parentElement } = component
-  const view = instances.get(parentElement) ?? new Kind(component)
-  instances.set(parentElement, view)
+  const { view, saver } = instances.get(parentElement) ?? begin(new Kind(component))
+  instances.set(parentElement, { view, saver })
   view.component = component
-  view.update(unpack(data))
+  const { picture, ...rest } = unpack(data)
+  view.update(rest)
+  saver.update(picture)
   return () => {
     view.destroy()
     instances.delete(parentElement)
   }
+}
+
+/** @param {View} view */
+function begin(view) {
+  return { view, saver: makeSaver(view) }
 }
 
 /** A root element, listeners that end with it, and a layout that follows its width and the colour scheme. */
@@ -49,6 +59,14 @@ export class View {
 
   /** @param {any} _data as unpacked */
   update(_data) {}
+
+  /** What a saved picture leaves out, paints its own way and adds. @returns {Parts} */
+  pictureParts() {
+    return {}
+  }
+
+  /** While a picture is drawn nothing scrolls: views that hold only what is in view hold everything. @param {boolean} _isWhole */
+  showWhole(_isWhole) {}
 
   /** @param {EventTarget} target @param {string} type @param {(event: any) => void} run @param {AddEventListenerOptions} [options] */
   listen(target, type, run, options = {}) {

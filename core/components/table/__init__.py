@@ -2,22 +2,54 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
-from typing import TYPE_CHECKING
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import streamlit as st
 
 from core.components.packing import pack
 from core.components.scripts import register
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
     from core.analysis.attention_table import AttentionTable
 
 _table = register("table")
 
 
-def show_table(table: AttentionTable, *, key: str, full_scale: bool = False) -> None:
-    """Draw a table; hovering never asks the server. `key` keeps scroll position and pinned cell.
+@dataclass(frozen=True)
+class Cells:
+    """Cells that stand out, each as the positions of its query and its key, from 1.
 
-    With `full_scale` colours go from 0 to 1 instead of 0 to the largest value shown.
+    Attributes
+    ----------
+    held : the cell that is held; none if empty.
+    serial : with a new number the component takes `held`; else it keeps its own.
+    found : the cell that is outlined when none is held; none if empty.
+    """
+
+    held: tuple[int, ...] = ()
+    serial: int = 0
+    found: tuple[int, ...] = ()
+
+
+def show_table(
+    table: AttentionTable,
+    *,
+    key: str,
+    cells: Cells,
+    on_hold: Callable[[object], None],
+    full_scale: bool = False,
+    picture: Mapping[str, Any] | None = None,
+) -> None:
+    """Draw a table; hovering never asks the server. `key` keeps the scroll position.
+
+    With `full_scale` colours go from 0 to 1 instead of 0 to the largest value shown. `on_hold` is
+    called with the positions of the cell that is held from now on (untrusted), none if empty.
+    `picture` says what a saved picture is called and carries inside (see ``shared/picture.js``);
+    without it there are no buttons for that, here as in all components.
     """
     settings = {
         "rows": asdict(table.rows),
@@ -25,6 +57,13 @@ def show_table(table: AttentionTable, *, key: str, full_scale: bool = False) -> 
         "where": table.where,
         "kind": table.kind,
         "fullScale": full_scale,
-    }
-    sums = {"rowSums": table.row_sums, "columnSums": table.column_sums}
-    _table(key=key, data=pack(settings, values=table.values, **sums))
+        "picture": picture,
+    } | asdict(cells)
+    arrays = {"values": table.values, "rowSums": table.row_sums, "columnSums": table.column_sums}
+    if not table.permitted.all():
+        arrays["permitted"] = table.permitted.astype(np.uint8)
+
+    def held_changed() -> None:
+        on_hold((st.session_state[key]["held"] or {}).get("cell"))
+
+    _table(key=key, data=pack(settings, **arrays), on_held_change=held_changed)

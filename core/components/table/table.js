@@ -1,32 +1,40 @@
-// The heatmap table. Only the cells in view are in the page.
+// The heatmap table: state and events. Elements are drawn in rows.js, only those in view; colours in scale.js.
 
-import { clamp, describe, make, place, placeOf, textWidths } from "../shared/dom.js"
-import { colourSteps, paletteOf, readTheme } from "../shared/scales.js"
+import { clamp, describe, make, place, textWidths } from "../shared/dom.js"
+import { readTheme } from "../shared/scales.js"
 import { View, mount } from "../shared/view.js"
+import { paintTable } from "./picture.js"
+import { CELL, SUM, drawCell, drawColumnLabel, drawColumnSum, format, isMasked, makeLine, nameRow, sumRow } from "./rows.js"
+import { drawLegend, makeScale } from "./scale.js"
 
+/** @import { Theme } from "../shared/scales.js" */
 /** @import { Component } from "../shared/view.js" */
+/** @import { Line } from "./rows.js" */
 /**
  * @typedef {{row: number, column: number}} Cell
- * @typedef {{displays: string[], labels: string[], special: boolean[], segments: number[]}} Side
+ * @typedef {{labels: string[], special: boolean[], segments: number[], positions: number[][]}} Side positions: of each one's pieces, from 0
+ * @typedef {{colour: (value: number) => {css: string, ink: string}, steps: {css: string}[], marks: number[]}} Scale
  * @typedef {object} Data
  * @property {Side} rows
  * @property {Side} columns
  * @property {string} where
  * @property {"attention" | "scores"} kind
  * @property {boolean} fullScale
+ * @property {number[]} held positions of a query and a key, from 1; none if empty
+ * @property {number} serial
+ * @property {number[]} found likewise
  * @property {Float32Array} values row by row
+ * @property {Uint8Array} [permitted] likewise; left out where everything is
  * @property {Float32Array} rowSums
  * @property {Float32Array} columnSums
  */
 
-const CELL = { height: 27, minWidth: 50, maxWidth: 92 } // pixels
-const SUM = { width: 62, height: 30 }
 const PHONE = 560 // pixels; narrower is a phone
 const OVERSCAN = 3 // rows and columns drawn beyond the edge
-const STEPS = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] }
-const PARTS = {
-  corner: "top left corner", columns: "top", rowSumTitle: "top right corner", rows: "left", cells: "cells", rowSums: "right",
-  columnSumTitle: "bottom left corner", columnSums: "bottom", last: "bottom right corner",
+/** @type {Record<string, number[]>} */
+const STEPS = {
+  ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1],
+  Home: [0, -Infinity], End: [0, Infinity], PageUp: [-10, 0], PageDown: [10, 0],
 }
 
 /** @param {Component} component */
@@ -34,14 +42,20 @@ export default function (component) {
   return mount(component, TableView)
 }
 
-class TableView extends View {
+export class TableView extends View {
   /** @type {Data} */ data
   /** @type {ReturnType<typeof makeScale>} */ scale
-  /** @type {Cell | null} */ pointed = null
-  isPinned = false
-  /** @type {Map<string, HTMLElement>} */ drawn = new Map() // elements in view, by what they are
+  /** @type {Theme} */ theme
+  font = "" // of labels and numbers
+  /** @type {Cell | null} */ pointed = null // by the pointer or by keys
+  /** @type {number[]} */ held = [] // positions, as in links
+  /** @type {Line} */ top
+  /** @type {Line | null} */ bottom
+  /** @type {Map<number, Line>} */ lines = new Map() // rows in view
+  /** @type {Map<string, HTMLElement>} */ drawn = new Map() // labels, sums and cells in view, by what they are
   range = "" // rows and columns that are drawn
-  sizes = { width: 0, rowHead: 0, head: 0, isTurned: false } // pixels of a cell and of the labels; whether those of columns are turned
+  serial = -1
+  sizes = { width: 0, rowHead: 0, head: 0, isTurned: false }
 
   /** @param {Component} component */
   constructor(component) {
@@ -50,18 +64,18 @@ class TableView extends View {
     this.sentence = describe(make(readout, "div", "sentence"), { "aria-live": "polite" })
     this.legend = make(readout, "div", "legend")
     this.scroller = describe(make(this.root, "div", "scroller"), { tabindex: 0, role: "grid" })
-    this.world = make(this.scroller, "div", "world")
-    const parts = Object.entries(PARTS).map(([name, className]) => [name, make(this.world, "div", className)])
-    this.parts = /** @type {Record<keyof typeof PARTS, HTMLElement>} */ (Object.fromEntries(parts))
-    const { cells } = this.parts
-    this.listen(this.scroller, "scroll", () => this.nextFrame(() => this.drawCells()), { passive: true })
+    this.world = describe(make(this.scroller, "div", "world"), { role: "presentation" })
+    this.body = make(null, "div", "body")
+    this.overlay = make(null, "div", "overlay")
+    this.listen(this.scroller, "scroll", () => this.nextFrame(() => this.drawView()), { passive: true })
     this.listen(this.scroller, "keydown", (event) => this.moveByKey(event))
-    this.listen(cells, "pointermove", (event) => { if (!this.isPinned) this.point(this.cellUnder(event)) })
-    this.listen(cells, "pointerleave", () => { if (!this.isPinned) this.point(null) })
-    this.listen(cells, "click", (event) => {
+    this.listen(this.scroller, "focus", () => { if (this.scroller.matches(":focus-visible")) this.point(this.pointed ?? this.marked ?? { row: 0, column: 0 }) })
+    this.listen(this.scroller, "blur", () => this.point(null))
+    this.listen(this.body, "pointermove", (event) => { if (!this.heldCell) this.point(this.cellUnder(event)) })
+    this.listen(this.body, "pointerleave", () => { if (!this.heldCell) this.point(null) })
+    this.listen(this.body, "click", (event) => {
       const cell = this.cellUnder(event)
-      this.isPinned = cell !== null && !(this.isPinned && this.isPointed(cell))
-      this.point(cell)
+      if (cell) this.hold(cell)
     })
   }
 
@@ -75,61 +89,94 @@ class TableView extends View {
     return this.data.kind !== "scores" // scores have no meaningful sum
   }
 
+  /** Where a pair of positions is in this table; null if it is not shown. @param {number[]} pair @returns {Cell | null} */
+  cellOf(pair) {
+    const [row, column] = [this.data.rows, this.data.columns].map(({ positions }, i) => positions.findIndex((pieces) => pieces.includes(pair[i] - 1)))
+    return row < 0 || column < 0 ? null : { row, column }
+  }
+
+  get heldCell() {
+    return this.cellOf(this.held)
+  }
+
+  /** The cell that stands out while none is pointed at. */
+  get marked() {
+    return this.heldCell ?? this.cellOf(this.data.found)
+  }
+
   /** @param {Data} data */
   update(data) {
-    if (!this.data || tokensOf(this.data) !== tokensOf(data)) Object.assign(this, { pointed: null, isPinned: false })
+    const isNewText = !this.data || tokensOf(this.data) !== tokensOf(data)
+    if (isNewText) this.pointed = null
+    const isNewCell = data.serial !== this.serial
+    if (isNewCell) this.held = data.held
     this.data = data
+    this.serial = data.serial
     this.layOut()
+    if ((isNewText || isNewCell) && this.marked) this.reveal(this.marked)
     this.point(this.pointed)
   }
 
   layOut() {
-    const { data, root, scroller, size } = this
+    const { data, root, world, size, hasSums } = this
     this.width = root.clientWidth
-    readTheme(root)
+    this.theme = readTheme(root)
+    this.font = `${getComputedStyle(root).fontSize} ${this.theme.font}`
     this.scale = makeScale(root, data)
-    this.drawLegend()
+    drawLegend(this.legend, this.scale, !hasSums)
+    this.sizes = this.measure()
+    const { rowHead, width, head } = this.sizes
+    const sum = hasSums ? SUM.width : 0
+    world.style.setProperty("--columns", `${rowHead}px ${size.columns * width}px ${sum}px`)
+    place(world, { width: rowHead + size.columns * width + sum })
+    const label = `${data.kind} of ${data.where}, ${size.rows} by ${size.columns} tokens`
+    describe(this.scroller, { "aria-rowcount": size.rows + (hasSums ? 2 : 1), "aria-colcount": size.columns + (hasSums ? 2 : 1), "aria-label": label })
+    world.replaceChildren()
+    this.top = makeLine(world, "top", 1, hasSums, head)
+    world.append(place(this.body, { height: size.rows * CELL.height }))
+    this.body.replaceChildren(place(this.overlay, { left: rowHead, width: size.columns * width }))
+    this.bottom = hasSums ? makeLine(world, "bottom", size.rows + 2, true, SUM.height) : null
+    this.nameCorners()
+    this.lines.clear()
+    this.drawn.clear()
+    this.range = ""
+    this.drawView()
+    this.drawOverlay()
+  }
+
+  /** The whole table, and the sentence of the cell that stands out, without what to do next. */
+  pictureParts() {
+    const hints = /** @type {HTMLElement[]} */ ([...this.sentence.querySelectorAll(".hint")])
+    const paint = (/** @type {CanvasRenderingContext2D} */ pen) => paintTable(pen, this)
+    return { without: this.marked ? hints : [this.sentence], painters: new Map([[this.world, paint]]) }
+  }
+
+  /** @returns {import("./rows.js").Sizes} */
+  measure() {
+    const { data, root, size } = this
     const longest = widestLabel(root, data)
     const rowHead = clamp(Math.ceil(longest) + 16, 64, this.width < PHONE ? 96 : 160)
-    const free = this.width - rowHead - SUM.width - 20
+    const free = this.width - rowHead - (this.hasSums ? SUM.width : 0) - 20
     const width = clamp(Math.floor(free / size.columns), CELL.minWidth, CELL.maxWidth)
     const isTurned = longest + 8 > width
     const head = isTurned ? clamp(Math.ceil(longest) + 18, 40, 116) : 40
-    this.sizes = { width, rowHead, head, isTurned }
-    this.world.classList.toggle("no-sums", !this.hasSums)
-    this.world.style.gridTemplateColumns = `${rowHead}px ${size.columns * width}px ${this.hasSums ? SUM.width : 0}px`
-    this.world.style.gridTemplateRows = `${head}px ${size.rows * CELL.height}px ${this.hasSums ? SUM.height : 0}px`
-    const label = `${data.kind} of ${data.where}, ${size.rows} by ${size.columns} tokens`
-    describe(scroller, { "aria-rowcount": size.rows, "aria-colcount": size.columns, "aria-label": label })
-    for (const part of Object.values(this.parts)) part.replaceChildren()
-    this.drawCorners()
-    this.drawn.clear()
-    this.range = ""
-    this.drawCells()
-    this.drawBands()
+    return { width, rowHead, head, isTurned }
   }
 
-  drawLegend() {
-    const { scale, legend } = this
-    const digits = this.hasSums ? (scale.top < 0.01 ? 4 : 2) : 1
-    legend.replaceChildren()
-    make(legend, "div", "", scale.low.toFixed(scale.low ? digits : 0))
-    const stops = [0, 64, 128, 192, 255].map((step) => scale.steps[step].css)
-    make(legend, "div", "ramp").style.background = `linear-gradient(to right, ${stops})`
-    make(legend, "div", "", scale.top.toFixed(digits))
+  nameCorners() {
+    const { top, bottom } = this
+    describe(top.left, { role: "columnheader", "aria-colindex": 1, "aria-label": "from (query), to (key)" })
+    place(make(top.left, "span", "to", "to →"), { right: 6, top: 5 })
+    place(make(top.left, "span", "from", "from ↓"), { left: 8, bottom: 4 })
+    if (!bottom || !top.right) return
+    const last = this.size.columns + 2
+    describe(top.right, { role: "columnheader", "aria-colindex": last, "aria-label": "sum of the row" }).textContent = "row Σ"
+    describe(bottom.left, { role: "rowheader", "aria-colindex": 1, "aria-label": "sum of the column" }).textContent = "column Σ"
+    bottom.right?.setAttribute("role", "presentation")
   }
 
-  drawCorners() {
-    const { corner, rowSumTitle, columnSumTitle } = this.parts
-    place(make(corner, "span", "to", "to →"), { right: 6, top: 5 })
-    place(make(corner, "span", "from", "from ↓"), { left: 8, bottom: 4 })
-    if (!this.hasSums) return
-    make(rowSumTitle, "div", "label", "row Σ").style.cssText = "inset: auto 0 4px 0; font-size: 11px"
-    make(columnSumTitle, "div", "label", "column Σ").style.cssText = "inset: 6px 0 0 0; font-size: 11px; text-align: right"
-  }
-
-  drawCells() {
-    const { scroller, parts, drawn, sizes, size } = this
+  drawView() {
+    const { scroller, sizes, size, lines, drawn } = this
     /** @type {(start: number, extent: number, length: number, count: number) => number[]} */
     const span = (start, extent, length, count) => [
       Math.max(0, Math.floor(start / length) - OVERSCAN),
@@ -140,138 +187,137 @@ class TableView extends View {
     const range = [left, right, top, bottom].join()
     if (range === this.range) return
     this.range = range
+    for (const [row, { node }] of lines) {
+      if (row >= top && row < bottom) continue
+      node.remove()
+      lines.delete(row)
+    }
     const wanted = new Set()
     /** @type {(key: string, draw: () => HTMLElement) => void} */
     const need = (key, draw) => {
       wanted.add(key)
       if (!drawn.has(key)) drawn.set(key, draw())
     }
-    for (let column = left; column < right; column++) {
-      need(`c${column}`, () => this.drawLabel(parts.columns, column, true))
-      if (this.hasSums) need(`cs${column}`, () => this.drawSum(parts.columnSums, column, true))
-    }
-    for (let row = top; row < bottom; row++) {
-      need(`r${row}`, () => this.drawLabel(parts.rows, row, false))
-      if (this.hasSums) need(`rs${row}`, () => this.drawSum(parts.rowSums, row, false))
-      for (let column = left; column < right; column++) need(`${row},${column}`, () => this.drawCell(row, column))
-    }
+    for (let column = left; column < right; column++) this.drawColumn(column, need)
+    for (let row = top; row < bottom; row++) this.drawRow(row, [left, right], need)
     for (const [key, node] of drawn) {
       if (wanted.has(key)) continue
       node.remove()
       drawn.delete(key)
     }
-    this.drawBoundary()
     this.mark()
   }
 
-  /** @param {HTMLElement} parent @param {number} index @param {boolean} isColumn */
-  drawLabel(parent, index, isColumn) {
-    const { displays, labels, special } = isColumn ? this.data.columns : this.data.rows
-    const { width, rowHead, head, isTurned } = this.sizes
-    const node = make(parent, "div", special[index] ? "label special" : "label", displays[index])
-    const number = labels[index].slice(displays[index].length).match(/\d+/) // of a repeated word
-    if (number) make(node, "sub", "", number[0])
-    describe(node, { title: `${labels[index]} · position ${index + 1}`, role: isColumn ? "columnheader" : "rowheader" })
-    if (!isColumn) return place(node, { left: 0, top: index * CELL.height, width: rowHead - 1, height: CELL.height, lineHeight: CELL.height })
-    node.classList.toggle("turned", isTurned)
-    return place(node, { left: index * width, top: 0, width, height: head - 1, lineHeight: isTurned ? width : head })
+  /** @param {number} column @param {(key: string, draw: () => HTMLElement) => void} need */
+  drawColumn(column, need) {
+    const { top, bottom, data, sizes } = this
+    need(`c${column}`, () => drawColumnLabel(top, data, column, sizes))
+    if (bottom) need(`cs${column}`, () => drawColumnSum(bottom, data, column, sizes))
   }
 
-  /** @param {HTMLElement} parent @param {number} index @param {boolean} isColumn */
-  drawSum(parent, index, isColumn) {
-    const { rowSums, columnSums } = this.data
-    const node = make(parent, "div", "sum", isColumn ? columnSums[index].toFixed(2) : rowSums[index].toFixed(3))
-    const { width } = this.sizes
-    if (isColumn) return place(node, { left: index * width, top: 0, width, height: SUM.height - 1, lineHeight: SUM.height - 1 })
-    return place(node, { left: 0, top: index * CELL.height, width: SUM.width - 1, height: CELL.height, lineHeight: CELL.height })
+  /** @param {number} row @param {number[]} columns the first, and the one after the last @param {(key: string, draw: () => HTMLElement) => void} need */
+  drawRow(row, [left, right], need) {
+    const { data, sizes, scale } = this
+    const line = this.lines.get(row) ?? this.makeRow(row)
+    need(`r${row}`, () => line.left)
+    for (let column = left; column < right; column++) need(`${row},${column}`, () => drawCell(line, data, row, column, sizes, scale))
   }
 
-  /** @param {number} row @param {number} column */
-  drawCell(row, column) {
-    const { width } = this.sizes
-    const value = this.data.values[row * this.size.columns + column]
-    const isMasked = !Number.isFinite(value)
-    const node = make(this.parts.cells, "div", isMasked ? "cell masked" : "cell", isMasked ? "–" : format(value, this.hasSums ? 3 : 2))
-    describe(node, { role: "gridcell", id: `cell-${row}-${column}`, "aria-rowindex": row + 1, "aria-colindex": column + 1 })
-    if (!isMasked) {
-      const { css, ink } = this.scale.colour(value)
-      Object.assign(node.style, { background: css, color: ink })
-    }
-    return place(node, { left: column * width, top: row * CELL.height, width, height: CELL.height, lineHeight: CELL.height - 1 })
+  /** @param {number} row */
+  makeRow(row) {
+    const line = makeLine(this.body, "row", row + 2, this.hasSums, CELL.height)
+    place(line.node, { top: row * CELL.height })
+    nameRow(line, this.data, row)
+    sumRow(line, this.data, row)
+    this.lines.set(row, line)
+    return line
   }
 
-  /** A line where the second sentence begins. */
-  drawBoundary() {
-    const { parts: { cells }, sizes: { width }, size } = this
-    for (const before of cells.querySelectorAll(".boundary")) before.remove()
-    const [across, down] = [this.data.columns, this.data.rows].map(({ segments }) => segments.indexOf(1))
-    if (across > 0) place(make(cells, "div", "boundary"), { left: across * width - 1, top: 0, width: 2, height: size.rows * CELL.height })
-    if (down > 0) place(make(cells, "div", "boundary"), { left: 0, top: down * CELL.height - 1, width: size.columns * width, height: 2 })
+  /** Bands along the row and the column of the cell that is pointed at, and lines where the second sentence begins. */
+  drawOverlay() {
+    const { overlay, sizes: { width }, size, data, active } = this
+    overlay.replaceChildren()
+    /** @type {(name: string, box: Parameters<typeof place>[1]) => void} */
+    const add = (name, box) => { place(make(overlay, "div", name), box) }
+    const [across, down] = [data.columns, data.rows].map(({ segments }) => segments.indexOf(1))
+    if (across > 0) add("boundary", { left: across * width - 1, top: 0, width: 2, height: size.rows * CELL.height })
+    if (down > 0) add("boundary", { left: 0, top: down * CELL.height - 1, width: size.columns * width, height: 2 })
+    if (!active) return
+    add("band", { left: 0, top: active.row * CELL.height, width: size.columns * width, height: CELL.height })
+    add("band", { left: active.column * width, top: 0, width, height: size.rows * CELL.height })
+  }
+
+  /** The cell that is read: pointed at, or held. */
+  get active() {
+    return this.pointed ?? this.heldCell
   }
 
   /** @param {PointerEvent} event @returns {Cell | null} */
   cellUnder(event) {
-    const { x, y } = placeOf(this.parts.cells, event)
-    const [row, column] = [Math.floor(y / CELL.height), Math.floor(x / this.sizes.width)]
-    return row >= 0 && column >= 0 && row < this.size.rows && column < this.size.columns ? { row, column } : null
-  }
-
-  /** @param {Cell | null} cell */
-  isPointed(cell) {
-    return this.pointed !== null && cell !== null && this.pointed.row === cell.row && this.pointed.column === cell.column
+    const node = event.target instanceof Element ? event.target.closest(".cell") : null
+    return node instanceof HTMLElement ? { row: Number(node.dataset.row) - 1, column: Number(node.dataset.column) - 1 } : null
   }
 
   /** @param {Cell | null} cell */
   point(cell) {
-    const isSame = this.isPointed(cell)
     this.pointed = cell
-    if (!isSame) this.drawBands()
-    if (cell) describe(this.scroller, { "aria-activedescendant": `cell-${cell.row}-${cell.column}` })
+    const { active } = this
+    if (active) describe(this.scroller, { "aria-activedescendant": `cell-${active.row}-${active.column}` })
     else this.scroller.removeAttribute("aria-activedescendant")
+    this.drawOverlay()
     this.mark()
     this.readCell()
   }
 
-  /** Along the row and the column of the cell that is pointed at. */
-  drawBands() {
-    const { parts: { cells }, sizes: { width }, size, pointed } = this
-    for (const band of cells.querySelectorAll(".band")) band.remove()
-    if (!pointed) return
-    place(make(cells, "div", "band"), { left: 0, top: pointed.row * CELL.height, width: size.columns * width, height: CELL.height })
-    place(make(cells, "div", "band"), { left: pointed.column * width, top: 0, width, height: size.rows * CELL.height })
+  /** Hold a cell; again: let it go. The server learns of it for the link. @param {Cell | null} cell */
+  hold(cell) {
+    const isSame = !cell || (this.heldCell?.row === cell.row && this.heldCell.column === cell.column)
+    const { rows, columns } = this.data
+    this.held = isSame || !cell ? [] : [rows.positions[cell.row][0] + 1, columns.positions[cell.column][0] + 1]
+    this.component.setStateValue("held", { cell: this.held })
+    this.point(cell)
   }
 
   mark() {
-    const { row, column } = this.pointed ?? {}
-    for (const [key, node] of this.drawn) node.classList.toggle("on", [`r${row}`, `c${column}`, `${row},${column}`].includes(key))
+    const { active, marked, drawn } = this
+    const on = active ? [`r${active.row}`, `c${active.column}`, `${active.row},${active.column}`] : []
+    for (const [key, node] of drawn) {
+      node.classList.toggle("on", on.includes(key))
+      node.classList.toggle("marked", marked !== null && key === `${marked.row},${marked.column}`)
+    }
   }
 
   readCell() {
-    const { data, sentence, pointed } = this
+    const { data, sentence, active, marked, heldCell } = this
     sentence.replaceChildren()
     /** @type {(className: string, text: string) => HTMLElement} */
     const part = (className, text) => make(sentence, "span", className, text)
-    if (!pointed) return part("hint", "Point at a cell to read it; click to hold it; arrow keys move.")
-    const value = data.values[pointed.row * this.size.columns + pointed.column]
-    part("from", data.rows.labels[pointed.row])
-    part("", " → ")
-    part("to", data.columns.labels[pointed.column])
-    part("", `  ${Number.isFinite(value) ? format(value, 3) : "not permitted"}, ${data.where}`)
-    if (this.isPinned) part("hint", "  · held; click it again or press Escape to release")
+    const cell = active ?? marked
+    if (cell) {
+      const value = data.values[cell.row * this.size.columns + cell.column]
+      part("from", data.rows.labels[cell.row])
+      part("", " → ")
+      part("to", data.columns.labels[cell.column])
+      part("", `  ${isMasked(data, cell.row, cell.column) ? "not permitted" : format(value, 3)}, ${data.where}`)
+    }
+    if (!active) part("hint", `${cell ? "  · the link shown on Home. " : ""}Point at a cell to read it; click to hold it.`)
+    else if (heldCell) part("hint", "  · held; click it again or press Escape to let go")
   }
 
   /** @param {KeyboardEvent} event */
   moveByKey(event) {
-    const step = STEPS[/** @type {keyof typeof STEPS} */ (event.key)]
+    const step = STEPS[event.key]
     if (event.key === "Escape") {
-      this.isPinned = false
+      if (this.held.length) this.hold(null)
       this.point(null)
+    } else if (event.key === "Enter" || event.key === " ") {
+      event.preventDefault()
+      if (this.active) this.hold(this.active)
     } else if (step) {
       event.preventDefault()
-      const from = this.pointed ?? { row: -step[0], column: -step[1] } // the first step leads to the first cell
+      const from = this.active ?? this.marked ?? { row: -step[0], column: -step[1] } // else the first step leads to the first cell
       const { rows, columns } = this.size
       const cell = { row: clamp(from.row + step[0], 0, rows - 1), column: clamp(from.column + step[1], 0, columns - 1) }
-      this.isPinned = true
       this.reveal(cell)
       this.point(cell)
     }
@@ -281,27 +327,17 @@ class TableView extends View {
   reveal({ row, column }) {
     const { scroller, sizes } = this
     const [x, y] = [column * sizes.width, row * CELL.height]
-    const wide = scroller.clientWidth - sizes.rowHead - SUM.width
-    const high = scroller.clientHeight - sizes.head - SUM.height
+    const wide = scroller.clientWidth - sizes.rowHead - (this.hasSums ? SUM.width : 0)
+    const high = scroller.clientHeight - sizes.head - (this.hasSums ? SUM.height : 0)
     if (x < scroller.scrollLeft) scroller.scrollLeft = x
     if (x + sizes.width > scroller.scrollLeft + wide) scroller.scrollLeft = x + sizes.width - wide
     if (y < scroller.scrollTop) scroller.scrollTop = y
     if (y + CELL.height > scroller.scrollTop + high) scroller.scrollTop = y + CELL.height - high
+    this.drawView()
   }
 }
 
-/** Attention: from 0 to the largest value (or 1). Scores: symmetric around 0. @param {HTMLElement} root @param {Data} data */
-function makeScale(root, { kind, values, fullScale }) {
-  const isSigned = kind === "scores"
-  const largest = values.reduce((max, value) => (Number.isFinite(value) ? Math.max(max, Math.abs(value)) : max), 0)
-  const top = fullScale && !isSigned ? 1 : largest || 1
-  const steps = colourSteps(paletteOf(root, isSigned ? "diverging" : "sequential"))
-  /** @type {(value: number) => {css: string, ink: string}} */
-  const colour = (value) => steps[clamp(Math.round(255 * (isSigned ? 0.5 + value / (2 * top) : value / top)), 0, 255)]
-  return { colour, steps, low: isSigned ? -top : 0, top }
-}
-
-/** What tells one table's tokens from another's. @param {Data} data */
+/** What tells one text's tokens from another's, whichever of them are shown. @param {Data} data */
 function tokensOf({ rows, columns }) {
   return [...rows.labels, ...columns.labels].join("\n")
 }
@@ -310,12 +346,5 @@ function tokensOf({ rows, columns }) {
 function widestLabel(root, { rows, columns }) {
   const style = getComputedStyle(root)
   const widthOf = textWidths(`650 ${style.fontSize} ${style.fontFamily}`)
-  const number = 8 // room for the number of a repeated word
-  const widths = [rows, columns].flatMap(({ displays, labels }) => displays.map((text, i) => widthOf(text) + (text === labels[i] ? 0 : number)))
-  return Math.max(0, ...widths)
-}
-
-/** Without the minus sign of a number that rounds to zero. @param {number} value @param {number} digits */
-function format(value, digits) {
-  return value.toFixed(digits).replace(/^-(0\.0+)$/, "$1")
+  return Math.max(0, ...[...rows.labels, ...columns.labels].map(widthOf))
 }

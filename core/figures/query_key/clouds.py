@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import plotly.graph_objects as go
@@ -22,6 +22,9 @@ if TYPE_CHECKING:
     from core.analysis.query_key.scaling import HeadScaling, SquaredDistance
     from core.figures.palette import Palette
 
+Kind = Literal["query", "key"]
+
+_KINDS: tuple[Kind, Kind] = ("query", "key")
 BLUE = 2  # of the palette's categories: each query's strongest pair
 _MAX_LABELS = 60  # in space, where labels cannot avoid each other
 _EYE = 1.8  # from the middle on each axis, in the cube's size: four narrow pictures show all of it
@@ -179,28 +182,13 @@ def space_figure(
     sides = (labels, shown), (labels, shown) if keys is None else keys
     figure = go.Figure(_space_lines(cloud, lines, chosen, (shown, sides[1][1]), colours))
     named = labelled and max(len(places) for _, places in sides) <= _MAX_LABELS
-    for kind, points, side, offset, symbol, ink, red in (
-        ("query", cloud.picture.queries, sides[0], 0, "circle", colours.query, chosen[0]),
-        ("key", cloud.picture.keys, sides[1], len(labels), "diamond", colours.key, chosen[1]),
-    ):
-        words, places = side
-        x, y, z = points[list(places)].T
-        own = [tones[offset + i] for i in places]
-        # A chosen point is red unless its colour stands for something else.
-        fills = [
-            colours.alert if i in red and tone == ink else tone
-            for i, tone in zip(places, own, strict=True)
-        ]
-        size = _POINT_SIZE if sizes is None else [float(sizes[offset + i]) for i in places]
-        figure.add_scatter3d(
-            x=x,
-            y=y,
-            z=z,
-            mode="markers+text" if named else "markers",
-            text=[literal(words[i]) for i in places],
-            textfont={"size": 11, "color": [colours.alert if i in red else ink for i in places]},
-            marker={"symbol": symbol, "size": size, "color": fills},
-            hovertemplate=f"{kind} %{{text}}<extra></extra>",
+    mode = "markers+text" if named else "markers"
+    ends = slice(None, len(labels)), slice(len(labels), None)  # of queries and of keys
+    clouds = cloud.picture.queries, cloud.picture.keys
+    for kind, points, side, own, red in zip(_KINDS, clouds, sides, ends, chosen, strict=True):
+        size = None if sizes is None else sizes[own]
+        figure.add_trace(
+            _space_points(kind, points, side, tones[own], size, red, colours).update(mode=mode)
         )
     axis: dict[str, Any] = {
         "showbackground": False,
@@ -219,6 +207,33 @@ def space_figure(
             "camera": {"eye": dict.fromkeys("xyz", _EYE)},
             **dict.fromkeys(("xaxis", "yaxis", "zaxis"), axis),
         },
+    )
+
+
+def _space_points(
+    kind: Kind,
+    points: Floats,
+    side: tuple[Sequence[str], Sequence[int]],
+    tones: Sequence[str],
+    sizes: Floats | None,
+    red: Sequence[int],
+    colours: Palette,
+) -> go.Scatter3d:
+    """Queries or keys, (token, 3), of which `side` has the labels and the positions shown."""
+    symbol, ink = ("circle", colours.query) if kind == "query" else ("diamond", colours.key)
+    labels, places = side[0], list(side[1])
+    x, y, z = points[places].T
+    # A chosen point is red unless its colour stands for something else.
+    fills = [colours.alert if i in red and tones[i] == ink else tones[i] for i in places]
+    size = _POINT_SIZE if sizes is None else [float(sizes[i]) for i in places]
+    return go.Scatter3d(
+        x=x,
+        y=y,
+        z=z,
+        text=[literal(labels[i]) for i in places],
+        textfont={"size": 12, "color": [colours.alert if i in red else ink for i in places]},
+        marker={"symbol": symbol, "size": size, "color": fills},
+        hovertemplate=f"{kind} %{{text}}<extra></extra>",
     )
 
 

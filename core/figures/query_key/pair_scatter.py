@@ -15,7 +15,8 @@ from core.figures.query_key.clouds import BLUE, open_marker
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from core.analysis.arrays import Indices
+    from core.analysis.arrays import Floats, Indices
+    from core.analysis.query_key.layer_search import FittedLine
     from core.analysis.query_key.pair_scatter import Density, PairScatter
     from core.figures.palette import Palette
 
@@ -61,27 +62,11 @@ def pair_scatter_figure(
         others = np.flatnonzero(~pairs.strongest)
         draw("other pairs", others, **_dots(5, colours.ink, 0.45))
     else:
-        figure.add_heatmap(
-            x=(density.x_edges[:-1] + density.x_edges[1:]) / 2,
-            y=(density.y_edges[:-1] + density.y_edges[1:]) / 2,
-            z=np.log10(np.where(density.counts > 0, density.counts, np.nan)),
-            customdata=density.counts,
-            colorscale=scale(colours.sequential[_FAINTEST:]),
-            showscale=False,
-            hovertemplate="%{customdata:,} pairs here<extra></extra>",
-        )
+        figure.add_trace(_density_map(density, colours))
     strongest = np.flatnonzero(pairs.strongest)
     draw("most attended key of a query", strongest, **_dots(8, colours.categories[BLUE], 0.9))
     if pairs.line is not None:
-        ends = np.array([pairs.x.min(), pairs.x.max()])
-        figure.add_scatter(
-            x=ends,
-            y=pairs.line.intercept + pairs.line.slope * ends,
-            name="least-squares line",
-            mode="lines",
-            line={"color": colours.categories[_LINE], "width": 2.5},
-            hoverinfo="skip",
-        )
+        figure.add_trace(_drawn_line(pairs.line, pairs.x, colours))
     if picked is not None:
         ring = open_marker("circle-open", 15, colours.alert, 3)
         draw("the chosen pair", np.array([picked]), **ring, **steady())
@@ -94,6 +79,32 @@ def pair_scatter_figure(
         clickmode="event+select",
         dragmode=False,
         hovermode="closest",
+    )
+
+
+def _density_map(density: Density, colours: Palette) -> go.Heatmap:
+    """How many pairs lie where, on a logarithmic scale; nothing where there are none."""
+    return go.Heatmap(
+        x=(density.x_edges[:-1] + density.x_edges[1:]) / 2,
+        y=(density.y_edges[:-1] + density.y_edges[1:]) / 2,
+        z=np.log10(np.where(density.counts > 0, density.counts, np.nan)),
+        customdata=density.counts,
+        colorscale=scale(colours.sequential[_FAINTEST:]),
+        showscale=False,
+        hovertemplate="%{customdata:,} pairs here<extra></extra>",
+    )
+
+
+def _drawn_line(line: FittedLine, x: Floats, colours: Palette) -> go.Scatter:
+    """The least-squares line from the first to the last of the points at `x`."""
+    ends = np.array([x.min(), x.max()])
+    return go.Scatter(
+        x=ends,
+        y=line.intercept + line.slope * ends,
+        name="least-squares line",
+        mode="lines",
+        line={"color": colours.categories[_LINE], "width": 2.5},
+        hoverinfo="skip",
     )
 
 

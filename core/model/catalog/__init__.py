@@ -6,7 +6,7 @@ import importlib.util
 from pathlib import Path
 
 from core.model import memory
-from core.model.catalog.models import CATALOG, Group, ModelSpec
+from core.model.catalog.models import CATALOG, Group, ModelSpec, Reads
 from core.model.checks import integrity
 from core.model.downloading import hub
 from core.model.errors import BundledModelError
@@ -16,12 +16,14 @@ __all__ = [
     "DEFAULT_MODEL",
     "Group",
     "ModelSpec",
+    "Reads",
     "bundled_folder",
     "bundled_problem",
     "default_model",
     "find",
     "fits",
     "is_local",
+    "reading",
 ]
 
 DEFAULT_MODEL = CATALOG[0].name
@@ -34,8 +36,18 @@ def find(name: str) -> ModelSpec | None:
     return next((spec for spec in CATALOG if name == spec.name or name in spec.repos), None)
 
 
-def default_model() -> str:
-    """The model to begin with: `DEFAULT_MODEL`, or the other bundled one if that is missing."""
+def reading(reads: Reads) -> tuple[ModelSpec, ...]:
+    """The models that read texts, or those that read images."""
+    return tuple(spec for spec in CATALOG if spec.reads == reads)
+
+
+def default_model(reads: Reads = "text") -> str:
+    """The model to begin with: `DEFAULT_MODEL`, or the other bundled one if that is missing.
+
+    Of those that read images, the first.
+    """
+    if reads == "image":
+        return reading(reads)[0].name
     return DEFAULT_MODEL if bundled_problem(CATALOG[0]) is None else _SECOND_DEFAULT
 
 

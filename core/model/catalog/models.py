@@ -15,7 +15,8 @@ from core.model.checks import integrity
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-Group = Literal["encoder", "decoder", "multilingual", "encoder-decoder"]
+Group = Literal["encoder", "decoder", "multilingual", "encoder-decoder", "vision"]
+Reads = Literal["text", "image"]
 
 
 @dataclass(frozen=True)
@@ -35,6 +36,8 @@ class ModelSpec:
     gated : whether the hub gives it only to people who have accepted its licence there.
     package, folder : for a bundled model, the package that carries its folder.
     pins : for a bundled model, the sha256 of each of its files.
+    begin : layer and head, from 1, that pages of images show first; None where nobody knows better
+        than the last layer.
     """
 
     name: str
@@ -48,11 +51,17 @@ class ModelSpec:
     package: str = ""
     folder: str = ""
     pins: Mapping[str, str] = field(default_factory=dict)
+    begin: tuple[int, int] | None = None
 
     @property
     def bundled(self) -> bool:
         """Whether the weights come with the installation."""
         return bool(self.package)
+
+    @property
+    def reads(self) -> Reads:
+        """What the model is given. Of CLIP, only the part that reads images stands here."""
+        return "image" if self.group == "vision" else "text"
 
     @property
     def weights(self) -> int:
@@ -253,5 +262,70 @@ _ENCODER_DECODERS = (
     ),
 )
 
+_VISION = (
+    ModelSpec(
+        "bundled/vit-scenes",
+        "A small ViT trained on drawn scenes, 6 layers × 6 heads",
+        "Comes with the app; some of its heads compare hues, some brightness, some places. For"
+        " seeing attention, not for naming photographs.",
+        "vision",
+        1,
+        bytes_per_weight=2,
+        package="core.model.bundled",
+        folder="vit_scenes",
+        pins=integrity.VIT_SCENES,
+        begin=(5, 3),  # it follows hue more than any other, as its card says
+    ),
+    ModelSpec(
+        "vit-base-patch16-224",
+        "ViT base, 12 layers",
+        "The vision transformer as it was first published: names 1,000 kinds of things.",
+        "vision",
+        346,
+        ("google/vit-base-patch16-224",),
+    ),
+    ModelSpec(
+        "deit-tiny-patch16-224",
+        "DeiT tiny, 12 layers × 3 heads",
+        "The same with a fifteenth of the weights: small enough to look at every head.",
+        "vision",
+        23,
+        ("facebook/deit-tiny-patch16-224",),
+    ),
+    ModelSpec(
+        "deit-small-patch16-224",
+        "DeiT small, 12 layers × 6 heads",
+        "Between tiny and base: what do twice as many heads share out?",
+        "vision",
+        88,
+        ("facebook/deit-small-patch16-224",),
+    ),
+    ModelSpec(
+        "dinov2-small",
+        "DINOv2 small, 12 layers × 6 heads",
+        "Trained without labels: its [CLS] finds things by itself, and some patches stand out as"
+        " odd.",
+        "vision",
+        88,
+        ("facebook/dinov2-small",),
+    ),
+    ModelSpec(
+        "dinov2-with-registers-small",
+        "DINOv2 small with registers, 12 layers × 6 heads",
+        "The same with four spare tokens: compare where its odd patches went.",
+        "vision",
+        88,
+        ("facebook/dinov2-with-registers-small",),
+    ),
+    ModelSpec(
+        "clip-vit-base-patch32",
+        "CLIP's image part, ViT base in large patches",
+        "Trained to match pictures with their captions; its 7 × 7 patches are few enough to read.",
+        "vision",
+        605,
+        ("openai/clip-vit-base-patch32",),
+    ),
+)
+
 # The bundled ones first: the default, and what stands in for it.
-CATALOG = _BUNDLED + _ENCODERS + _DECODERS + _MULTILINGUAL + _ENCODER_DECODERS
+CATALOG = _BUNDLED + _ENCODERS + _DECODERS + _MULTILINGUAL + _ENCODER_DECODERS + _VISION

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import os
 import stat
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from core.model import memory
@@ -21,12 +21,16 @@ from core.model.errors import (
     UnknownModelError,
     UnsupportedModelError,
 )
+from core.model.image.kinds import what_it_reads
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from core.model.catalog import Reads
+
 CONFIG, TOKENIZER_CONFIG = "config.json", "tokenizer_config.json"
 SPECIAL_TOKENS, ADDED_TOKENS = "special_tokens_map.json", "added_tokens.json"
+IMAGE_PROCESSOR, _PROCESSOR = "preprocessor_config.json", "processor_config.json"
 _WEIGHTS, _INDEX = "model.safetensors", "model.safetensors.index.json"
 _MAX_SETTINGS_BYTES = 2_000_000  # the largest published config.json, with 20,000 labels, has 1 MB
 _MAX_INDEX_BYTES = 8_000_000  # 45,000 tensors of 100 characters take 5 MB
@@ -52,20 +56,26 @@ class ModelFiles:
     tokenizer_settings : content of tokenizer_config.json and special_tokens_map.json, by file name.
     vocabularies : the other files a tokenizer is made from.
     weights : the folder's safetensors files.
+    reads : whether the network, or the part of it that was asked for, reads texts or images.
+    processor : of a model of images, the settings of its image processor; empty without a file.
     """
 
     config: dict[str, object]
     tokenizer_settings: dict[str, dict[str, object]]
     vocabularies: tuple[Path, ...]
     weights: tuple[Path, ...]
+    reads: Reads = "text"
+    processor: dict[str, object] = field(default_factory=dict)
 
 
-def check_folder(folder: Path) -> ModelFiles:
+def check_folder(folder: Path, reads: Reads | None = None) -> ModelFiles:
     """Check a folder's files and where they lie.
+
+    A model of images needs no tokenizer; `reads` is as for :func:`core.model.load`.
 
     Raises
     ------
-    UnknownModelError, UnsupportedModelError, NoWeightsError, OutOfMemoryError
+    UnknownModelError, UnsupportedModelError, NoWeightsError, OutOfMemoryError, WrongInputError
         With the file's name and what is wrong with it.
     """
     if not (folder / CONFIG).is_file():
@@ -74,6 +84,8 @@ def check_folder(folder: Path) -> ModelFiles:
         )
     config = _read_object(folder, CONFIG, _MAX_SETTINGS_BYTES)
     weights = _find_weights(folder)
+    if (reads := what_it_reads(config, reads)) == "image":
+        return ModelFiles(config, {}, (), weights, reads, _read_processor(folder))
     if not any(_exists(folder, file) for file in VOCABULARIES):
         raise UnsupportedModelError(
             "{name} has no tokenizer: its folder holds no vocabulary.",
@@ -93,6 +105,16 @@ def check_folder(folder: Path) -> ModelFiles:
         if path.suffix == ".json":
             _check_expansion(path)
     return ModelFiles(config, settings, vocabularies, weights)
+
+
+def _read_processor(folder: Path) -> dict[str, object]:
+    """The settings of the image processor; empty without a file."""
+    if _exists(folder, IMAGE_PROCESSOR):
+        return _read_object(folder, IMAGE_PROCESSOR, _MAX_SETTINGS_BYTES)
+    if _exists(folder, _PROCESSOR):  # that of a model for texts and images, with one inside
+        inner = _read_object(folder, _PROCESSOR, _MAX_SETTINGS_BYTES).get("image_processor")
+        return inner if isinstance(inner, dict) else {}
+    return {}
 
 
 def _check_file(folder: Path, file: str, max_bytes: float = float("inf")) -> Path:

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-# sentence-transformers/all-MiniLM-L6-v2 as published, and this project's own model: every file
+# sentence-transformers/all-MiniLM-L6-v2 as published, and this project's own models: every file
 # that transformers reads. Others that it would read must not be there.
 MINILM = {
     "config.json": "953f9c0d463486b10a6871cc2fd59f223b2c70184f49815e7efbcab5d8908b41",
@@ -27,11 +27,18 @@ GPT2_NOVELS = {
     "tokenizer.json": "363c3adbfde78d044ee1b16de0b6037731fadf749f6cb4fc7f1c9bceb02cc5c1",
     "tokenizer_config.json": "cbf6f35083ee5f43f19a0d4cbc45bc0ade593bf704d481ace4bf9c52820a6410",
 }
+VIT_SCENES = {
+    "config.json": "1424b635a2d292513a5bc898bf4b9e6113762e1a0182440b6c03b46c91f01774",
+    "model.safetensors": "7eff57e40655e74949d43aa137ff3564a52d53b9f3b6807670caa9fa4e5194fd",
+    "preprocessor_config.json": "4c047454b6abb653a7d60450c5e88a768a30b80fc708006e5875e53741632d7f",
+}
 _WOULD_BE_READ = (
     *("adapter_config.json", "added_tokens.json", "additional_chat_templates"),
     *("chat_template.jinja", "chat_template.json", "entity_vocab.json", "generation_config.json"),
     *("merges.txt", "model.safetensors.index.json", "normalizer.json", "tekken.json"),
+    "processor_config.json",
     *("tokenizer.model", "tiktoken.model", "vocab.json"),
+    *("preprocessor_config.json", "processor_config.json"),
 )
 
 _MAX_ANSWERS = 16  # a changed folder is a new question

@@ -10,8 +10,7 @@ from __future__ import annotations
 import logging
 from typing import TYPE_CHECKING, NamedTuple
 
-from core.model import memory
-from core.model.network import build_with, check_share, count_numbers, finish, read
+from core.model.network import base_of, finish, read_as
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -62,8 +61,8 @@ def read_whole(
     """
     try:
         for kind, task in _kinds(config):
-            language_model = _read_as(kind, config, empty, on_disk, weights, dtype)
-            base = None if language_model is None else _base_of(language_model, empty)
+            language_model = read_as(kind, config, empty, on_disk, weights, dtype)
+            base = None if language_model is None else base_of(language_model, empty)
             if language_model is not None and base is not None:
                 return Whole(finish(base), finish(language_model), task)
     except Exception as error:  # noqa: BLE001 - a model whose head cannot be used is still a model
@@ -96,40 +95,6 @@ def _classes_for(config: PreTrainedConfig) -> Iterator[tuple[type[PreTrainedMode
             found = mapping[type(config)]
             for kind in found if isinstance(found, tuple) else (found,):
                 yield kind, task
-
-
-def _read_as(
-    kind: type[PreTrainedModel],
-    config: PreTrainedConfig,
-    empty: PreTrainedModel,
-    on_disk: int,
-    weights: dict[str, torch.Tensor],
-    dtype: torch.dtype,
-) -> PreTrainedModel | None:
-    """The network as one of that class; None if some of its weights are not in the files."""
-    attention = empty.config._attn_implementation  # noqa: SLF001 - it has no other name
-    outline = build_with(kind._from_config, config, attention)  # noqa: SLF001 - nor has this
-    check_share(on_disk, outline)
-    memory.check_fits(max(on_disk, count_numbers(outline)), dtype.itemsize)
-    language_model, missing = read(kind, config, weights, attention, dtype)
-    return None if missing else language_model
-
-
-def _base_of(language_model: PreTrainedModel, empty: PreTrainedModel) -> PreTrainedModel | None:
-    """The part below the head, of the very class that the network has without one.
-
-    An encoder-decoder holds its parts beside the head: they are put into `empty`.
-    """
-    for part in language_model.children():
-        if type(part) is type(empty):
-            return part
-    for name, part in list(empty.named_children()):
-        own = getattr(language_model, name, None)
-        if type(own) is not type(part):
-            return None
-        setattr(empty, name, own)
-    rest = (*empty.parameters(), *empty.buffers())
-    return None if any(tensor.is_meta for tensor in rest) else empty
 
 
 def fits_task(task: Task, tokenizer: PreTrainedTokenizerFast, *, causal: bool) -> bool:

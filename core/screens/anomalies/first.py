@@ -23,6 +23,7 @@ from core.ui.messages import quote
 
 if TYPE_CHECKING:
     import pandas as pd
+    from streamlit.delta_generator import DeltaGenerator
 
     from core.figures.palette import Palette
     from core.model import Trace
@@ -31,12 +32,12 @@ FLAG = FLAGS["first-token sink"]
 COUNTED = {"attention": "attention to it", "moved": "its share of what heads move"}
 
 
-def show_first(trace: Trace, table: pd.DataFrame, colours: Palette) -> None:
+def show_first(trace: Trace, table: pd.DataFrame, colours: Palette, row: DeltaGenerator) -> None:
     """A dot per head, the mean of each layer, and the uniform baseline."""
-    counted = controls.choice(
-        "counted", COUNTED, "Of the first token", subject="What can be shown is"
-    )
-    st.markdown(_verdict(trace, table))
+    with row:
+        counted = controls.choice(
+            "counted", COUNTED, "Of the first token", subject="What can be shown is"
+        )
     attention = counted == "attention"
     figure = first_by_layer(
         as_map(table, "first_attention" if attention else "first_contribution"),
@@ -46,7 +47,13 @@ def show_first(trace: Trace, table: pd.DataFrame, colours: Palette) -> None:
         "attention to the first token" if attention else "share of what moves",
         colours,
     )
-    show_heads(figure, key="anomalies_first", on_open=show_what_moves)
+    show_heads(
+        figure,
+        "What the first token gets, by layer",
+        key="anomalies_first",
+        on_open=show_what_moves,
+    )
+    st.markdown(_verdict(trace, table))
     show_gaps(trace)
     baseline = "the mean of 1/(i + 1), as token i sees i + 1 tokens" if trace.causal else "1/n"
     if trace.source is not None:
@@ -72,7 +79,7 @@ def _verdict(trace: Trace, table: pd.DataFrame) -> str:
     where = table.attrs["where"]
     # Texts of a corpus begin with different tokens, unless the tokenizer adds one to all.
     first = trace.key_tokens[0]
-    same_token = where == "this text" or first.special
+    same_token = where in {"this text", "this image"} or first.special
     token = f", {quote(first.display)}" if same_token else ""
     which = "the first token" if trace.source is None else "the first token of your text"
     odd, strongest = with_flag(table, FLAG.name), max_row(table, "first_attention")

@@ -9,30 +9,30 @@ import streamlit as st
 
 from core.analysis.anomalies import FLAGS, as_map, flagged, with_flag
 from core.analysis.anomalies.flags import KINDS
-from core.analysis.csv_text import to_csv
-from core.screens.anomalies.open_head import open_buttons, show_what_moves
+from core.screens.anomalies.open_head import show_what_moves
 from core.screens.anomalies.report import make_report
+from core.screens.anomalies.standing_out import show_list, stand_out_sentence
 from core.screens.anomalies.wording import (
     KIND_NOTES,
     SEVERITY,
-    row_name,
+    UNUSUAL,
     show_definition,
     show_flag_definition,
     too_short_note,
     values_note,
 )
 from core.ui import controls
-from core.ui.downloads import offer_file
+from core.ui.downloads import contents, csv_later, offer_file
 from core.ui.head_maps import show_head_map
 
 if TYPE_CHECKING:
     import pandas as pd
+    from streamlit.delta_generator import DeltaGenerator
 
-    from core.analysis.anomalies import Row
     from core.analysis.anomalies.flags import Kind
     from core.figures.palette import Palette
     from core.model import Trace
-    from core.ui.cache import TextKey
+    from core.ui.cache import TraceKey
 
 ANY = "any flag"
 # A kind with several flags can be looked for as one.
@@ -41,38 +41,51 @@ _KINDS: dict[str, Kind] = {
     "any flag of queries and keys": "space",
 }
 CHOICES = [ANY, *_KINDS, *FLAGS]
-_LISTED = 6  # heads listed at first
 
 
-def show_flags(trace: Trace, key: TextKey, table: pd.DataFrame, colours: Palette) -> None:
+def show_flags(
+    trace: Trace, key: TraceKey, table: pd.DataFrame, colours: Palette, row: DeltaGenerator
+) -> None:
     """Map and list of one flag, of a kind or of all; then the table and the files."""
-    with st.container(horizontal=True, vertical_alignment="bottom"):
+    with row:
         choice = controls.choice(
-            "flag", CHOICES, "Look for", subject="The flags are", menu=True, width=280
+            "flag", CHOICES, "Look for", subject="The flags are", menu=True, width=250
         )
-        _offer_files(trace, key, table)
     if trace.source is not None:
         st.caption("The first token, sinks and values below are those of your text.")
     if table.attrs["too_short"]:
         st.info(too_short_note(table, cross=trace.source is not None))
     odd = _flagged(table, choice)
-    st.markdown(_flag_summary(table, odd, choice) if choice in FLAGS else _summary(table, choice))
     left, right = st.columns([4, 5], gap="medium")
     with left:
         _show_map(trace, table, choice, colours)
         if choice not in FLAGS:
-            st.caption(f"Severity: {SEVERITY}. Click a square to see what that head moves.")
+            _explain_map(choice)
     with right:
-        if choice in FLAGS:
+        of_one = choice in FLAGS
+        st.markdown(_flag_summary(table, odd, choice) if of_one else _summary(table, choice))
+        if of_one:
             show_flag_definition(choice, cross=trace.source is not None)
         if len(odd):
-            _show_list(odd)
+            show_list(table, odd, every_flag=choice == ANY)
+    with st.container(horizontal=True):
+        _offer_files(trace, key, table)
     with st.expander("Every measure of every head"):
         _show_table(table)
 
 
+def _explain_map(choice: str) -> None:
+    name, word, measure = (
+        ("Unusual", "unusual", UNUSUAL) if choice == ANY else ("Severity", "severe", SEVERITY)
+    )
+    st.caption(
+        f"Each square is a head; the darker, the more {word}. Click one to see what it moves.",
+        help=f"{name}: {measure}.",
+    )
+
+
 def _flagged(table: pd.DataFrame, choice: str) -> pd.DataFrame:
-    """The heads with what is looked for, the most severe first."""
+    """The heads with what is looked for: those that stand out first, then the most unusual."""
     odd = flagged(table)
     if choice in FLAGS:
         return with_flag(odd, choice)
@@ -83,10 +96,12 @@ def _flagged(table: pd.DataFrame, choice: str) -> pd.DataFrame:
 
 
 def _summary(table: pd.DataFrame, choice: str) -> str:
-    """How many heads have a flag, and the counts of each kind."""
-    kinds: list[Kind] = list(KINDS) if choice == ANY else [_KINDS[choice]]
-    if table.attrs["too_short"]:
-        kinds = ["weights"] if choice == ANY else []
+    """Which heads stand out, or of one kind how many heads have each flag (Markdown)."""
+    if choice == ANY and not table.attrs["too_short"]:
+        return stand_out_sentence(table)
+    kinds: list[Kind] = ["weights"] if choice == ANY else [_KINDS[choice]]
+    if table.attrs["too_short"] and choice != ANY:
+        kinds = []
     lines = [f"**{KINDS[kind]}** ({KIND_NOTES[kind]}): {_counts(table, kind)}." for kind in kinds]
     if not table.attrs["too_short"]:
         count = len(_flagged(table, choice))
@@ -96,7 +111,7 @@ def _summary(table: pd.DataFrame, choice: str) -> str:
             if count
             else "**No head of this model has**"
         )
-        flag = "a flag" if choice == ANY else f"a flag of {KINDS[_KINDS[choice]].lower()}"
+        flag = f"a flag of {KINDS[_KINDS[choice]].lower()}"
         lines.insert(0, f"{heads} {flag} on {table.attrs['where']}.")
     return "  \n".join(lines)
 
@@ -146,36 +161,12 @@ def _show_map(trace: Trace, table: pd.DataFrame, choice: str, colours: Palette) 
             "reverse": flag.limits.side == "below",
         }
     else:
-        name = "severity"
+        name = "severity" if choice in _KINDS else "unusual"
         values = as_map(table, f"severity_{_KINDS[choice]}" if choice in _KINDS else name)
         look = {"bounds": (0.0, max(1.0, float(values.max()))), "title": name}
     show_head_map(
         trace, values, name, colours, key="anomalies_map", on_open=show_what_moves, **look
     )
-
-
-def _show_list(odd: pd.DataFrame) -> None:
-    shown = odd if controls.flag("every", optional=True) else odd.head(_LISTED)
-    for row in shown.to_dict("records"):
-        with st.container(border=True, gap="xsmall"):
-            with st.container(horizontal=True, vertical_alignment="center"):
-                title = f"**{row_name(row)}** · severity {row['severity']:.1f}"
-                st.markdown(title, width="stretch")
-                open_buttons(row["layer"], row["head"])
-            st.caption(_reasons(row))
-    if len(odd) > _LISTED:
-        controls.flag(
-            "every",
-            f"List all {len(odd)} heads",
-            optional=True,
-            help=f"Off: the {_LISTED} most severe.",
-        )
-
-
-def _reasons(row: Row) -> str:
-    """Each flag with what it is raised for (Markdown)."""
-    pairs = zip(row["flags"].split(", "), row["reasons"].split("; "), strict=True)
-    return "  \n".join(f"**{flag.capitalize()}:** {reason}." for flag, reason in pairs)
 
 
 def _show_table(table: pd.DataFrame) -> None:
@@ -186,7 +177,7 @@ def _show_table(table: pd.DataFrame) -> None:
     }
     words = {
         name: st.column_config.TextColumn(name.replace("_", " "))
-        for name in ("sink_token", "flags", "reasons")
+        for name in ("sink_token", "flags", "reasons", "stands_out")
     }
     st.dataframe(table, hide_index=True, column_config=numbers | words, height=420)
     note = values_note(exact=table.attrs["values"] == "|f(v)|")
@@ -198,16 +189,16 @@ def _show_table(table: pd.DataFrame) -> None:
     )
 
 
-def _offer_files(trace: Trace, key: TextKey, table: pd.DataFrame) -> None:
-    offer_file(
-        "Table (CSV)",
-        lambda: to_csv(table, index=False, float_format="%.6g"),
-        "anomalies.csv",
-    )
+def _offer_files(trace: Trace, key: TraceKey, table: pd.DataFrame) -> None:
+    measured = table.attrs["where"]
+    held = contents("anomalies", trace.model, "", text=measured == f"this {key.reads}", on=measured)
+    write = csv_later(table.copy, held, index=False, float_format="%.6g")
+    offer_file("Table (CSV)", write, held, ".csv")
     offer_file(
         "Report (HTML)",
-        lambda: make_report(trace, key, table),
-        "anomalies.html",
+        lambda: make_report(trace, key, table, held.facts),
+        held,
+        ".html",
         help="One page that opens without internet: flagged heads with reasons, maps, all measures,"
         " definitions.",
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from core.analysis.anomalies import hollow_head, max_row
-from core.screens.anomalies.wording import longer_side, row_name
+from core.screens.anomalies.wording import first_token, longer_side, row_name
 from core.ui.presets import Preset
 
 if TYPE_CHECKING:
@@ -18,22 +18,23 @@ if TYPE_CHECKING:
 def examples(trace: Trace, table: pd.DataFrame) -> list[Preset]:
     """Views worth seeing of what was measured; cross attention has no hidden states."""
     resting, hollow = max_row(table, "first_attention"), hollow_head(table)
+    first = first_token(trace)
     presets = [
         Preset(
             "Attention, and what it moves",
-            f"{row_name(hollow)} puts {hollow['first_attention']:.2f} on the first token, which"
+            f"{row_name(hollow)} puts {hollow['first_attention']:.2f} on {first}, which"
             f" accounts for {hollow['first_contribution']:.2f} of what the head moves.",
             _open(hollow, "moved", latent=False),
         ),
         Preset(
             "What lies beneath the sink",
-            f"{row_name(resting)} rests most on the first token. Hide it: where does the rest of"
+            f"{row_name(resting)} rests most on {first}. Hide it: where does the rest of"
             " its attention go?",
             _open(resting, "moved", latent=True),
         ),
         Preset(
             "Layer by layer",
-            "In which layers do heads rest on the first token, and in which do they not?",
+            f"In which layers do heads rest on {first}, and in which do they not?",
             {"anomaly": "first", "counted": "attention"},
         ),
         Preset(
@@ -42,10 +43,13 @@ def examples(trace: Trace, table: pd.DataFrame) -> list[Preset]:
             {"anomaly": "states", "size": "relative"},
         ),
     ]
+    if trace.patches is not None:
+        odd = "Is the state of some patch much longer than the others', and who attends to it?"
+        presets.insert(0, Preset("Odd patches", odd, {"anomaly": "odd"}))
     if table["norm_log_ratio"].notna().any():
         unequal = max_row(table, "norm_log_ratio")
         sentence = f"{row_name(unequal)}: {longer_side(unequal)}. At every position?"
-        presets.insert(3, Preset("The most unequal lengths", sentence, _open(unequal, "norms")))
+        presets.insert(-1, Preset("The most unequal lengths", sentence, _open(unequal, "norms")))
     return [each for each in presets if trace.source is None or each.state["anomaly"] != "states"]
 
 
@@ -55,6 +59,8 @@ def _open(row: Row, part: str, **more: bool) -> dict[str, str | bool]:
 
 def mathematics(trace: Trace) -> str:
     """The definitions, and where they come from, of this kind of attention."""
+    if trace.patches is not None:
+        return _MATHEMATICS + _ODD
     return _MATHEMATICS if trace.source is None else _CROSS + _MATHEMATICS
 
 
@@ -116,4 +122,11 @@ times the median magnitude of their layer.
 **Robust z** is $0.6745\,(x - \operatorname{med}) / \operatorname{MAD}$ over all heads of the model
 (Iglewicz and Hoaglin 1993); where the MAD is 0, $(x - \operatorname{med})$ over 1.2533 times the
 mean absolute deviation.
+"""
+_ODD = r"""
+**Odd patches**: with $|x_p|$ the length of the state of patch $p$ after the last layer, a patch is
+odd when its robust z over the patches of the image is above 3.5, on the long side alone. The share
+of attention that goes to a set $O$ of tokens is $\frac{1}{n}\sum_i \sum_{j \in O} a_{ij}$, over all
+$n$ tokens $i$; uniform attention gives it $|O| / n$. Darcet et al. 2024 find such patches in large
+models, where there is little to see in the image, and that registers take their part.
 """

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
 import streamlit as st
 
 from core.analysis.anomalies import FLAGS, head_row, hollow_head
@@ -13,17 +14,20 @@ from core.analysis.anomalies.contribution import (
     value_norms,
     without_first,
 )
-from core.analysis.attention_table import unique_labels
+from core.analysis.attention_table import labels_of
 from core.analysis.layers import head_name
+from core.analysis.pairs import permitted
 from core.figures.anomalies import matrix_pair
 from core.model.weights.output_projection import transformed_values
 from core.screens.anomalies.open_head import begin_with, open_buttons, pick_one_head
 from core.screens.anomalies.wording import show_definition, threshold, values_note
 from core.ui import cache, controls
+from core.ui.charts import show_chart
 from core.ui.messages import quote
 
 if TYPE_CHECKING:
     import pandas as pd
+    from streamlit.delta_generator import DeltaGenerator
 
     from core.analysis.anomalies import Row
     from core.figures.palette import Palette
@@ -35,48 +39,50 @@ _LITTLE = 0.01  # of a row; what remains of it is magnified a hundred times
 
 
 def show_moved(
-    trace: Trace, table: pd.DataFrame, transformed: Array | None, colours: Palette
+    trace: Trace,
+    table: pd.DataFrame,
+    transformed: Array | None,
+    colours: Palette,
+    row: DeltaGenerator,
 ) -> None:
     """Pickers, the sentence, the two matrices."""
     begin_with(hollow_head(table))
-    with st.container(horizontal=True, vertical_alignment="bottom"):
+    with row:
         layer, head = pick_one_head(trace)
         hide = controls.flag(
             "latent",
-            "Hide the first token and renormalise",
+            "Hide the first token" if len(trace.key_tokens) > 1 else "",
             disabled=len(trace.key_tokens) < 2,
-            help="Leave out the first token and divide each row by what remains: where the head"
+            help="Leave it out and divide each row by what remains (renormalise): where the head"
             " would look if it could not rest.",
         )
-        open_buttons(trace.numbers[layer], head + 1)
     sentence = _sentence(trace, head_row(table, trace.numbers[layer], head + 1))
     weights, norms = trace.attention(layer, head), value_norms(trace, transformed)[layer, head]
-    labels, columns = (
-        unique_labels(tuple(token.display for token in tokens))
-        for tokens in (trace.tokens, trace.key_tokens)
-    )
+    seen = permitted(trace, layer, head)
+    labels, columns = (labels_of(tokens) for tokens in (trace.tokens, trace.key_tokens))
     if hide:
         cross = trace.source is not None
         sentence = f"{sentence} {_hidden(weights, cross=cross)}"
         weights, norms, columns = without_first(weights, cross=cross), norms[1:], columns[1:]
         labels = labels if cross else labels[1:]
-    st.markdown(sentence)
+        seen = seen[0 if cross else 1 :, 1:]
+    titles = ("Attention", "What moves: attention × |value|")
     figures = matrix_pair(
-        weights,
-        contributions(weights, norms),
+        np.where(seen, weights, np.nan),  # what the model does not permit is hatched
+        np.where(seen, contributions(weights, norms), np.nan),
         (labels, columns),
         head_name(trace, layer, head),
         ("attention", "moved"),
+        titles,
         colours,
     )
-    titles = ("**Attention**", "**What moves:** attention × |value|")
     keys = ("anomalies_raw", "anomalies_weighted")
-    for column, title, figure, key in zip(
-        st.columns(2, gap="medium"), titles, figures, keys, strict=True
-    ):
+    columns_shown = st.columns(2, gap="medium")
+    for column, figure, key, alt in zip(columns_shown, figures, keys, titles, strict=True):
         with column:
-            st.markdown(title)
-            st.plotly_chart(figure, key=key, config={"displayModeBar": False})
+            show_chart(figure, key=key, alt=alt, quiet=True)
+    st.markdown(sentence)
+    open_buttons(trace.numbers[layer], head + 1)
     st.caption(
         "Attention: how each token (row) shares it out. What moves: the same, times the length of"
         " what each column brings, scaled to the same total, so that both have one colour scale."
@@ -107,7 +113,7 @@ def _sentence(trace: Trace, row: Row) -> str:
 
 def _cancellation(trace: Trace, layer: int, head: int) -> str:
     """The lengths of the parts beside the length of their sum, over the whole text."""
-    vectors = transformed_values(cache.model(trace.model), trace, layer, head)
+    vectors = transformed_values(cache.model_of(trace), trace, layer, head)
     total = "what this head adds to a token" if vectors is not None else "the sum of its values"
     if vectors is None:
         vectors = trace.kv_values[layer, head // trace.group]

@@ -9,7 +9,7 @@ import streamlit as st
 
 from core.analysis.anomalies import FLAGS, as_map, max_row, with_flag
 from core.analysis.anomalies.norms import vector_norms
-from core.analysis.attention_table import unique_labels
+from core.analysis.attention_table import labels_of
 from core.analysis.layers import head_name
 from core.figures.anomalies import norm_plane, norms_by_position
 from core.screens.anomalies.open_head import begin_with, pick_one_head, show_lengths
@@ -21,10 +21,13 @@ from core.screens.anomalies.wording import (
     too_short_note,
 )
 from core.ui import controls
+from core.ui.charts import show_chart
+from core.ui.frame.layout import control_row
 from core.ui.head_maps import show_head_map, show_heads
 
 if TYPE_CHECKING:
     import pandas as pd
+    from streamlit.delta_generator import DeltaGenerator
 
     from core.figures.palette import Palette
     from core.model import Trace
@@ -38,17 +41,15 @@ _READ = {
 QUANTITIES = {"ratio": "log2 ratio of medians", "difference": "difference of means"}
 
 
-def show_norms(trace: Trace, table: pd.DataFrame, colours: Palette) -> None:
+def show_norms(trace: Trace, table: pd.DataFrame, colours: Palette, row: DeltaGenerator) -> None:
     """The map, |q| against |k| of all heads, and the lengths of one head by position."""
     if table["norm_log_ratio"].notna().any():
         begin_with(max_row(table, "norm_log_ratio"))
-    with st.container(horizontal=True, vertical_alignment="bottom"):
+    with row:
         quantity = controls.choice("lengths", QUANTITIES, "Map of", subject="The map shows")
-        layer, head = pick_one_head(trace)
     odd = with_flag(table, FLAG.name)
     if table.attrs["too_short"]:
         st.info(too_short_note(table, cross=trace.source is not None))
-    st.markdown(_verdict(table, odd))
     left, right = st.columns(2, gap="medium")
     with left:
         _show_map(trace, table, quantity, colours)
@@ -60,11 +61,16 @@ def show_norms(trace: Trace, table: pd.DataFrame, colours: Palette) -> None:
             trace.numbers,
             colours,
         )
-        show_heads(figure, key="anomalies_norm_plane", on_open=show_lengths)
+        show_heads(
+            figure, "Lengths of queries and keys", key="anomalies_norm_plane", on_open=show_lengths
+        )
+    st.markdown(_verdict(table, odd))
     st.caption(
         "On the map, queries are longer above 0, keys below. On the right, each dot is a head: both"
         " are equally long on the dotted line; a red ring is a flag. Click a head to see it below."
     )
+    with control_row():
+        layer, head = pick_one_head(trace)
     _show_positions(trace, layer, head, colours)
     limit = threshold(FLAG.name, cross=trace.source is not None)
     show_definition(
@@ -97,17 +103,20 @@ def _show_map(trace: Trace, table: pd.DataFrame, quantity: str, colours: Palette
 
 def _show_positions(trace: Trace, layer: int, head: int, colours: Palette) -> None:
     query, key = (lengths[layer, head] for lengths in vector_norms(trace))
-    labels, columns = (
-        unique_labels(tuple(token.display for token in tokens))
-        for tokens in (trace.tokens, trace.key_tokens)
-    )
+    labels, columns = (labels_of(tokens) for tokens in (trace.tokens, trace.key_tokens))
     name = head_name(trace, layer, head)
     if trace.source is None:
-        st.subheader(f"{name} by position of {_READ[trace.kind]}", anchor=False)
+        where = _READ[trace.kind] if trace.patches is None else "this image, row by row"
+        st.header(f"{name} by position of {where}", anchor=False)
         figure = norms_by_position(query, key, labels, colours)
-        st.plotly_chart(figure, key="anomalies_positions", config={"displayModeBar": False})
+        show_chart(
+            figure,
+            key="anomalies_positions",
+            alt="Lengths by position",
+            quiet=True,
+        )
     else:
-        st.subheader(f"{name} by position: the decoder's queries, your text's keys", anchor=False)
+        st.header(f"{name} by position: the decoder's queries, your text's keys", anchor=False)
         top = 1.06 * float(max(query.max(), key.max())) or 1.0
         sides = (
             ("anomalies_queries", norms_by_position(query, None, labels, colours, top)),
@@ -115,7 +124,7 @@ def _show_positions(trace: Trace, layer: int, head: int, colours: Palette) -> No
         )
         for column, (side, figure) in zip(st.columns(2, gap="medium"), sides, strict=True):
             with column:
-                st.plotly_chart(figure, key=side, config={"displayModeBar": False})
+                show_chart(figure, key=side, alt="Lengths by position", quiet=True)
     median = np.median(key)
     times = f"{np.median(query) / median:.2f} times" if median else "an undefined multiple of"
     st.caption(f"Green circles are queries, pink diamonds keys; median |q| is {times} median |k|.")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from core.ui import address, controls
+from core.ui import controls
 from core.ui.navigation import go_to
 from core.ui.selectors import choose_head, step_through_heads
 
@@ -17,9 +17,8 @@ if TYPE_CHECKING:
 
 
 def begin_with(row: Row) -> None:
-    """Show this head unless another was chosen, here or on another page."""
-    if not ("head" in st.session_state or address.asks_for("head") or address.asks_for("layer")):
-        st.session_state.update(layer=str(row["layer"]), head=str(row["head"]))
+    """Show this head until the visitor picks one, here or on another page."""
+    controls.suggest(layer=str(row["layer"]), head=str(row["head"]))
 
 
 def pick_one_head(trace: Trace) -> tuple[int, int]:

@@ -2,30 +2,31 @@
 
 from __future__ import annotations
 
+import json
 from html import escape
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from core.analysis.anomalies import FLAGS, as_map, flagged
 from core.analysis.layers import rows_of
-from core.components.export import theme_variables
-from core.screens.anomalies.wording import SEVERITY, row_name, threshold, values_note
+from core.components.export import made_by, theme_variables
+from core.screens.anomalies.wording import SEVERITY, UNUSUAL, row_name, threshold, values_note
 from core.ui.head_maps import gaps_note
 from core.ui.kinds import NAMES
 from core.ui.words.numbers import number
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     import pandas as pd
     from numpy.typing import NDArray
 
     from core.model import Trace
-    from core.ui.cache import TextKey
+    from core.ui.cache import TraceKey
 
 _MAPS = {
-    "severity": "Severity",
+    "unusual": "Unusual among this model's heads",
     "norm_log_ratio": "log2 of median |q| over median |k|",
     "first_attention": "Attention to the first token",
     "first_contribution": "The first token's share of what the head moves",
@@ -39,6 +40,7 @@ _PAGE = """\
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
+<meta name="headscope" content="{meta}">
 <title>{title}</title>
 <style>
 {variables}
@@ -59,7 +61,7 @@ th.words, td.words {{ text-align: left; white-space: normal; min-width: 110px; }
 td.words:last-child {{ min-width: 280px; }}
 .map td {{ min-width: 30px; padding: 3px 4px; border-color: var(--st-background-color);
   background: color-mix(in srgb, var(--shade) var(--share), var(--st-background-color)); }}
-.silent th {{ font-size: 10px; font-weight: 400; padding: 0 4px; }}
+.silent th {{ font-size: 12px; font-weight: 400; padding: 0 4px; }}
 dt {{ font-weight: 600; margin-top: 8px; }}
 dd {{ margin: 0; }}
 </style>
@@ -71,11 +73,13 @@ dd {{ margin: 0; }}
 """
 
 
-def make_report(trace: Trace, key: TextKey, table: pd.DataFrame) -> str:
+def make_report(trace: Trace, key: TraceKey, table: pd.DataFrame, facts: Mapping[str, Any]) -> str:
     """The whole file. What people typed is escaped; nothing is fetched, nothing runs."""
     title = escape(f"What is odd about the heads of {trace.model}")
-    typed = table.attrs["where"] == "this text"
+    typed = table.attrs["where"] == f"this {key.reads}"
     text = _texts(trace, key) if typed else f"Measured on {table.attrs['where']}"
+    if typed and key.image is not None:
+        text = f"Image: {facts.get('image', '')}"
     at_least = "at least " if trace.cut_characters else ""
     cut = f", {at_least}{trace.dropped} more were cut" if trace.dropped else ""
     layers, heads, tokens, _ = trace.shape
@@ -94,8 +98,9 @@ def make_report(trace: Trace, key: TextKey, table: pd.DataFrame) -> str:
         *(_map(as_map(table, name), caption, trace) for name, caption in _MAPS.items()),
         "</div>",
         f"<p>{gaps_note(trace)}</p>",
-        f"<h2>Flagged heads ({len(odd)} of {len(table)}), the most severe first</h2>",
+        f"<h2>Heads with a flag ({len(odd)} of {len(table)}), those that stand out first</h2>",
         _flagged(odd),
+        f"<p>Unusual: {escape(UNUSUAL)}.</p>",
         f"<p>Severity: {escape(SEVERITY)}.</p>",
         "<h2>Definitions, sources and thresholds</h2>",
         "<dl>",
@@ -107,11 +112,13 @@ def make_report(trace: Trace, key: TextKey, table: pd.DataFrame) -> str:
         "</dl>",
         "<h2>Every measure of every head</h2>",
         _measures(table),
+        f"<p>{escape(made_by(facts))}</p>",
     ]
-    return _PAGE.format(title=title, variables=theme_variables(), body="\n".join(parts))
+    meta, body = escape(json.dumps(facts)), "\n".join(parts)
+    return _PAGE.format(title=title, variables=theme_variables(), meta=meta, body=body)
 
 
-def _texts(trace: Trace, key: TextKey) -> str:
+def _texts(trace: Trace, key: TraceKey) -> str:
     """What was typed; of an encoder-decoder, which attention this is and what its decoder read."""
     texts = [key.text, key.pair]
     if trace.kind in {"decoder", "cross"}:
@@ -126,10 +133,19 @@ def _flagged(odd: pd.DataFrame) -> str:
     if odd.empty:
         return "<p>No head of this model is odd here, by any of the rules below.</p>"
     rows = [
-        (row_name(row), f"{row['severity']:.2f}", row["flags"], row["reasons"])
+        (
+            row_name(row),
+            f"{row['unusual']:.2f}",
+            f"{row['severity']:.2f}",
+            row["stands_out"],
+            row["flags"],
+            row["reasons"],
+        )
         for row in odd.to_dict("records")
     ]
-    return _table(("head", "severity", "flags", "reasons"), rows, words={2, 3})
+    return _table(
+        ("head", "unusual", "severity", "stands out by", "flags", "reasons"), rows, words={3, 4, 5}
+    )
 
 
 def _map(values: NDArray[np.float64], caption: str, trace: Trace) -> str:
@@ -158,7 +174,7 @@ def _cell(value: float, top: float) -> str:
 
 
 def _measures(table: pd.DataFrame) -> str:
-    shown = table.drop(columns=["flags", "reasons"])
+    shown = table.drop(columns=["flags", "reasons", "stands_out"])
     rows = [
         [
             number(cell, ".3f", "–") if isinstance(cell, float) else str(cell)

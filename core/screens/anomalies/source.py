@@ -16,12 +16,12 @@ if TYPE_CHECKING:
 
     from core.analysis.anomalies.flags import Measures
     from core.model import Trace
-    from core.ui.cache import TextKey
+    from core.ui.cache import TraceKey
 
 NAME = "anomalies"
 
 
-def measured_table(key: TextKey, source: str) -> pd.DataFrame:
+def measured_table(key: TraceKey, source: str) -> pd.DataFrame:
     """The anomaly table; `attrs["where"]` says in words what it covers."""
     sentences = sample_sentences()
     if source == "text":

@@ -14,16 +14,19 @@ from core.analysis.anomalies.massive import (
     HiddenStates,
     hidden_states,
 )
-from core.analysis.attention_table import unique_labels
+from core.analysis.attention_table import labels_of
 from core.analysis.layers import without_attention
 from core.figures.anomalies import states_figure
 from core.screens.anomalies.wording import show_definition
 from core.ui import controls
+from core.ui.charts import show_chart
 from core.ui.head_maps import gaps_note
 from core.ui.messages import quote
+from core.ui.words.inputs import this_input
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+    from streamlit.delta_generator import DeltaGenerator
 
     from core.figures.palette import Palette
     from core.model import Trace
@@ -31,7 +34,7 @@ if TYPE_CHECKING:
 SIZES = {"norm": "length", "relative": "times the layer's median"}
 
 
-def show_states(trace: Trace, colours: Palette) -> None:
+def show_states(trace: Trace, colours: Palette, row: DeltaGenerator) -> None:
     """The map of lengths and what it shows."""
     if trace.source is not None:
         _lead_on()
@@ -42,22 +45,30 @@ def show_states(trace: Trace, colours: Palette) -> None:
             "This model does not return a hidden state for each layer: there is nothing to measure."
         )
         return
-    size = controls.choice("size", SIZES, "Size of the hidden state", subject="The sizes are")
-    st.markdown(_verdict(trace, states))
-    labels = unique_labels(tuple(token.display for token in trace.tokens))
+    with row:
+        size = controls.choice("size", SIZES, "Size of the hidden state", subject="The sizes are")
+    labels = labels_of(trace.tokens)
     values, title = (states.norms, "length") if size == "norm" else (states.relative, "× median")
     rows = [f"after {layer}" if layer else "input" for layer in _layers_before(trace)]
     figure = states_figure(values, states.largest, rows, labels, title, colours)
-    st.plotly_chart(figure, key="anomalies_states", config={"displayModeBar": False})
+    show_chart(
+        figure,
+        key="anomalies_states",
+        alt=f"{title} by layer and token",
+        quiet=True,
+    )
+    st.markdown(_verdict(trace, states))
     rows_are = "a layer's output, the first what the first layer receives"
+    last = "comes after the model's final normalisation, if it has one, and so often looks tame"
+    if trace.patches is not None:
+        last = "is what the last layer returns, before the model's final normalisation"
     where = "after each layer"
     if silent := gaps_note(trace):
         rows_are = "what a layer that attends receives, the last what leaves the model"
         where = "that reaches a layer which attends, and at the end"
     st.caption(
         f"Each row is {rows_are}; each column is a token. Colours are logarithmic. The last row"
-        " comes after the model's final normalisation, if it has one, and so often looks tame."
-        f" {silent}"
+        f" {last}. {silent}"
     )
     show_definition(
         f"length of the hidden state of each token {where}; a massive activation is one number of"
@@ -96,7 +107,7 @@ def _verdict(trace: Trace, states: HiddenStates) -> str:
     if not massive:
         entered = " enters the layers that attend" if without_attention(trace) else ""
         subject = "No massive activation" if entered else "This model shows no massive activation"
-        return f"**{subject}{entered} on this text**: {number}. {long}"
+        return f"**{subject}{entered} on {this_input(trace)}**: {number}. {long}"
     tokens = np.flatnonzero(states.massive.any(axis=0)).tolist()
     names = ", ".join(quote(trace.tokens[token].display) for token in tokens[:5])
     more = f" and {len(tokens) - 5} more tokens" if len(tokens) > 5 else ""

@@ -14,11 +14,12 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from core.analysis.anomalies import Row
+    from core.model import Trace
 
 KIND_NOTES = {
     "attention": "determined by the model's attention itself",
     "space": "the constants a and c can change these without changing one attention weight",
-    "weights": "whatever the text",
+    "weights": "whatever the model is shown",
 }
 SEVERITY = (
     "how far a head's flagged measures lie from ordinary, in units of the threshold's distance,"
@@ -26,10 +27,24 @@ SEVERITY = (
     " null attention and an empty value, unequal lengths and clouds apart) the strongest counts"
 )
 
+UNUSUAL = (
+    "how far a head's flagged measures lie from ordinary, the rarer a flag among this model's heads"
+    " the more (times log2 of all heads over those that have it). What most heads do adds little."
+    " A head stands out by a flag that at most one head in ten has, or as an outlier among the"
+    " model's heads (|z| ≥ 3.5); for what is usual in trained transformers only the latter counts"
+)
+
 
 def row_name(row: Row) -> str:
     """The head of a row of the table, as people write it."""
     return f"L{row['layer']} H{row['head']}"
+
+
+def first_token(trace: Trace) -> str:
+    """What the first token is called: of an image CLS, or a patch; else by its place."""
+    if trace.patches is None:
+        return "the first token"
+    return "CLS" if trace.patches.first else "the first patch"
 
 
 def longer_side(row: Row) -> str:
@@ -50,7 +65,7 @@ def threshold(name: str, *, cross: bool) -> str:
     if flag.condition:
         parts.append(flag.condition)
     if flag.kind != "weights":
-        where = "over {} query tokens or more" if cross else "on texts of {} tokens or more"
+        where = "over {} query tokens or more" if cross else "with {} tokens or more"
         parts.append(where.format(MIN_TOKENS))
     return ", ".join(parts)
 
@@ -77,7 +92,7 @@ def too_short_note(table: pd.DataFrame, *, cross: bool = False) -> str:
         )
     return (
         f"**Too short to say.** On {tokens} tokens a few keys decide every"
-        f" measure, so under {MIN_TOKENS} tokens a text raises no flags. The measures are below."
+        f" measure, so under {MIN_TOKENS} tokens no flags are raised. The measures are below."
     )
 
 

@@ -24,6 +24,7 @@ from core.ui.head_maps import show_head_map
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+    from streamlit.delta_generator import DeltaGenerator
 
     from core.analysis.atlas import Atlas, ModelFaithfulness
     from core.analysis.projections.joint_embedding import Metric
@@ -42,8 +43,8 @@ SPACES = {"plane": "in the plane", "full": "full space"}
 
 
 @dataclass(frozen=True)
-class _Choice:
-    """What the map shows."""
+class Choice:
+    """What the map shows: a measure, of a distance, in the plane or in full space."""
 
     measure: str
     distance: Metric
@@ -59,9 +60,8 @@ class _Choice:
         return by_stage[screen.stage]
 
 
-def show_faithfulness(screen: Screen, colours: Palette) -> None:
+def show_faithfulness(screen: Screen, choice: Choice, colours: Palette) -> None:
     """A map of one measure, and the means of all of them."""
-    choice = _pick()
     if not np.isfinite(screen.atlas.measured.top1).any():
         st.info(NOT_MEASURED)
         return
@@ -70,9 +70,12 @@ def show_faithfulness(screen: Screen, colours: Palette) -> None:
     draw(screen, colours, choice)
 
 
-def _pick() -> _Choice:
-    with st.container(horizontal=True, vertical_alignment="bottom"):
-        measure = controls.choice("measure", MEASURES, "Measure", subject="The measures are")
+def pick_measure(settings: DeltaGenerator) -> Choice:
+    """What the map shows; `settings` has the distance and where it is measured."""
+    measure = controls.choice(
+        "measure", MEASURES, "Measure", subject="The measures are", menu=True, width=170
+    )
+    with settings:
         distance = controls.choice(
             "distance",
             DISTANCES,
@@ -84,10 +87,10 @@ def _pick() -> _Choice:
         space = "full"
         if distance == "euclidean":
             space = controls.choice("space", SPACES, "Where", subject="Faithfulness is measured")
-    return _Choice(measure, cast("Metric", distance), space == "plane")
+    return Choice(measure, cast("Metric", distance), space == "plane")
 
 
-def _draw(screen: Screen, colours: Palette, choice: _Choice) -> None:
+def _draw(screen: Screen, colours: Palette, choice: Choice) -> None:
     follow("trust")
     measure = choice.measure
     if choice.of_layouts(screen):
@@ -181,7 +184,7 @@ def _better_distance(atlas: Atlas) -> str:
     )
 
 
-def _caption(screen: Screen, choice: _Choice) -> str:
+def _caption(screen: Screen, choice: Choice) -> str:
     """How to read the map, and what it was measured on."""
     picture = f"{screen.projection} in the plane" if choice.in_plane else "distances in full space"
     reading = (
@@ -197,7 +200,7 @@ def _caption(screen: Screen, choice: _Choice) -> str:
     )
 
 
-def _evidence(screen: Screen, choice: _Choice) -> str:
+def _evidence(screen: Screen, choice: Choice) -> str:
     """Pairs, sentences and sampling error of what the map shows."""
     atlas, measured = screen.atlas, screen.atlas.measured
     if choice.of_layouts(screen):

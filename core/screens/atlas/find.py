@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 from weakref import ref
 
 import numpy as np
@@ -11,18 +11,25 @@ import streamlit as st
 
 from core.analysis.atlas import SearchError, search_tokens
 from core.analysis.atlas.dispersion import CLUSTERS, MAX_MATCHES, cluster_count, dispersion
+from core.analysis.atlas.files import AtlasFileError
+from core.analysis.atlas.images.search import IMAGE_KINDS, ImageKind, search_patches
 from core.analysis.atlas.search import KINDS, MAX_QUERY, Kind
 from core.analysis.layers import head_name
+from core.screens.atlas.large.found import show_everywhere
 from core.screens.atlas.screen import Search, open_head
-from core.screens.atlas.wording import number
+from core.screens.atlas.wording import number, whole
 from core.ui import address, controls
 from core.ui.head_maps import show_head_map
 from core.ui.messages import escape, quote
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    from collections.abc import Sequence
 
-    from core.analysis.atlas import Atlas
+    from numpy.typing import NDArray
+    from streamlit.delta_generator import DeltaGenerator
+
+    from core.analysis.atlas import Atlas, Matches
+    from core.analysis.atlas.files import LargeAtlas
     from core.analysis.query_key.clouds import Stage
     from core.figures.palette import Palette
     from core.screens.atlas.screen import Screen
@@ -32,7 +39,20 @@ _KINDS = {
     "substring": "part of a token",
     "phrase": "a phrase",
     "regex": "a regular expression",
+    "image": "an image",
+    "region": "a region of all images",
+    "like": "patches like one",
 }
+_TEXT_HELP = (
+    "A phrase is one or more whole words. A regular expression (RE2) reads the text of"
+    " each sentence, without special tokens; `\\w` and `\\b` know letters without accents,"
+    " `\\pL` is any letter. Case is ignored."
+)
+_IMAGE_HELP = (
+    "An image by its name or a part of it. A region by its corners, as in `r1c1-r4c6`: rows and"
+    " columns count from 1. Patches like one by its place and its image, as in `r3c5 cat`: those of"
+    " nearly the same mean colour, in any image."
+)
 _CACHED, _ERROR = "_atlas_found", "_atlas_find_error"
 _FROM_LINK = "_atlas_expression_of_link"  # not run until the visitor asks for it
 _WAITING = "_atlas_expression_waits"  # in this run of the page
@@ -40,9 +60,14 @@ _RUN, _MAX_RUN = "_atlas_expressions_asked", 20  # expressions that this visitor
 _LISTED = 5  # heads at each end of the list
 
 
-def find(atlas: Atlas, stage: Stage) -> Search | None:
-    """The search box and its result; None without a search."""
-    query, kind = _fields()
+def find(
+    atlas: Atlas, stage: Stage, settings: DeltaGenerator, large: LargeAtlas | None = None
+) -> Search | None:
+    """The search box and its result; None without a search.
+
+    `settings` has what matches; the `large` atlas that this one is a sample of is searched whole.
+    """
+    query, kind = _fields(settings, atlas)
     if not query:
         return None
     state = st.session_state
@@ -55,10 +80,11 @@ def find(atlas: Atlas, stage: Stage) -> Search | None:
     question = (ref(atlas), stage, query, kind)
     if state.get(_CACHED, (None,))[0] != question:
         try:
-            matches = search_tokens(atlas, query, kind)
+            matches = _search(atlas, query, kind)
+            everywhere = None if large is None else large.search(query, cast("Kind", kind))
             spread = dispersion(atlas.points[stage][..., :2], matches.tokens)
-            state[_CACHED] = question, Search(query, matches, spread)
-        except SearchError as error:
+            state[_CACHED] = question, Search(query, matches, spread, everywhere)
+        except (SearchError, AtlasFileError) as error:
             state[_CACHED] = question, str(error)
     result: Search | str = state[_CACHED][1]
     if isinstance(result, str):
@@ -67,7 +93,13 @@ def find(atlas: Atlas, stage: Stage) -> Search | None:
     return result
 
 
-def _fields() -> tuple[str, Kind]:
+def _search(atlas: Atlas, query: str, kind: Kind | ImageKind) -> Matches:
+    if atlas.images is None:
+        return search_tokens(atlas, query, cast("Kind", kind))
+    return search_patches(atlas, query, cast("ImageKind", kind))
+
+
+def _fields(settings: DeltaGenerator, atlas: Atlas) -> tuple[str, Kind | ImageKind]:
     """What to look for and how; an expression that comes with a link is marked as such."""
     from_link = address.asks_for("find") or address.asks_for("kind")
     query = controls.text(
@@ -75,26 +107,25 @@ def _fields() -> tuple[str, Kind]:
         "",
         "Find",
         max_chars=MAX_QUERY,
-        column=150,
-        placeholder="a word, e.g. she",
+        column=125,
+        placeholder="e.g. she" if atlas.images is None else "e.g. cat",
     ).strip()
-    kind = controls.choice(
-        "kind",
-        KINDS,
-        "as",
-        subject="One can search for",
-        names=_KINDS.__getitem__,
-        menu=True,
-        width=150,
-        help="A phrase is one or more whole words. A regular expression (RE2) reads the text of"
-        " each sentence, without special tokens; `\\w` and `\\b` know letters without accents,"
-        " `\\pL` is any letter. Case is ignored.",
-    )
+    with settings:
+        kinds: Sequence[Kind | ImageKind] = KINDS if atlas.images is None else IMAGE_KINDS
+        kind = controls.choice(
+            "kind",
+            kinds,
+            "Match what is found as",
+            subject="One can search for",
+            names=_KINDS.__getitem__,
+            menu=True,
+            help=_TEXT_HELP if atlas.images is None else _IMAGE_HELP,
+        )
     _mark_link(query, kind, from_link=from_link)
     return query, kind
 
 
-def _mark_link(query: str, kind: Kind, *, from_link: bool) -> None:
+def _mark_link(query: str, kind: Kind | ImageKind, *, from_link: bool) -> None:
     """Let an expression that a link put into the fields wait until the visitor asks for it.
 
     It no longer waits once the visitor changes a field, and never if this visitor ran it before:
@@ -108,7 +139,7 @@ def _mark_link(query: str, kind: Kind, *, from_link: bool) -> None:
         state[_FROM_LINK] = ""
 
 
-def show_result(search: Search | None, atlas: Atlas) -> None:
+def show_result(search: Search | None, atlas: Atlas, large: LargeAtlas | None = None) -> None:
     """How much was found, why the search failed, or which expression is waiting."""
     error = st.session_state.pop(_ERROR, None)
     if error:
@@ -128,6 +159,9 @@ def show_result(search: Search | None, atlas: Atlas) -> None:
             )
     if search is None:
         return
+    if large is not None and search.everywhere is not None:
+        show_everywhere(search, search.everywhere, large)
+        return
     matches = search.matches
     if not matches.count:
         st.info(
@@ -138,8 +172,8 @@ def show_result(search: Search | None, atlas: Atlas) -> None:
     token_note = f" ({tokens:,} tokens)" if tokens != matches.count else ""
     st.markdown(
         f"{quote(search.query)}: **{matches.count:,}** match{'es' * (matches.count != 1)}"
-        f"{token_note} in {matches.sentences:,} of {len(atlas.sentences):,} sentences. They are"
-        " drawn large; everything else fades."
+        f"{token_note} in {matches.sentences:,} of {len(atlas.sentences):,} {whole(atlas)}."
+        " They are drawn large; everything else fades."
     )
 
 
@@ -148,7 +182,7 @@ def show_spread(screen: Screen, colours: Palette) -> None:
     search = screen.search
     if search is None or not np.isfinite(search.spread).any():
         return
-    st.subheader("Where do they lie together?", anchor=False)
+    st.header("Where do they lie together?", anchor=False)
     left, right = st.columns([3, 2], gap="medium")
     with left:
         show_head_map(

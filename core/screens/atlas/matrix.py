@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -20,10 +19,18 @@ from core.screens.atlas.layouts import (
     tile_points,
     tile_tokens,
 )
-from core.screens.atlas.screen import LABELS, Screen, dimensions, open_head, switch, token_data
-from core.screens.atlas.wording import STAGES, number
+from core.screens.atlas.screen import (
+    LABELS,
+    Screen,
+    contents_of,
+    dimensions,
+    offer_page,
+    open_head,
+    switch,
+    token_data,
+)
+from core.screens.atlas.wording import STAGES, number, whole
 from core.ui import controls
-from core.ui.downloads import offer_file
 from core.ui.head_maps import gaps_note
 
 if TYPE_CHECKING:
@@ -59,6 +66,11 @@ def _draw(screen: Screen) -> None:
     _, heads, size = atlas.shape
     both = np.concatenate([tokens, tokens + size])
     tones = point_tones(atlas, screen.colour).numbers[..., both]
+    note = (
+        f"{tokens.size:,} of {size:,} tokens of {len(atlas.sentences):,}"
+        f" {whole(atlas)}, {screen.projection}, {STAGES[screen.stage]}."
+    )
+    held = contents_of(screen, "all-heads")
     matrix = AtlasMatrix(
         numbers=atlas.numbers,
         depth=atlas.depth,
@@ -68,34 +80,37 @@ def _draw(screen: Screen) -> None:
         own_scale=own_scale,
         chosen=(screen.layer, screen.head),
         labelled=labelled,
+        picture=held.titled("All heads over a corpus", about=note),
         **token_data(screen, tokens),
     )
     show_matrix(matrix, key="atlas_matrix", on_open=open_head)
     reading, saving = st.columns([5, 1])
     with reading:
-        with st.container(horizontal=True, vertical_alignment="center"):
-            if pca:
-                dimensions(drawn=True)
-            controls.flag(
-                "own",
-                "Each head in its own scale",
-                default=True,
-                help="Off: one scale for all heads, so heads with short vectors look small.",
-            )
-            switch(LABELS, drawn=True)
+        _draw_switches(flat=not pca)
         st.caption(_caption(screen, tokens.size, axes, own_scale=own_scale))
-    note = (
-        f"{atlas.model}: {tokens.size:,} of {size:,} tokens of {len(atlas.sentences):,}"
-        f" sentences, {screen.projection}, {STAGES[screen.stage]}."
-    )
     with saving:
-        offer_file(
-            "Save as HTML",
-            partial(matrix_page, matrix, "All heads over a corpus", note),
-            "atlas.html",
-            width="stretch",
+        offer_page(
+            matrix_page,
+            matrix,
+            "All heads over a corpus",
+            f"{atlas.model}: {note}",
+            held,
             help="One file that opens offline, and pans, zooms and reads like this picture.",
         )
+
+
+def _draw_switches(*, flat: bool) -> None:
+    """The picture's own switches, below it; a layout that is flat has no choice of dimensions."""
+    with st.container(horizontal=True, vertical_alignment="center"):
+        if not flat:
+            dimensions(drawn=True)
+        controls.flag(
+            "own",
+            "Each head in its own scale",
+            default=True,
+            help="Off: one scale for all heads, so heads with short vectors look small.",
+        )
+        switch(LABELS, drawn=True)
 
 
 def _caption(screen: Screen, count: int, axes: int, *, own_scale: bool) -> str:
@@ -105,7 +120,7 @@ def _caption(screen: Screen, count: int, axes: int, *, own_scale: bool) -> str:
         share = float(atlas.shares[screen.stage][..., :axes].sum(axis=-1).mean())
         limits = f" The {axes} components keep {number(share)} of the variance on average."
     else:
-        sample = " (some whole sentences; one head alone takes more)"
+        sample = f" (some whole {whole(atlas)}; one head alone takes more)"
         limits = " All heads together are laid out in the plane; one head alone can be in 3-D."
     tokens = f"all {size:,} tokens" if count == size else f"{count:,} of {size:,} tokens{sample}"
     kinds = (

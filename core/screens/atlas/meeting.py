@@ -34,9 +34,9 @@ _CACHED = "_atlas_meeting"
 _LISTED, _EXAMPLES = 8, 5
 
 
-def show_meeting(screen: Screen, colours: Palette) -> None:
-    """The two words, the map of heads, the strongest of them, and sentences."""
-    first, second = _pick_words()
+def show_meeting(screen: Screen, words: tuple[str, str], colours: Palette) -> None:
+    """Of the two words the map of heads, the strongest of them, and sentences."""
+    first, second = words
     if not first or not second:
         st.info("**Type two words** (or phrases) of the corpus.")
         return
@@ -54,10 +54,6 @@ def show_meeting(screen: Screen, colours: Palette) -> None:
         )
         return
     baseline = float(np.nanmean(meeting.uniform_baseline))
-    st.markdown(
-        f"From {quote(first)} to {quote(second)}, over **{len(meeting.sentences)}** sentences that"
-        f" have both. If every key got equal attention, it would be {number(baseline)}."
-    )
     left, right = st.columns([3, 2], gap="medium")
     with left:
         show_head_map(
@@ -70,25 +66,27 @@ def show_meeting(screen: Screen, colours: Palette) -> None:
             bounds=(0.0, max(0.2, float(np.nanmax(mean)))),
         )
         st.caption(
-            "Mean over the sentences of the attention from the first word's tokens (mean) to the"
-            " second's (sum). Click a square for that head's sentences."
+            f"From {quote(first)} to {quote(second)}: mean over the **{len(meeting.sentences)}**"
+            " sentences that have both, of the attention from the first word's tokens (mean) to"
+            f" the second's (sum). Uniform baseline: {number(baseline)}. Click a square for that"
+            " head's sentences."
         )
     with right:
         st.dataframe(_strongest(screen.atlas, meeting), key="atlas_meeting_table", hide_index=True)
     _show_examples(screen, meeting, first, second)
 
 
-def _pick_words() -> tuple[str, str]:
-    with st.container(horizontal=True, vertical_alignment="bottom"):
-        first, second = (
-            controls.text(key, default, label, max_chars=MAX_QUERY, width=200).strip()
-            for key, default, label in zip(
-                ("first", "second"), DEFAULT_WORDS, ("From", "to"), strict=True
-            )
+def pick_words() -> tuple[str, str]:
+    """The words between which attention is looked for, with a button that swaps them."""
+    first, second = (
+        controls.text(key, default, label, max_chars=MAX_QUERY, column=95).strip()
+        for key, default, label in zip(
+            ("first", "second"), DEFAULT_WORDS, ("From", "To"), strict=True
         )
-        swapped = {"first": second, "second": first}
-        update = st.session_state.update
-        st.button("⇄", key="atlas_swap", help="Swap the words", on_click=update, kwargs=swapped)
+    )
+    swapped = {"first": second, "second": first}
+    update = st.session_state.update
+    st.button("Swap", key="atlas_swap", help="Swap the words", on_click=update, kwargs=swapped)
     return first, second
 
 
@@ -152,7 +150,7 @@ def _strongest(atlas: Atlas, meeting: Meeting) -> pd.DataFrame:
         {
             "head": [head_name(atlas, *divmod(int(i), mean.shape[1])) for i in order],
             "attention": [round(float(weight), 3) for weight in mean.flat[order]],
-            "× even": [round(float(ratio), 1) for ratio in ratios.flat[order]],
+            "× uniform": [round(float(ratio), 1) for ratio in ratios.flat[order]],
         }
     )
 

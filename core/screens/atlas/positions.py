@@ -12,6 +12,7 @@ from core.components.head_view import Weighting
 from core.figures.heatmap import heatmap_figure
 from core.model.trace import Layer, Token, Trace
 from core.screens.atlas.head.sentence import show_lines
+from core.ui.charts import show_chart
 
 if TYPE_CHECKING:
     from core.analysis.atlas import Atlas
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from core.screens.atlas.screen import Screen
 
 MIN_SENTENCES = 5  # that reach a position, for its mean to be shown
+_HEIGHT = 470  # pixels: the whole picture is on a projector
 _MEAN = Weighting("attention", "mean attention", "Over all sentences that have both positions")
 
 
@@ -31,7 +33,14 @@ def show_positions(screen: Screen, colours: Palette) -> None:
     left, right = st.columns([3, 2], gap="medium")
     with left:
         figure = heatmap_figure(mean[screen.head], positions, screen.name, colours)
-        st.plotly_chart(figure, key="atlas_positions", config={"displayModeBar": False})
+        figure.update_layout(height=_HEIGHT)
+        show_chart(
+            figure,
+            key="atlas_positions",
+            model=atlas.model,
+            alt=f"Mean attention of {screen.name}",
+            quiet=True,
+        )
     with right:
         tokens = tuple(
             Token(name, name, i, special=False, segment=0, position=i, word=i)
@@ -45,10 +54,11 @@ def show_positions(screen: Screen, colours: Palette) -> None:
         )
         weights = LayerWeights(quantise(mean), 1.0, ExactWeights(mean), None, None)
         show_lines(trace, {screen.layer: weights}, screen, _MEAN, key="atlas_position_lines")
-    reaching = int(atlas.positions.counts[size - 1, size - 1])
+    measured, reaching = (int(atlas.positions.counts[i, i]) for i in (0, size - 1))
+    some = " where it was measured" if measured < len(atlas.sentences) else ""
     st.caption(
         f"Mean attention of {screen.name} from one position (row) to another (column) over the"
-        f" {len(atlas.sentences):,} sentences; {reaching:,} of them reach position {size}. A stripe"
+        f" {measured:,} sentences{some}; {reaching:,} of them reach position {size}. A stripe"
         " beside the diagonal is a head that looks at a neighbour; a full column is one that always"
         " looks at one place, often the first. Later positions, and those that fewer than"
         f" {MIN_SENTENCES} sentences reach, are left out."

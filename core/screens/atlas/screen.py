@@ -14,19 +14,27 @@ from core.analysis.layers import head_name
 from core.figures.shades import shades
 from core.screens.atlas.wording import PROJECTIONS, STAGES
 from core.ui import controls
-from core.ui.selectors import choose_head, step_through_heads
+from core.ui.downloads import contents, offer_file
+from core.ui.selectors import choose_head
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.typing import NDArray
 
     from core.analysis.atlas import Atlas, Matches
+    from core.analysis.atlas.search_parts import PartMatches
     from core.analysis.projections.joint_embedding import Projection
     from core.analysis.query_key.clouds import Stage
+    from core.components.atlas_cloud import AtlasCloud
+    from core.components.atlas_matrix import AtlasMatrix
     from core.screens.atlas.shelf import AtlasShelf
+    from core.ui.downloads import Contents
 
 open_head = partial(choose_head, part="one")
 DEFAULT: tuple[Projection, Stage] = ("PCA", "raw")
 SIZES, LABELS, LINES = "sizes", "labels", "top2"
+REGIONS, DOSSIER = "regions", "dossier"
 _SWITCHES = {  # default, label, help
     SIZES: (False, "Size by norm", "The longer a query or key in the model, the larger its dot."),
     LABELS: (True, "Labels", "Tokens beside points. Hovering over a point names it anyway."),
@@ -35,16 +43,30 @@ _SWITCHES = {  # default, label, help
         "Attention lines",
         "In the clicked sentence, from each query to its top 2 keys.",
     ),
+    REGIONS: (
+        False,
+        "Regions",
+        "Dense groups of points, with the words that are more frequent in them than by chance.",
+    ),
+    DOSSIER: (
+        False,
+        "Dossier",
+        "What is known of this head, and contexts of every strength. Some sentences run again.",
+    ),
 }
 
 
 @dataclass(frozen=True, eq=False)
 class Search:
-    """A search, its matches, and their dispersion in each head's plane, (layer, head)."""
+    """A search, its matches, and their dispersion in each head's plane, (layer, head).
+
+    Of a large atlas these are of its sample, and `everywhere` has the matches among all tokens.
+    """
 
     query: str
     matches: Matches
     spread: NDArray[np.float64]
+    everywhere: PartMatches | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,6 +95,16 @@ class Screen:
         return head_name(self.atlas, self.layer, self.head)
 
 
+def contents_of(screen: Screen, part: str) -> Contents:
+    """What a file of this run's picture holds; its text is the corpus."""
+    atlas = screen.atlas
+    count = len(atlas.tokens)
+    corpus = {"tokens": count, "texts": len(atlas.sentences)}
+    settings = {str(name): str(value) for name, value in atlas.settings.items()}
+    name = f"{part}-{count}-tokens"
+    return contents("atlas", atlas.model, name, text=False, corpus=corpus, built_with=settings)
+
+
 def pick_projection(atlas: Atlas) -> tuple[Projection, Stage]:
     """How points are projected, and what is done to the vectors first."""
     saved = atlas.vectors is None
@@ -82,7 +114,6 @@ def pick_projection(atlas: Atlas) -> tuple[Projection, Stage]:
         "Projection",
         subject="A saved atlas offers" if saved else "The projections are",
         menu=True,
-        width=115,
         help="PCA is exact and uses all tokens. UMAP and t-SNE are slow: all heads follow in the"
         " background, from 500 tokens each; one head alone is laid out from 2,500."
         + (" A saved atlas has PCA only." if saved else ""),
@@ -93,7 +124,6 @@ def pick_projection(atlas: Atlas) -> tuple[Projection, Stage]:
         "Vectors",
         subject="The stages are",
         menu=True,
-        width=135,
         help="As in the model; with keys moved so that the centroids meet; or also scaled by the"
         " head's c. Attention is the same in all three, unless a model soft-caps its scores.",
     )
@@ -110,7 +140,7 @@ def pick_colour(atlas: Atlas) -> str:
         default="type",
         names=lambda name: COLOURINGS[name].title,
         menu=True,
-        width=170,
+        width=145,
     )
 
 
@@ -134,23 +164,23 @@ def dimensions(*, drawn: bool = False) -> int:
     return int(picked)
 
 
-def step_through_matrix(atlas: Atlas, layer: int) -> None:
-    """◀ and ▶ step from head to head, ▲ and ▼ to the same head of the layer above or below."""
-    places = range(len(atlas.numbers))
-    with st.container(horizontal=True, gap="small", width="content"):
-        step_through_heads(atlas)
-        for label, key, to, tip in (
-            ("▲", "layer_before", layer - 1, "above in the matrix: the previous layer"),
-            ("▼", "layer_after", layer + 1, "below in the matrix: the next layer"),
-        ):
-            st.button(
-                label,
-                key=key,
-                help=f"The head {tip}, the same head",
-                on_click=st.session_state.update,
-                kwargs={"layer": str(atlas.numbers[to])} if to in places else None,
-                disabled=to not in places,
-            )
+def offer_page(
+    page: Callable[..., str],
+    picture: AtlasCloud | AtlasMatrix,
+    title: str,
+    about: str,
+    held: Contents,
+    **look: str,
+) -> None:
+    """Save the picture as one file that opens offline."""
+    offer_file(
+        "Save as HTML",
+        partial(page, picture, title, about, held.facts),
+        held,
+        ".html",
+        width="stretch",
+        **look,
+    )
 
 
 def token_data(screen: Screen, tokens: NDArray[np.intp]) -> dict[str, Any]:
@@ -160,7 +190,7 @@ def token_data(screen: Screen, tokens: NDArray[np.intp]) -> dict[str, Any]:
     sentences, index = np.unique(columns.sentence[tokens], return_inverse=True)
     search = screen.search
     return {
-        "colouring": tones.scale,
+        "colouring": "category" if tones.scale == "hue" else tones.scale,
         "legend": tones.legend,
         "shades": shades(tones.scale, len(tones.legend)),
         "labels": [columns.displays[i] for i in tokens],
@@ -169,4 +199,14 @@ def token_data(screen: Screen, tokens: NDArray[np.intp]) -> dict[str, Any]:
         "texts": [atlas.sentences[i] for i in sentences],
         "matches": search.matches.tokens[tokens] if search else np.zeros(tokens.size, bool),
         "searching": search is not None,
+        **_sprites(atlas, tokens),
     }
+
+
+def _sprites(atlas: Atlas, tokens: NDArray[np.intp]) -> dict[str, Any]:
+    """The patches of an atlas of images as small pictures; nothing for texts."""
+    if atlas.images is None:
+        return {}
+    places = atlas.images.places(atlas.tokens.position[tokens])
+    pictures = atlas.images.sprites[atlas.tokens.sentence[tokens], np.maximum(places, 0)]
+    return {"sprites": pictures, "patched": places >= 0}

@@ -8,20 +8,21 @@ from typing import TYPE_CHECKING, Any
 
 import streamlit as st
 
-from core.analysis.atlas import Gathered
+from core.analysis.atlas import MemoryStore
 from core.model.memory import available_bytes
 from core.ui.site.deployment import setting
 from core.ui.site.shared_cache import SharedCache, bytes_of
 
 if TYPE_CHECKING:
     from core.analysis.atlas import Atlas
+    from core.analysis.atlas.files.large import LargeAtlas
     from core.analysis.atlas.layouts import Layout
     from core.analysis.corpus import CorpusFileError, CorpusTable
     from core.analysis.projections.joint_embedding import Projection
     from core.analysis.query_key.clouds import Stage
     from core.model import Chosen
 
-_TOKEN_BYTES = 400  # of a gathered token beside its vectors: its texts
+_TOKEN_BYTES = 400  # of a traced token beside its vectors: its texts
 # An atlas of 5,000 tokens of the bundled model takes 122 MB: 92 of vectors, 30 of points. So two of
 # the usual size fit, or six of 1,800 tokens, in a server that takes 0.65 GB without any and should
 # stay under 1 GB. One that is larger than all of them may be has a place of its own.
@@ -56,17 +57,19 @@ class AtlasShelf:
 
     Attributes
     ----------
-    gathered, seconds : what was gathered so far, and how long that took; shared by all visitors who
-        want the same atlas.
+    store, seconds : the parts that are traced so far, and how long that took; shared by all
+        visitors who want the same atlas.
+    large : of an atlas in a folder all that is too large for memory; `atlas` is its sample.
     partial : the atlas of a part, after a Cancel.
-    projecting : whether a thread is making the atlas of what was gathered.
+    projecting : whether a thread is making the atlas of what was traced.
     plan : the texts it is made of, once they are tokenized.
     layouts : by projection, stage, layer, head, dimensions and maximum of tokens.
     jobs : the threads that lay out all heads, by projection and stage.
     """
 
     atlas: Atlas | None = None
-    gathered: Gathered = field(default_factory=Gathered)
+    large: LargeAtlas | None = None
+    store: MemoryStore = field(default_factory=MemoryStore)
     seconds: float = 0.0
     partial: AtlasShelf | None = None
     projecting: bool = False
@@ -80,12 +83,12 @@ class AtlasShelf:
         """Bytes of everything on it."""
         if self._measured[0] is not self.atlas:  # an atlas never changes, and is slow to measure
             self._measured = self.atlas, bytes_of(self.atlas)
-        vectors = [*self.gathered.queries.values(), *self.gathered.kv_keys.values()]
         layouts = [a for one in list(self.layouts.values()) for a in (one.tokens, one.points)]
         return (
             self._measured[1]
-            + sum(array.nbytes for array in [*vectors, *layouts])
-            + self.gathered.count * _TOKEN_BYTES
+            + sum(array.nbytes for array in layouts)
+            + self.store.nbytes
+            + self.store.count * _TOKEN_BYTES
             + (0 if self.partial is None else self.partial.size)
         )
 

@@ -39,8 +39,10 @@ def show_similar(screen: Screen, colours: Palette) -> None:
     with left:
         show_heads(
             similar_by_layer(head_map.points, atlas.numbers, chosen, colours),
+            "Map of similar heads",
             key="atlas_heads",
             on_open=partial(choose_head, part="alike"),
+            model=atlas.model,
         )
         st.caption(
             "Each point is a head; heads that attend similarly are near each other, whatever their"

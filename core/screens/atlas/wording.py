@@ -5,10 +5,10 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
-from core.ui.presets import Preset
 from core.ui.words import numbers
 
 if TYPE_CHECKING:
+    from core.analysis.atlas import Atlas
     from core.analysis.projections.joint_embedding import Projection
     from core.analysis.query_key.clouds import Stage
 
@@ -24,41 +24,20 @@ NOT_MEASURED = (
     " with something else. Build the atlas again to see it."
 )
 
+POINT_HINTS = {  # by whether the atlas is of texts
+    True: "**Click a point** to see its token in its sentence, and what this head attends to there,"
+    " as lines in the cloud too. **Lasso** a cluster, or switch on **Regions** and choose one, to"
+    " see its tokens.",
+    False: "**Click a point** to see its patch in its image, and what this head attends to there,"
+    " as lines in the cloud too. **Lasso** a cluster to see its patches.",
+}
 
-EXAMPLES = [
-    Preset(
-        "Positions make stripes",
-        "Coloured by position, heads that look at **where** a token is form bands or spirals.",
-        {"part": "heads", "colour": "position", "find": "", "projection": "PCA"},
-    ),
-    Preset(
-        "One word in all heads",
-        "Every “she” is drawn large: together where a head looks at **what** a token is,"
-        " scattered where it does not.",
-        {"part": "heads", "colour": "type", "find": "she", "kind": "token"},
-    ),
-    Preset(
-        "The first token alone",
-        "Where **[CLS]** keys lie far from everything else, they take much attention that has"
-        " nowhere better to go.",
-        {"part": "heads", "colour": "special", "find": ""},
-    ),
-    Preset(
-        "From a verb to its subject",
-        "Heads that attend from “was” back to “it”, with sentences in which they do.",
-        {"part": "words", "first": "was", "second": "it"},
-    ),
-    Preset(
-        "Does normalization help?",
-        "The map shows in which heads it brings distance closer to attention, and in which not.",
-        {"part": "trust", "stage": "normalized", "measure": "correlation"},
-    ),
-]
-EXAMPLE_WITH_LABELS = Preset(
-    "Coloured by label",
-    "The labels of the corpus: topics of the sample, or the column you chose.",
-    {"part": "heads", "colour": "label", "find": ""},
-)
+
+def whole(atlas: Atlas, count: int = 2) -> str:
+    """What tokens are parts of: "sentences" or "images", "sentence" or "image" for one."""
+    return ("sentence" if atlas.images is None else "image") + "s" * (count != 1)
+
+
 MATHEMATICS = r"""
 For every head, the queries $q$ and keys $k$ of **all tokens of the corpus** form one cloud of $2n$
 points, as in AttentionViz (Yeh et al. 2023). The principal components are exact: they come from the
@@ -92,10 +71,21 @@ of both words, averaged over sentences.
 **Attention lines** in one head: from each query $i$ of the chosen token's sentence to the two keys
 with the largest $\alpha_{ij}$, which the model computes again for that sentence.
 
+**Regions** are the leaves of HDBSCAN's tree over distances in the picture (a density by 10
+neighbours; at least 1 % of the points and 20). A word is surprising in a region by the
+hypergeometric tail $-\log P(X \ge k)$, $X$ the points of the word among as many drawn at random
+without replacement. Its $p$ is measured: the words are shuffled over the tokens 999 times, a query
+and its key keep one word, and each time the largest value of all words and regions counts, so that
+words without any order name a region in at most one picture of twenty.
+
+**Dossier**: the strength of a context is $\max_j \alpha_{ij}$ over keys $j \ne i$ that are not
+special, nor the first token of a causal model. Contexts are drawn at random from every tenth of the
+strengths, since the strongest alone mislead about what a head does most of the time.
+
 **Colours** other than by type have one hue per meaning, darker for queries and lighter for keys,
 each with a contrast of at least 3 : 1 to the page, light or dark (in 3-D, far points fade).
 **Sizes** grow from the 2nd to the 98th percentile of the head's norms.
 
-**Map of heads**: the Jensen-Shannon distance between two heads' attention rows (square root of the
+**Similar heads**: the Jensen-Shannon distance between two heads' attention rows (square root of the
 divergence in bits), averaged over tokens, then metric multidimensional scaling.
 """

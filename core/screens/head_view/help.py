@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from core.analysis.attention_table import labels_of
 from core.analysis.head_patterns.search import find_heads, strongest_head
 from core.analysis.layers import head_name
 from core.analysis.strongest_link import strongest_link
@@ -11,6 +12,7 @@ from core.analysis.view_weights import only_permits, sends_scores
 from core.ui.messages import quote
 from core.ui.presets import Preset
 from core.ui.words.formulas import SINK, capped, rule_notes, softcap_of
+from core.ui.words.inputs import special_tokens
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -33,6 +35,8 @@ def explain(trace: Trace, view: Mapping[str, Any]) -> str:
         " number is their mean."
     )
     sentences = [reading, _explain_rows(trace, view)]
+    if trace.patches is not None:
+        sentences.insert(1, "r2c5 is the patch in row 2 and column 5 of the image.")
     if trace.source is not None:
         sentences.insert(
             1, "On the left are the decoder's tokens, on the right those of your text."
@@ -122,14 +126,16 @@ def examples(trace: Trace) -> list[Preset]:
     presets = []
     link = strongest_link(trace)
     if link is not None:
-        query = quote(trace.tokens[link.query].display)
-        key = quote(trace.key_tokens[link.key].display)
+        query = quote(labels_of(trace.tokens)[link.query])
+        key = quote(labels_of(trace.key_tokens)[link.key])
         words = "two words that are not neighbours"
+        if trace.patches is not None:
+            words = "two patches that do not touch"
         if trace.source is not None:
             words = "a word of the decoder and another one of your text"
         presets.append(
             Preset(
-                "One head, one word",
+                "One head, one word" if trace.patches is None else "One head, one patch",
                 f"{head_name(trace, link.layer, link.head)} gives {link.weight:.2f} of {query}'s"
                 f" attention to {key}: the strongest link between {words}.",
                 _state(trace, link.layer, heads=[link.head + 1], **{"from": [link.query + 1]}),
@@ -137,15 +143,8 @@ def examples(trace: Trace) -> list[Preset]:
         )
     if trace.source is None:
         presets.append(_token_before(trace))
-    presets += [
-        _resting_layer(trace),
-        Preset(
-            "Without special tokens",
-            f"What is left in layer {trace.numbers[last]} when special tokens are hidden and rows"
-            " are divided by the sum of what remains.",
-            _state(trace, last, hide=True, renorm=True),
-        ),
-    ]
+    if trace.patches is None or trace.patches.first:
+        presets += [_resting_layer(trace), _without_special(trace, last)]
     if trace.source is None and any(token.segment for token in trace.tokens):
         presets.append(
             Preset(
@@ -158,12 +157,24 @@ def examples(trace: Trace) -> list[Preset]:
     return presets
 
 
+def _without_special(trace: Trace, layer: int) -> Preset:
+    hidden = special_tokens(trace)
+    return Preset(
+        f"Without {hidden}",
+        f"What is left in layer {trace.numbers[layer]} when {hidden} are hidden and rows are"
+        " divided by the sum of what remains.",
+        _state(trace, layer, hide=True, renorm=True),
+    )
+
+
 def _token_before(trace: Trace) -> Preset:
     layer, head, value = strongest_head(trace, "previous")
+    text = trace.patches is None
+    looks = "back one token" if text else "one patch to the left"
     return Preset(
-        "The token before",
-        f"{head_name(trace, layer, head)} looks back one token more than any other head: on"
-        f" average {value:.2f} of its attention.",
+        "The token before" if text else "The patch to the left",
+        f"{head_name(trace, layer, head)} looks {looks} more than any other head: on average"
+        f" {value:.2f} of its attention.",
         _state(trace, layer, heads=[head + 1], what=True),
     )
 
@@ -175,10 +186,14 @@ def _resting_layer(trace: Trace) -> Preset:
     shrinks = "times the length of the values, much of that shrinks."
     if trace.source is not None:
         shrinks = "times the length of the values, some of that may shrink."
+    which = "special tokens, full stops and commas"
+    if trace.patches is not None:
+        which = special_tokens(trace)
+        shrinks = "times the length of the values, how much of that is left?"
     return Preset(
         "What attention brings",
-        f"Layer {trace.numbers[layer]} puts {resting.max():.0%} of its attention on special tokens,"
-        f" full stops and commas; {shrinks}",
+        f"Layer {trace.numbers[layer]} puts {resting.max():.0%} of its attention on {which};"
+        f" {shrinks}",
         _state(trace, layer, weigh="value"),
     )
 

@@ -15,12 +15,13 @@ from core.components.head_view import (
     Weighting,
     pack_head_view,
 )
+from core.components.reported_state import state_to_send
 from core.figures.palette import token_colours
 from core.model.weights.output_projection import output_projections
-from core.screens.head_view.state import near_layers, view_to_send
+from core.screens.head_view.state import KEY, link_to_name, near_layers
 from core.ui import cache
 from core.ui.current import current_key
-from core.ui.words.pattern_words import SCORE_WORDS
+from core.ui.words.pattern_words import score_words
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
 
     from core.model import Trace
     from core.model.trace import Array
+    from core.ui.downloads import Contents
 
 # Below it the layers beside the one on screen follow when the browser has time.
 NEAR_LAYER_BYTES = 2_000_000
@@ -41,7 +43,7 @@ _NAMES = {"attention": "attention", "value": "× |value|", "transformed": "× |f
 
 def weightings(trace: Trace) -> list[Weighting]:
     """What the lines can show for this model."""
-    known = output_projections(cache.model(trace.model), trace.kind) is not None
+    known = output_projections(cache.model_of(trace), trace.kind) is not None
     meanings = {
         "attention": "The weights after softmax",
         "value": "Attention times the length of the value it brings",
@@ -60,25 +62,27 @@ def shown_layer(trace: Trace, view: Mapping[str, Any]) -> int:
     return trace.numbers.index(int(view["layer"]))
 
 
-def pack_for_page(trace: Trace, view: Mapping[str, Any], offered: Sequence[Weighting]) -> bytes:
+def pack_for_page(
+    trace: Trace, view: Mapping[str, Any], offered: Sequence[Weighting], held: Contents
+) -> bytes:
     """All layers if they are few and short, else the one shown.
 
     Once the browser has asked for them, its neighbours too.
     """
     key, layers, shown = current_key(trace.model), range(trace.shape[0]), shown_layer(trace, view)
-    sent, serial = view_to_send(view)
+    sent, serial = state_to_send(KEY, view)
     whole = _size(trace) <= ALL_LAYERS_BYTES
     near = not whole and payload_size(trace, shown) <= NEAR_LAYER_BYTES
     wanted = layers if whole else (shown, *(near_layers(trace.numbers, shown) if near else ()))
     packed = {layer: cache.view_layer(key, layer, view["weigh"]) for layer in wanted}
     # Measuring the heads of a long text takes a while: not before someone wants to know.
     scores = cache.head_scores(key) if view["what"] or whole else {}
-    facts = _facts(trace, sent, serial, offered, scores, near=near)
+    facts = _facts(trace, sent, serial, offered, scores, held, link_to_name(trace), near=near)
     return pack_head_view(trace, packed, view["weigh"], facts)
 
 
 def file_later(
-    trace: Trace, view: Mapping[str, Any], offered: Sequence[Weighting]
+    trace: Trace, view: Mapping[str, Any], offered: Sequence[Weighting], held: Contents
 ) -> Callable[[], str]:
     """A function that writes the head view as one HTML file, in the state that is on the screen.
 
@@ -86,15 +90,17 @@ def file_later(
     """
     key = current_key(trace.model)
     norms = cache.transformed_norms(key) if view["weigh"] == "transformed" else None
-    return partial(_write_file, trace, view, offered, key, norms)
+    return partial(_write_file, trace, view, offered, key, norms, held, link_to_name(trace))
 
 
 def _write_file(
     trace: Trace,
     view: Mapping[str, Any],
     offered: Sequence[Weighting],
-    key: cache.TextKey,
+    key: cache.TraceKey,
     norms: Array | None,
+    held: Contents,
+    found: Mapping[str, int] | None,
 ) -> str:
     layers, size = range(trace.shape[0]), _size(trace)
     content = f"All {len(layers)} layers are in this file"
@@ -105,7 +111,7 @@ def _write_file(
         )
         layers = layers[shown_layer(trace, view) :][:1]
     packed = {layer: weighted_layer(trace, layer, view["weigh"], norms) for layer in layers}
-    facts = _facts(trace, view, 0, offered, head_scores(trace, HEAD_VIEW))
+    facts = _facts(trace, view, 0, offered, head_scores(trace, HEAD_VIEW), held, found)
     text = " / ".join(filter(None, (key.text, key.pair)))
     if trace.source is not None:
         text = f"{' '.join(token.display for token in trace.tokens)} → {text}"
@@ -113,7 +119,8 @@ def _write_file(
         text = text[: _MAX_QUOTE - 1] + "…"
     note = f"{text} — {content}, weighted by {_NAMES[view['weigh']]}."
     data = pack_head_view(trace, packed, view["weigh"], facts)
-    return standalone_page("head_view", data, f"Head view of {trace.model}", note)
+    title = f"Head view of {trace.model}"
+    return standalone_page("head_view", data, title, note, facts=held.facts)
 
 
 def _size(trace: Trace) -> int:
@@ -127,11 +134,15 @@ def _facts(
     serial: int,
     offered: Sequence[Weighting],
     scores: Mapping[str, NDArray[np.float64]],
+    held: Contents,
+    found: Mapping[str, int] | None,
     *,
     near: bool = False,
 ) -> HeadView:
     colours = {theme: token_colours(trace.shape[1], theme) for theme in ("light", "dark")}
     if trace.source is not None:
         scores = {each.score: scores[each.score] for each in HEAD_VIEW if each.across and scores}
-    notes = {name: SCORE_WORDS[name].note for name in scores}
-    return HeadView(view, serial, offered, colours, scores, notes, near)
+    words = score_words(trace)
+    notes = {name: words[name].note for name in scores}
+    picture = held.titled("Attention")
+    return HeadView(view, serial, offered, colours, scores, notes, found, near, picture)

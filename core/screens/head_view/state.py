@@ -11,11 +11,14 @@ from typing import TYPE_CHECKING, Any
 
 import streamlit as st
 
-from core.ui import controls
+from core.components.reported_state import note_report
+from core.model import catalog
+from core.ui import address, controls
+from core.ui.current import found_head
 from core.ui.selectors import pick_pairs
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from core.model import Trace
 
@@ -25,8 +28,8 @@ _CHOICES = ("layer", "pairs", "least", "weigh")
 _SWITCHES = ("hide", "renorm", "what")
 # heads: an empty list is all of them, 0 is none; without_keys: of cross attention alone
 _NUMBERS = ("heads", "without", "without_keys", "from", "to")
-_SENT = "_head_view_sent"
 _NEAR = "_head_view_near"
+_FIRST = "_head_view_first"  # the heads that were on before anyone picked
 
 
 def restore_view(trace: Trace, weightings: Sequence[str]) -> dict[str, Any]:
@@ -35,11 +38,15 @@ def restore_view(trace: Trace, weightings: Sequence[str]) -> dict[str, Any]:
     `weightings` are those that this model has.
     """
     heads = trace.shape[1]
-    linked = st.query_params.get("head", "")
-    if "heads" not in st.query_params and linked in map(str, range(1, heads + 1)):
+    linked = address.take("head") or ""
+    if linked in map(str, range(1, heads + 1)) and not address.asks_for("heads"):
         st.session_state["heads"] = [int(linked)]  # a link to one head, as of the table
+    has_link = address.asks_for("layer") or address.asks_for("heads")
+    layer = controls.layer(trace, drawn=False)
+    if not has_link:
+        _show_one_head(trace, layer)
     choices = {
-        "layer": str(trace.numbers[controls.layer(trace, drawn=False)]),
+        "layer": str(trace.numbers[layer]),
         "pairs": pick_pairs(trace, key="pairs"),
         "least": controls.choice("least", _THRESHOLDS, subject="The thresholds are"),
         "weigh": controls.choice("weigh", weightings, subject="The weights are"),
@@ -59,6 +66,43 @@ def restore_view(trace: Trace, weightings: Sequence[str]) -> dict[str, Any]:
     return {**choices, **switches, **numbers}
 
 
+def _show_one_head(trace: Trace, layer: int) -> None:
+    """Before anyone picks, turn on the head found on this text alone: all at once hide it.
+
+    Of an image it is the head that the catalogue names. One that was picked on another page is
+    kept.
+    """
+    state, found = st.session_state, found_head(trace)
+    if "heads" in state and state["heads"] != state.get(_FIRST):
+        return
+    picked = state.get("head", "")
+    if found is not None and found.layer == layer:
+        state["heads"] = [found.head + 1]
+    elif "heads" not in state and trace.patches is not None and not picked:
+        state["heads"] = [_head_of_catalogue(trace, layer) or 1]
+    elif "heads" not in state and picked in map(str, range(1, trace.shape[1] + 1)):
+        state["heads"] = [int(picked)]
+    else:
+        return
+    state[_FIRST] = state["heads"]
+
+
+def _head_of_catalogue(trace: Trace, layer: int) -> int | None:
+    """The head (from 1) of that layer (from 0) that the catalogue names to begin with, if any."""
+    spec = catalog.find(trace.model)
+    begin = None if spec is None else spec.begin
+    return begin[1] if begin is not None and begin[0] == trace.numbers[layer] else None
+
+
+def link_to_name(trace: Trace) -> dict[str, int] | None:
+    """The link that Home shows, if it joins two words: its layer by number, the others from 0."""
+    found = found_head(trace)
+    if found is None or not found.joins_words:
+        return None
+    places = {"head": found.head, "query": found.query, "key": found.key}
+    return {"layer": trace.numbers[found.layer], **places}
+
+
 def take_report(view: object) -> None:
     """Put what the component reports into the session; ignore anything that is not a state."""
     if not isinstance(view, dict):
@@ -71,9 +115,7 @@ def take_report(view: object) -> None:
             report[key] = [int(number) for number in numbers]
     st.session_state.update(report)
     _remember_near(view.get("near"))
-    if (sent := st.session_state.get(_SENT)) is not None:
-        shown = {key: value for key, value in view.items() if key != "near"}
-        st.session_state[_SENT] = {**sent, "shown": shown}
+    note_report(KEY, {key: value for key, value in view.items() if key != "near"})
 
 
 def _remember_near(asked: object) -> None:
@@ -96,17 +138,3 @@ def near_layers(numbers: Sequence[int], layer: int) -> tuple[int, ...]:
         return ()
     near = [place for place in (layer - 1, layer + 1) if 0 <= place < len(numbers)]
     return tuple(place for place in near if str(numbers[place]) in asked)
-
-
-def view_to_send(view: Mapping[str, Any]) -> tuple[dict[str, Any], int]:
-    """The state to send to the component and its number.
-
-    They do not change while the component shows `view` already.
-    """
-    sent: dict[str, Any] = st.session_state.get(_SENT, {"view": None, "serial": 0, "shown": None})
-    mounted = (st.session_state.get(KEY) or {}).get("view") is not None
-    # A component that is drawn anew, as after another page, starts from what it is sent.
-    if view != (sent["shown"] if mounted else sent["view"]):
-        sent = {"view": dict(view), "serial": sent["serial"] + 1, "shown": dict(view)}
-        st.session_state[_SENT] = sent
-    return sent["view"], sent["serial"]

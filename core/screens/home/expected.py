@@ -10,6 +10,7 @@ from core.figures.guesses import GuessBar, guess_bars, percent
 from core.model import ModelError
 from core.model.language import MAX_MASKS
 from core.ui import cache
+from core.ui.charts import show_chart
 from core.ui.current import current_key
 from core.ui.messages import quote, show_model_error
 
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
 
 _NEXT, _MASK_WIDTH = 480, 400  # pixels, of the bars for the next word and for one mask
 _NEIGHBOURS = 3  # words shown on either side of a mask
-_BARS = {"displayModeBar": False}
 
 
 def show_expected(trace: Trace, colours: Palette) -> None:
@@ -38,7 +38,7 @@ def show_expected(trace: Trace, colours: Palette) -> None:
 
 
 def _show_next(model: LoadedModel, trace: Trace, colours: Palette) -> None:
-    st.subheader("What the model expects next", anchor=False)
+    st.header("What the model expects next", anchor=False)
     guesses = cache.next_words(*current_key(model.name)[:3])
     cut = trace.dropped or trace.cut_characters
     where = ", where your text was cut," if cut else ""
@@ -57,7 +57,7 @@ def _show_next(model: LoadedModel, trace: Trace, colours: Palette) -> None:
 
 def _show_masked(model: LoadedModel, trace: Trace, colours: Palette) -> None:
     mask = str(model.tokenizer.mask_token)
-    st.subheader(f"What stands under {quote(mask)}", anchor=False)
+    st.header(f"What stands under {quote(mask)}", anchor=False)
     masks = [token for token in trace.tokens if token.text == mask]
     if not masks:
         _offer_mask(trace, mask)
@@ -136,7 +136,8 @@ def _around(mask: Token) -> str:
 
 def _draw(guesses: Sequence[Guess], colours: Palette, *, key: str, width: int) -> None:
     bars = [GuessBar(_label(guess), guess.text, guess.id, guess.probability) for guess in guesses]
-    st.plotly_chart(guess_bars(bars, colours), key=key, config=_BARS, width=width)
+    figure = guess_bars(bars, colours)
+    show_chart(figure, key=key, quiet=True, width=width, alt="The likeliest tokens")
 
 
 def _label(guess: Guess) -> str:

@@ -10,6 +10,7 @@ from core.figures.structure import Box, structure_figure
 from core.model import ModelError
 from core.model.weights.structure import structure_of
 from core.ui import cache
+from core.ui.charts import show_chart
 from core.ui.messages import quote, show_model_error
 
 if TYPE_CHECKING:
@@ -42,7 +43,12 @@ def show_structure(trace: Trace, colours: Palette) -> None:
         first, last = trace.numbers[0], trace.depth or structure.layers
         note = f"layer {first} of {last}"
         figure = structure_figure(rows, _LAYER_ROWS, note, colours)
-        st.plotly_chart(figure, key="structure_figure", config={"displayModeBar": False})
+        show_chart(
+            figure,
+            key="structure_figure",
+            alt="How the model is built",
+            quiet=True,
+        )
         st.caption(_describe(structure, first))
         st.markdown(f"The modules of {quote(structure.model_class)} as PyTorch prints them:")
         st.code(structure.text, language=None, height=360)

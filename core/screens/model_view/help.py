@@ -12,10 +12,11 @@ from core.analysis.related_words.heads import LEVEL
 from core.analysis.related_words.words import ONE_PAIR_IN
 from core.components.model_view import MAX_ENLARGED_LINES, MAX_LINES
 from core.ui import controls
+from core.ui.frame.text_row import EXAMPLES
 from core.ui.head_maps import gaps_note
 from core.ui.messages import notice
 from core.ui.presets import Preset
-from core.ui.sidebar import EXAMPLES
+from core.ui.words.inputs import input_word, special_tokens, this_input
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -83,8 +84,9 @@ def explain(
     if shown.block != (1, 1):
         down, across = shown.block
         sentences.append(
-            f"The text is longer than a tile can show: a tile has {cells[0]} × {cells[1]} cells,"
-            f" each the largest of {down} × {across} weights; the three strongest pairs are exact."
+            f"The {input_word(trace)} has more tokens than a tile can show: a tile has"
+            f" {cells[0]} × {cells[1]} cells, each the largest of {down} × {across} weights; the"
+            " three strongest pairs are exact."
         )
     if renormalised:
         sentences.append("Rows are divided by their sum over the tokens shown.")
@@ -126,6 +128,8 @@ def file_title(trace: Trace, text: str) -> str:
 
 def examples(trace: Trace) -> list[Preset]:
     """Settings of the text and the controls, each with what it shows."""
+    if trace.patches is not None:
+        return _of_images(trace)
     if trace.source is not None:
         return _of_any_attention()
     look_back = Preset(
@@ -134,6 +138,27 @@ def examples(trace: Trace) -> list[Preset]:
         _START | {"pattern": "previous"},
     )
     return [look_back, *_of_any_attention(), *_of_texts()]
+
+
+def _of_images(trace: Trace) -> list[Preset]:
+    presets = [
+        Preset(
+            "Which heads look to the left?",
+            "Heads that give more than half of their attention to the patch to the left stay"
+            " bright.",
+            _START | {"pattern": "previous"},
+        ),
+        *_of_any_attention()[1:],
+    ]
+    if trace.patches is not None and trace.patches.first:
+        resting = Preset(
+            "Where does attention rest?",
+            f"Heads with most of their attention on {special_tokens(trace)}. Hide those tokens to"
+            " see what the rest does.",
+            _START | {"pattern": "delimiters"},
+        )
+        presets.insert(1, resting)
+    return presets
 
 
 def _of_any_attention() -> list[Preset]:
@@ -200,6 +225,10 @@ _WITHIN_A_TEXT = rf"""
   *foliage*. The same word elsewhere is not a related one. *Related words across sentences*: the
   same, in different sentences.
 - *the other sentence*: $i$ and $j$ are words of different sentences, above 0.5."""
+_DELIMITERS = """*delimiters*: $j$ is a special token, a full stop or a comma, above 0.6 (Clark et
+  al. 2019, as their code counts them)."""
+_OF_PATCHES = """*left*, *right neighbour*: $j$ is the patch beside $i$ in its row of the image,
+  above 0.5; *CLS and registers*: $j$ is no patch, above 0.6."""
 _ARRANGEMENTS = f"""
 
 Related words are tested differently, since a head may favour their places: the counted words change
@@ -210,12 +239,16 @@ that are neighbours because they are related, as in *old and ancient*, favour he
 neighbours: the test cannot tell the two apart."""
 
 
-def mathematics(*, is_cross: bool = False) -> str:
+def mathematics(trace: Trace) -> str:
     """The definitions behind the tiles, the scores and the order."""
-    delimiters = "*delimiters*"
-    if not is_cross:
-        delimiters = rf"*next*, *previous token*: $j = i \pm 1$, above 0.5; {delimiters}"
-    within, arrangements = ("", "") if is_cross else (_WITHIN_A_TEXT, _ARRANGEMENTS)
+    is_cross, is_text = trace.source is not None, trace.patches is None
+    patterns, many = _DELIMITERS, "tokens"
+    if not is_text:
+        patterns, many = _OF_PATCHES, "patches"
+    elif not is_cross:
+        patterns = rf"*next*, *previous token*: $j = i \pm 1$, above 0.5; {_DELIMITERS}"
+    whole = is_text and not is_cross
+    within, arrangements = (_WITHIN_A_TEXT, _ARRANGEMENTS) if whole else ("", "")
     return rf"""
 Every tile is a head's attention $a_{{ij}}$ of token $i$ to token $j$ ($\sum_j a_{{ij}} = 1$), sent
 as one byte a cell, $\operatorname{{round}}(255 \sqrt{{a_{{ij}}}})$. A cell that stands for several
@@ -228,9 +261,8 @@ $$
 \qquad R = \{{i : (i, j) \in P \text{{ is permitted for some }} j\}} .
 $$
 
-- {delimiters}: $j$ is a special token, a full stop or a comma, above 0.6 (Clark et al. 2019, as
-  their code counts them).{within}
-- *many tokens*: the mean of $-\sum_j a_{{ij}} \ln a_{{ij}} / \ln n_i$, with $n_i$ the number of
+- {patterns}{within}
+- *many {many}*: the mean of $-\sum_j a_{{ij}} \ln a_{{ij}} / \ln n_i$, with $n_i$ the number of
   tokens that $i$ may see, above 0.78.
 
 A head is highlighted only above the uniform baseline too, the score of
@@ -241,5 +273,5 @@ divergence of their rows, in bits, averaged over tokens; heads stand in the orde
 an average-linkage clustering, turned so that neighbours are as similar as the tree permits
 (Bar-Joseph et al. 2001).
 
-A score says what a head does **on this text**; on the next one it may do something else.
+A score says what a head does **on {this_input(trace)}**; on the next one it may do something else.
 """

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 import streamlit as st
 
-from core.analysis.head_patterns.search import HIGHLIGHTED, find_heads
+from core.analysis.head_patterns.search import find_heads
 from core.analysis.layers import head_name
 from core.analysis.related_words.heads import LEVEL
 from core.analysis.related_words.words import closest_pairs
 from core.components.model_view import Marks
 from core.ui import cache
 from core.ui.messages import quote
-from core.ui.words.pattern_words import HIGHLIGHT_NAMES, NO_SECOND, WORDS
+from core.ui.words.pattern_words import NO_SECOND, WORDS, words_for
 
 if TYPE_CHECKING:
     from core.analysis.head_patterns.search import Search
@@ -27,15 +27,7 @@ _GAP = "\N{NO-BREAK SPACE}"
 _MAX_NAMED = 6  # heads, or pairs of words, that the sentence names; in the picture all are marked
 
 
-def highlights(trace: Trace) -> dict[str, str]:
-    """What can be looked for, by its name in links: in cross attention what the key decides."""
-    if trace.source is None:
-        return HIGHLIGHT_NAMES
-    across = {name for name, pattern in HIGHLIGHTED.items() if pattern.across}
-    return {name: each for name, each in HIGHLIGHT_NAMES.items() if name in {"none", *across}}
-
-
-def highlight(trace: Trace, name: str, key: cache.TextKey) -> Marks | None:
+def highlight(trace: Trace, name: str, key: cache.TraceKey) -> Marks | None:
     """Say which heads follow the pattern, and return what is written on the tiles.
 
     The text is measured as a whole, whatever tokens are hidden; `key` is what it is cached by.
@@ -48,7 +40,9 @@ def highlight(trace: Trace, name: str, key: cache.TextKey) -> Marks | None:
         if not search.measurable:
             return None
         pattern = search.pattern
-        score = "entropy" if pattern.measured == "entropy" else WORDS[pattern.name].highlight
+        score = (
+            "entropy" if pattern.measured == "entropy" else words_for(trace)[pattern.name].highlight
+        )
         return Marks(score, search.scores, search.holds, search.ranked()[0][:2])
     related = cache.related(key, _SCOPES[name])
     st.markdown(_describe_related(trace, related, name))
@@ -59,7 +53,7 @@ def highlight(trace: Trace, name: str, key: cache.TextKey) -> Marks | None:
 
 def _describe(trace: Trace, search: Search) -> str:
     """One paragraph of Markdown, true for any text."""
-    words = WORDS[search.pattern.name]
+    words = words_for(trace)[search.pattern.name]
     title = words.highlight.capitalize()
     if not search.measurable:
         return f"**{title}** cannot be measured here: {words.lacks}."

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from core.analysis.attention_table import labels_of
 from core.analysis.head_patterns.search import strongest_head
 from core.analysis.layers import head_name
 from core.analysis.neuron import read_head, strongest_position
@@ -128,10 +129,15 @@ def _previous_token(trace: Trace) -> Preset:
     """The head that looks back one token most, at its strongest pair."""
     layer, head, mean = strongest_head(trace, "previous")
     # The first pair is left out: in causal models it has little choice.
-    back = np.diagonal(trace.attention(layer, head), -1)
+    back = np.diagonal(trace.attention(layer, head), -1).copy()
+    where = "the token before"
+    if trace.patches is not None:  # the first patch of a row has none to its left
+        back[[token.column <= 0 for token in trace.tokens[1:]]] = 0
+        where = "the patch to the left"
     query = int(back[1:].argmax()) + 2 if len(back) > 1 else 1
-    sentence = f"Gives {mean:.2f} to the token before, on average: the most of any head."
-    return _preset(trace, "One token back", sentence, layer, head, query, query - 1)
+    sentence = f"Gives {mean:.2f} to {where}, on average: the most of any head."
+    title = "One token back" if trace.patches is None else "One patch to the left"
+    return _preset(trace, title, sentence, layer, head, query, query - 1)
 
 
 def _resting_place(trace: Trace, layer: int, head: int, position: int, weight: float) -> Preset:
@@ -173,7 +179,7 @@ def _preset(
 
 
 def _name(tokens: tuple[Token, ...], position: int) -> str:
-    return quote(tokens[position].display)
+    return quote(labels_of(tokens)[position])
 
 
 def file_note(trace: Trace) -> str:

@@ -6,9 +6,11 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
+from core.analysis.attention_table import labels_of
 from core.analysis.model_map import shown_positions
-from core.components.neuron_view import NeuronState, labels_of
+from core.components.neuron_view import NeuronState
 from core.ui import controls
+from core.ui.words.inputs import this_input
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -32,7 +34,7 @@ def pick_tokens(trace: Trace, pairs: PairFilter) -> NeuronState:
     for name, options in (("query", queries), ("key_token", keys)):
         if st.session_state.get(name) not in options:  # dropped silently after a longer text
             st.session_state.pop(name, None)
-    subject = f"This text has {len(trace.tokens)} tokens"
+    subject = f"{this_input(trace).capitalize()} has {len(trace.tokens)} tokens"
     if trace.source is not None:
         subject = f"The decoder has {len(trace.tokens)} tokens, this text {len(trace.source)}"
     if pairs != "all":
@@ -51,9 +53,9 @@ def pick_tokens(trace: Trace, pairs: PairFilter) -> NeuronState:
     key_token = controls.choice(
         "key_token",
         keys,
-        "Key of the pair",
+        "Key",
         subject=subject,
-        names=_titles(trace.key_tokens, STRONGEST, "its strongest").__getitem__,
+        names=_titles(trace.key_tokens, STRONGEST, "the strongest").__getitem__,
         menu=True,
         width=190,
         help="The pair whose score is taken apart into dimensions: the key that the query"
@@ -90,7 +92,13 @@ def take_state(state: NeuronState) -> None:
 
 
 def _last_word(trace: Trace, positions: Sequence[int]) -> str:
-    """The last of these tokens with a letter in it, since it sees the most; else the last one."""
+    """The last of these tokens with a letter in it, since it sees the most; else the last one.
+
+    Of an image, the patch in the middle.
+    """
+    if trace.patches is not None:
+        row, column = trace.patches.rows // 2, trace.patches.columns // 2
+        return str(trace.patches.first + row * trace.patches.columns + column + 1)
     tokens = [trace.tokens[position] for position in positions]
     words = [t for t in tokens if not t.special and any(map(str.isalpha, t.display))]
     return str((words or tokens)[-1].position + 1)

@@ -12,7 +12,7 @@ from core.analysis.layers import head_name
 from core.ui.corpus_walk import reads_corpora
 from core.ui.presets import Preset
 from core.ui.words.numbers import number
-from core.ui.words.pattern_words import PATTERN_NAMES
+from core.ui.words.pattern_words import has_meaning, pattern_names, words_for
 
 if TYPE_CHECKING:
     from core.model import Trace
@@ -23,6 +23,8 @@ _LEAVES = {"text": "leaves fall in autumn", "pair": "autumn is marked by colorfu
 
 def examples(view: View) -> list[Preset]:
     """Settings worth seeing with this kind of attention."""
+    if view.trace.patches is not None:
+        return _of_patches(view)
     if view.trace.source is not None:
         return _of_keys(view)
     every = _of_one_text(view)
@@ -54,6 +56,27 @@ def _of_keys(view: View) -> list[Preset]:
             "All heads at once",
             "The mean over all heads of all layers: which of your words does the decoder look at?",
             {"part": "one", "whole": "mean", "beside": "broad"},
+        ),
+        _twins(view),
+    ]
+
+
+def _of_patches(view: View) -> list[Preset]:
+    """Of an image."""
+    first = words_for(view.trace)["first"].where
+    return [
+        _strongest(
+            view,
+            "previous",
+            "Looking to the left",
+            "gives {} to the patch to the left: see the line below the diagonal.",
+        ),
+        _strongest(view, "first", "Resting", f"gives {{}} to {first}: see the first column."),
+        _strongest(view, "broad", "The whole image", "spreads to {} of the maximum entropy."),
+        Preset(
+            "Everything at once",
+            "Rollout of all layers: what is left when half of every layer is the residual?",
+            {"part": "one", "source": "text", "whole": "rollout", "beside": "self"},
         ),
         _twins(view),
     ]
@@ -105,8 +128,9 @@ def _of_one_text(view: View) -> list[Preset]:
     ]
 
 
-def _strongest(view: View, score: str, title: str, sentence: str) -> Preset:
+def _strongest(view: View, pattern: str, title: str, sentence: str) -> Preset:
     """The head with the highest score, beside the pattern."""
+    score = NAMING[pattern].score
     number_of_head = int(view.table[score].fillna(-1).to_numpy().argmax())
     layer, head = divmod(number_of_head, view.trace.shape[1])
     share = number(float(view.table[score].iloc[number_of_head]))
@@ -116,7 +140,7 @@ def _strongest(view: View, score: str, title: str, sentence: str) -> Preset:
         {
             "part": "one",
             "whole": "head",
-            "beside": score,
+            "beside": pattern,
             "layer": str(view.trace.numbers[layer]),
             "head": str(head + 1),
         },
@@ -126,8 +150,10 @@ def _strongest(view: View, score: str, title: str, sentence: str) -> Preset:
 def mathematics(trace: Trace) -> str:
     """The definitions, and where they come from, of what this kind of attention has."""
     if trace.source is not None:
-        return _CROSS + _patterns() + _DISTANCES
-    return _patterns() + _DISTANCES + _coreference() + _ROLLOUT
+        return _CROSS + _patterns(trace) + _ON_TEXTS + _DISTANCES
+    if trace.patches is not None:
+        return _patterns(trace) + _ON_IMAGES + _DISTANCES + _ROLLOUT
+    return _patterns(trace) + _ON_TEXTS + _DISTANCES + _coreference() + _ROLLOUT
 
 
 _CROSS = r"""
@@ -137,7 +163,10 @@ those remain whose pairs depend on $j$ alone, and the entropy.
 """
 
 
-def _patterns() -> str:
+def _patterns(trace: Trace) -> str:
+    names = pattern_names(trace)
+    every = trace.patches is None  # also in cross attention: it is the same list
+    named = [names[name] for name, each in NAMING.items() if every or has_meaning(trace, each)]
     return rf"""
 A pattern is a set $P$ of pairs of a query token $i$ and a key token $j$. Let $T$ be the query
 tokens that have such a pair which the model permits, and $n_i$ the number of keys that token $i$
@@ -149,15 +178,28 @@ s = \frac{{1}}{{|T|}} \sum_{{i \in T}} \ \sum_{{j:\,(i,j) \in P}} \alpha_{{ij}},
 s_0 = \frac{{1}}{{|T|}} \sum_{{i \in T}} \frac{{|\{{j : (i,j) \in P\}}|}}{{n_i}} .
 $$
 
-On 13 tokens $s_0$ is 0.08 for the token before, and more for patterns of several tokens: not small,
-so every score stands beside it. In a model that reads left to right only $j \le i$ counts.
+On $n$ tokens $s_0$ is $1/n$ for the token before (0.08 on 13), and more for patterns of several
+tokens, so every score stands beside it. In a model that reads left to right only $j \le i$ counts.
 
 A head is named by the most specific pattern that it clearly follows: the first of these whose
 score exceeds $b = \max(\text{{threshold}}, s_0)$ over at least {MIN_QUERY_TOKENS} query tokens:
-{", ".join(PATTERN_NAMES[name] for name in NAMING)}. For "broad" $b$ is the threshold alone, as
+{", ".join(named)}. For "broad" $b$ is the threshold alone, as
 uniform attention has the maximum entropy. How far a score is **above the threshold** is
 $(s - b) / (1 - b)$: 0 at the threshold, 1 for all attention.
+"""
 
+
+_ON_IMAGES = rf"""
+**On images** a left or right neighbour is a patch of the same row of the image; tokens that are no
+patches are neighbours of none. Thresholds are those of texts: 0.5 for a neighbour and 0.6 for
+registers, which Clark et al. 2019 use for the previous and the next token and for [SEP], and 0.78
+of the maximum entropy. Patterns of words, marks, sentences and repeated sequences have no meaning
+for patches, and distance along the rows is no distance in the image: what heads follow there, and
+how far they look, is measured on pages of their own. Under {MIN_TOKENS} tokens no pattern is named.
+"""
+
+
+_ON_TEXTS = rf"""
 **What follows Clark et al. 2019, and what is ours.** They look at heads with more than half of
 their attention on the previous or the next token; test [CLS], [SEP], and full stops and commas each
 against 0.6 (their code); and call heads broad with an entropy above 3.8 nats on 128 tokens, which

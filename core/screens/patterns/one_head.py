@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from core.analysis.attention_table import unique_labels
+from core.analysis.attention_table import labels_of
 from core.analysis.head_patterns.evidence import Evidence, evidence
 from core.analysis.head_patterns.measure import (
     MEASURED,
@@ -19,15 +19,19 @@ from core.analysis.head_patterns.measure import (
 from core.analysis.head_patterns.minimum_evidence import MIN_TOKENS, too_short
 from core.analysis.head_patterns.naming import NAMING, NONE, TOO_SHORT, assign_patterns
 from core.analysis.head_patterns.table import add_induction
-from core.analysis.pairs import permitted
+from core.analysis.pairs import permitted, permitted_somewhere
 from core.analysis.rollout import Overall, overall_attention, uniform_overall
 from core.figures.heatmap import heatmap_figure
-from core.screens.patterns.wording import describe_evidence, has_meaning, nearest_pattern
+from core.figures.labels import literal
+from core.screens.patterns.wording import describe_evidence, nearest_pattern
 from core.ui import cache, controls
+from core.ui.charts import show_chart
 from core.ui.words.numbers import number
-from core.ui.words.pattern_words import PATTERN_NAMES
+from core.ui.words.pattern_words import has_meaning, pattern_names
 
 if TYPE_CHECKING:
+    from streamlit.delta_generator import DeltaGenerator
+
     from core.figures.palette import Palette
     from core.model import Trace
     from core.model.trace import Array
@@ -61,46 +65,58 @@ def pick_view(trace: Trace) -> tuple[str, str]:
         ("auto", *(name for name, each in NAMING.items() if has_meaning(trace, each))),
         "Beside the pattern",
         subject="The patterns are",
-        names=lambda name: "the one it follows" if name == "auto" else PATTERN_NAMES[name],
+        names={"auto": "the one it follows", **pattern_names(trace)}.__getitem__,
         menu=True,
         width=180,
     )
     return whole, beside
 
 
-def show_one(view: View, whole: str, beside: str, colours: Palette) -> None:
-    """The two matrices, what they show, and the evidence token by token."""
+def show_one(
+    view: View, whole: str, beside: str, settings: DeltaGenerator, colours: Palette
+) -> None:
+    """The two matrices, what they show, and the evidence token by token.
+
+    A sentence of the corpus is chosen in `settings`.
+    """
     pattern = _pattern(view, whole) if beside == "auto" else beside
     trace = view.trace
     if view.corpus is not None:
-        trace = _pick_sentence(view, view.corpus, pattern, ordered=whole == "head")
+        with settings:
+            trace = _pick_sentence(view, view.corpus, pattern, ordered=whole == "head")
     weights, uniform = _matrices(view, trace, whole)
     name = view.name if whole == "head" else WHOLES[whole].capitalize()
     shown = evidence(weights, uniform, trace.tokens, pattern, trace.source)
-    st.markdown(_verdict(view, whole, trace, weights, uniform))
-    labels, columns = (
-        unique_labels(tuple(token.display for token in tokens))
-        for tokens in (trace.tokens, trace.key_tokens)
-    )
+    labels, columns = (labels_of(tokens) for tokens in (trace.tokens, trace.key_tokens))
     description = describe_evidence(name, pattern, shown, trace)
+    title = pattern_names(trace)[pattern]
     left, right = st.columns(2)
     with left:
-        st.markdown(f"**{name}**")
-        figure = heatmap_figure(weights, labels, name, colours, full_scale=True, columns=columns)
-        st.plotly_chart(figure, key="patterns_attention", config={"displayModeBar": False})
+        drawn = np.where(permitted_somewhere(trace), weights, np.nan)  # what is masked is hatched
+        figure = heatmap_figure(drawn, labels, name, colours, full_scale=True, columns=columns)
+        figure.update_xaxes(title_text=f"<b>{name}</b>, to (key)")
+        show_chart(
+            figure,
+            key="patterns_attention",
+            alt=f"Attention of {name}",
+            quiet=True,
+        )
     with right:
-        st.markdown(f"**The pattern: {PATTERN_NAMES[pattern]}**")
         if shown.tokens:
             figure = heatmap_figure(
                 shown.ideal, labels, "pattern", colours, full_scale=True, columns=columns
             )
-            st.plotly_chart(figure, key="patterns_ideal", config={"displayModeBar": False})
+            figure.update_xaxes(title_text=f"<b>The pattern: {literal(title)}</b>, to (key)")
+            named = f"The pattern {title}"
+            show_chart(figure, key="patterns_ideal", alt=named, quiet=True)
         else:
+            st.markdown(f"**The pattern: {title}**")
             st.info(description)
+    st.markdown(_verdict(view, whole, trace, weights, uniform))
     st.caption(
-        "Left: who attends to whom; rows attend. Right: a head that does nothing else; several such"
-        " pairs of a token share its attention equally, and rows without one are empty. Both use"
-        " colours from 0 to 1."
+        f"Left: who attends to whom; rows attend. Right: the pattern “{title}”, a"
+        " head that does nothing else; several such pairs of a token share its attention equally,"
+        " and rows without one are empty. Both use colours from 0 to 1."
     )
     if shown.tokens:
         st.markdown(description)
@@ -154,8 +170,8 @@ def _verdict(view: View, whole: str, trace: Trace, weights: Array, uniform: Arra
         return f"**{name}** follows no pattern above its threshold."
     score = NAMING[pattern].score
     return (
-        f"**{name}: {PATTERN_NAMES[pattern]}**, {number(scores.means[score].item())}; uniform"
-        f" attention would give {number(scores.uniform[score].item())}."
+        f"**{name}: {pattern_names(trace)[pattern]}**, {number(scores.means[score].item())};"
+        f" uniform attention would give {number(scores.uniform[score].item())}."
     )
 
 
@@ -186,7 +202,7 @@ def _pick_sentence(view: View, corpus: Corpus, pattern: str, *, ordered: bool) -
     if ordered:
         label = (
             f"Sentence ({len(options)} of {len(shares)}: those where {view.name} follows"
-            f" “{PATTERN_NAMES[pattern]}” most, then least)"
+            f" “{pattern_names(view.trace)[pattern]}” most, then least)"
         )
     picked = controls.choice("sentence", options, label, subject=subject, names=name, menu=True)
     return cache.trace(view.trace.model, corpus.sentences[int(picked) - 1], None)

@@ -16,14 +16,16 @@ from core.analysis.head_patterns.table import RESAMPLES
 from core.analysis.layers import rows_of
 from core.figures.head_map import ring
 from core.figures.patterns import Bar, pattern_colours, pattern_map, score_bars
-from core.screens.patterns.wording import has_meaning, why_missing
+from core.screens.patterns.wording import why_missing
 from core.ui import controls
+from core.ui.charts import show_chart
 from core.ui.corpus_walk import reads_corpora
-from core.ui.downloads import csv_later, offer_file
+from core.ui.downloads import contents, csv_later, offer_file
 from core.ui.head_maps import show_gaps, show_head_map, show_heads
 from core.ui.selectors import choose_head
+from core.ui.words.inputs import this_input
 from core.ui.words.numbers import number
-from core.ui.words.pattern_words import PATTERN_NAMES, SCORE_NAMES, SCORE_WORDS
+from core.ui.words.pattern_words import has_meaning, pattern_names, score_names, score_words
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -41,15 +43,21 @@ _PATTERN_OF = {pattern.score: name for name, pattern in NAMING.items()}
 
 def show_overview(view: View, score: str, colours: Palette, theme: str | None) -> None:
     """The map beside the chosen head, then the table."""
-    _show_patterns(view)
+    _warn(view)
     left, right = st.columns([3, 2], gap="medium")
     with left:
         _show_map(view, score, colours, theme)
+        _summarise(view)
     with right:
         st.markdown(view.verdict)
-        st.button("Look at this head", key="patterns_look", on_click=_open_one)
         figure = score_bars(_bars(view), colours)
-        st.plotly_chart(figure, key="patterns_bars", config={"displayModeBar": False})
+        show_chart(
+            figure,
+            key="patterns_bars",
+            alt=f"Scores of {view.name}",
+            quiet=True,
+        )
+        st.button("Look at this head", key="patterns_look", on_click=_open_one)
     _show_table(view)
 
 
@@ -60,15 +68,17 @@ def pick_colouring(trace: Trace) -> str:
         ("class", *_scores(trace)),
         "Colour by",
         subject="Heads can be coloured by",
-        names=SCORE_NAMES.__getitem__,
+        names=score_names(trace).__getitem__,
         menu=True,
         width=190,
     )
 
 
 def _scores(trace: Trace) -> list[str]:
-    """The scores that have a meaning for this kind of attention."""
-    return [each.score for each in PATTERNS if each.in_table and has_meaning(trace, each)]
+    """The scores that have a meaning for this kind of attention, each once."""
+    names = score_names(trace)
+    scores = [each.score for each in PATTERNS if each.in_table and has_meaning(trace, each)]
+    return list({names[score]: score for score in reversed(scores)}.values())[::-1]
 
 
 def _choose_row(numbers: Sequence[int], heads: int) -> None:
@@ -82,12 +92,14 @@ def _open_one() -> None:
     st.session_state.update(part="one", whole="head")
 
 
-def _show_patterns(view: View) -> None:
-    """How many heads follow each pattern, or why none does."""
+def _warn(view: View) -> None:
+    """Why no head has a pattern, if none has."""
     if view.short:
         longer = (
             "use a longer text or measure on the sample corpus"
             if reads_corpora(view.trace)
+            else "choose a larger size"
+            if view.trace.patches is not None
             else "give the decoder more to read"
         )
         st.info(
@@ -95,16 +107,7 @@ def _show_patterns(view: View) -> None:
             f" patterns by: under {MIN_TOKENS} tokens, up to a third of untrained heads pass a"
             f" threshold by accident. The scores are below; for patterns, {longer}."
         )
-        return
-    counts = view.table["class"].value_counts().to_dict()
-    total = len(view.table)
-    named = total - counts.get(NONE, 0)
-    if named:
-        parts = [f"{counts[name]} {PATTERN_NAMES[name]}" for name in NAMING if name in counts]
-        st.markdown(
-            f"On {view.where} **{named} of {total} heads** follow a pattern: {', '.join(parts)}."
-        )
-    else:
+    elif (view.table["class"] == NONE).all():
         unmeasured = view.corpus is None and reads_corpora(view.trace)
         ways = (
             "lower the thresholds, or measure on the sample corpus"
@@ -115,9 +118,22 @@ def _show_patterns(view: View) -> None:
             f"**No head passes a threshold** on {view.where}. Colour the map by a score to see how"
             f" near they come, {ways}."
         )
+
+
+def _summarise(view: View) -> None:
+    """How many heads follow each pattern, and which patterns had too few tokens."""
+    if view.short:
+        return
+    counts, names = view.table["class"].value_counts().to_dict(), pattern_names(view.trace)
+    total = len(view.table)
+    if named := total - counts.get(NONE, 0):
+        parts = [f"{counts[name]} {names[name]}" for name in NAMING if name in counts]
+        st.markdown(
+            f"On {view.where} **{named} of {total} heads** follow a pattern: {', '.join(parts)}."
+        )
     tokens = view.query_tokens
     scarce = [
-        f"{PATTERN_NAMES[name]} ({tokens[name]:.0f} of {pattern.min_query_tokens})"
+        f"{names[name]} ({tokens[name]:.0f} of {pattern.min_query_tokens})"
         for name, pattern in NAMING.items()
         if 0 < tokens[name] < pattern.min_query_tokens
     ]
@@ -132,26 +148,26 @@ def _show_map(view: View, score: str, colours: Palette, theme: str | None) -> No
             view.grid("class").astype(np.str_),
             view.grid("confidence").astype(np.float64),
             rows,
-            PATTERN_NAMES,
+            pattern_names(view.trace),
             pattern_colours(theme, colours),
             colours,
         )
         ring(figure, rows, (view.layer, view.head), view.trace.shape[1], colours)
-        show_heads(figure, key="patterns_map", on_open=choose_one)
+        show_heads(figure, "Map of all heads: patterns", key="patterns_map", on_open=choose_one)
         show_gaps(view.trace)
     else:
-        values = view.grid(score).astype(np.float64)
+        values, name = view.grid(score).astype(np.float64), score_names(view.trace)[score]
         farthest = float(np.nanmax(values, initial=0)) if score == "distance" else 1.0
         show_head_map(
             view.trace,
             values,
-            SCORE_NAMES[score],
+            name,
             colours,
             key="patterns_map",
             on_open=choose_one,
             chosen=(view.layer, view.head),
             bounds=(0.0, max(1.0, farthest)),
-            title=SCORE_NAMES[score],
+            title=name,
         )
     st.caption(_map_caption(view, score))
 
@@ -178,7 +194,7 @@ def _map_caption(view: View, score: str) -> str:
 
 def _bars(view: View) -> list[Bar]:
     row, limits, tokens = view.row, view.limits, view.query_tokens
-    bars = []
+    bars, names = [], score_names(view.trace)
     for score in _scores(view.trace):
         if score == "distance":
             continue
@@ -187,7 +203,7 @@ def _bars(view: View) -> list[Bar]:
         enough = bool(pattern) and tokens[pattern] >= NAMING[pattern].min_query_tokens
         bars.append(
             Bar(
-                SCORE_NAMES[score],
+                names[score],
                 value,
                 row[f"{score}_uniform"],
                 limit if np.isfinite(value) else np.nan,
@@ -200,9 +216,9 @@ def _bars(view: View) -> list[Bar]:
 
 
 def _show_table(view: View) -> None:
-    st.subheader("Every head", anchor=False)
+    st.header("Every head", anchor=False)
     scores = _scores(view.trace)
-    shown = _readable(view.table, scores, uniform=controls.flag("chance", default=True))
+    shown = _readable(view, scores, uniform=controls.flag("chance", default=True))
     st.dataframe(
         shown,
         key="patterns_table",
@@ -212,9 +228,12 @@ def _show_table(view: View) -> None:
         on_select=partial(_choose_row, view.trace.numbers, view.trace.shape[1]),
         selection_mode="single-row",
         column_config={
-            name: _column(name) for name in map(str, shown) if name not in {"head", "pattern"}
+            name: _column(view.trace, name)
+            for name in map(str, shown)
+            if name not in {"head", "pattern"}
         },
     )
+    held = contents("patterns", view.trace.model, "", text=view.corpus is None, on=view.where)
     with st.container(horizontal=True, vertical_alignment="center"):
         controls.flag(
             "chance",
@@ -225,16 +244,18 @@ def _show_table(view: View) -> None:
         st.caption(_table_caption(view), width="stretch")
         offer_file(
             "Download CSV",
-            csv_later(view.table.copy, index=False, float_format="%.6f"),
-            "head_patterns.csv",
+            csv_later(view.table.copy, held, index=False, float_format="%.6f"),
+            held,
+            ".csv",
         )
 
 
-def _readable(table: pd.DataFrame, scores: Sequence[str], *, uniform: bool) -> pd.DataFrame:
+def _readable(view: View, scores: Sequence[str], *, uniform: bool) -> pd.DataFrame:
     """The table with names for people; intervals are in the download."""
+    table = view.table
     shown = table[["class", "confidence"]].copy()
     shown.insert(0, "head", "L" + table["layer"].astype(str) + " H" + table["head"].astype(str))
-    shown["class"] = shown["class"].map(PATTERN_NAMES)
+    shown["class"] = shown["class"].map(pattern_names(view.trace))
     shown = shown.rename(columns={"class": "pattern", "confidence": "above threshold"})
     if "stability" in table:
         shown["stability"] = table["stability"]
@@ -245,17 +266,17 @@ def _readable(table: pd.DataFrame, scores: Sequence[str], *, uniform: bool) -> p
     return shown
 
 
-def _column(name: str) -> ColumnConfig:
+def _column(trace: Trace, name: str) -> ColumnConfig:
     """The heading, format and explanation of a column of numbers."""
     score = name.removesuffix("_uniform")
     if name != score:
-        label, explanation = "uniform", f"Uniform baseline of: {SCORE_NAMES[score]}"
+        label, explanation = "uniform", f"Uniform baseline of: {score_names(trace)[score]}"
     elif name == "above threshold":
         label = name
         explanation = "How far above its threshold the score is: 0 at it, 1 at all attention"
     else:
-        words = SCORE_WORDS.get(name)
-        label, explanation = words.short if words else name, SCORE_NAMES.get(name, "")
+        words = score_words(trace).get(name)
+        label, explanation = (words.short, words.score) if words else (name, "")
     return st.column_config.NumberColumn(
         label, format="%.3f", width="small", help=explanation or None
     )
@@ -269,5 +290,10 @@ def _table_caption(view: View) -> str:
             " the 95 % intervals are in the download."
         )
     scores = [name for name in _scores(view.trace) if name in MEASURED]
-    missing = [SCORE_NAMES[name] for name in scores if view.table[name].isna().all()]
-    return f"{caption} Empty on this text: {', '.join(missing)}." if missing else caption
+    names = score_names(view.trace)
+    missing = [names[name] for name in scores if view.table[name].isna().all()]
+    return (
+        f"{caption} Empty on {this_input(view.trace)}: {', '.join(missing)}."
+        if missing
+        else caption
+    )

@@ -48,12 +48,11 @@ def show_pronouns(view: View, name: str, colours: Palette) -> None:
     if not sets:
         st.info("This model saw no marked pronoun with two nouns to choose from.")
         return
-    st.markdown(_conclude(sets))
     if name not in sets:
+        st.markdown(_conclude(sets))
         st.info(f"This model saw no pronoun of the {SETS[name]} with two nouns to choose from.")
         return
     marked, pairs = sets[name], name == "pairs"
-    st.markdown(_describe_set(view.trace, name, marked))
     left, right = st.columns([5, 4], gap="medium")
     with left:
         show_head_map(
@@ -72,6 +71,8 @@ def show_pronouns(view: View, name: str, colours: Palette) -> None:
         )
     with right:
         _show_best(marked.table, pairs=pairs)
+    st.markdown(_conclude(sets))
+    st.markdown(_describe_set(view.trace, name, marked))
     st.markdown(_describe_head(view.name, marked.table.iloc[view.number], pairs=pairs))
     if pairs:
         _show_pairs(view, marked)

@@ -15,7 +15,7 @@ from core.screens.patterns.overview import choose_one
 from core.ui import cache
 from core.ui.head_maps import show_heads
 from core.ui.words.numbers import number
-from core.ui.words.pattern_words import PATTERN_NAMES
+from core.ui.words.pattern_words import pattern_names
 
 if TYPE_CHECKING:
     from core.figures.palette import Palette
@@ -35,7 +35,7 @@ def show_similar(view: View, colours: Palette, theme: str | None) -> None:
         distances, drawn = cache.similarity(view.key)
     else:
         distances, drawn = view.corpus.distances, view.corpus.head_map()
-    patterns = view.table["class"].tolist()
+    patterns, names = view.table["class"].tolist(), pattern_names(view.trace)
     left, right = st.columns([3, 2], gap="medium")
     with left:
         shades = pattern_colours(theme, colours)
@@ -44,11 +44,11 @@ def show_similar(view: View, colours: Palette, theme: str | None) -> None:
             view.trace.numbers,
             patterns,
             view.number,
-            PATTERN_NAMES,
+            names,
             shades,
             colours,
         )
-        show_heads(figure, key="patterns_alike", on_open=choose_one)
+        show_heads(figure, "Map of similar heads", key="patterns_alike", on_open=choose_one)
         tokens = "tokens" if view.trace.source is None else "query tokens"
         compared = (
             f"all {distances.tokens:,} {tokens}"
@@ -67,7 +67,7 @@ def show_similar(view: View, colours: Palette, theme: str | None) -> None:
             (
                 head_name(view.trace, *divmod(i, heads)),
                 round(distance, 3),
-                PATTERN_NAMES[patterns[i]],
+                names[patterns[i]],
             )
             for i, distance in nearest
         ]

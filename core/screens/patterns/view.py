@@ -16,10 +16,11 @@ from core.analysis.head_patterns.registry import CLARK
 from core.analysis.head_patterns.table import add_induction, withhold_names
 from core.analysis.layers import head_name
 from core.screens.patterns.corpus import Corpus, measured_corpus
-from core.screens.patterns.wording import has_meaning, verdict
+from core.screens.patterns.wording import verdict
 from core.ui import cache, controls
 from core.ui.corpus_walk import reads_corpora
-from core.ui.words.pattern_words import PATTERN_NAMES
+from core.ui.words.inputs import your_input
+from core.ui.words.pattern_words import has_meaning, pattern_names
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -34,10 +35,10 @@ if TYPE_CHECKING:
 
 # What was measured, with its number of tokens
 _WHERE: Mapping[Kind, str] = {
-    "self": "your text ({} tokens)",
-    "encoder": "your text ({} tokens)",
-    "decoder": "what the decoder reads ({} tokens)",
-    "cross": "what the decoder reads ({} query tokens)",
+    "self": "{input} ({tokens} tokens)",
+    "encoder": "{input} ({tokens} tokens)",
+    "decoder": "what the decoder reads ({tokens} tokens)",
+    "cross": "what the decoder reads ({tokens} query tokens)",
 }
 
 
@@ -49,7 +50,7 @@ class View:
     """
 
     trace: Trace
-    key: cache.TextKey
+    key: cache.TraceKey
     corpus: Corpus | None
     measured: Sequence[Measured]
     thresholds: dict[str, float]
@@ -94,7 +95,7 @@ class View:
     @property
     def verdict(self) -> str:
         """Which pattern the chosen head follows, and how clearly (Markdown)."""
-        return verdict(self.name, self.row, self.limits, self.query_tokens)
+        return verdict(self.trace, self.name, self.row, self.limits, self.query_tokens)
 
     @property
     def tokens(self) -> int:
@@ -110,7 +111,8 @@ class View:
     def where(self) -> str:
         """What was measured, in words."""
         if self.corpus is None:
-            return _WHERE[self.trace.kind].format(self.tokens)
+            where = _WHERE[self.trace.kind]
+            return where.format(input=your_input(self.trace), tokens=self.tokens)
         return f"the sample corpus ({len(self.measured)} sentences, {self.tokens:,} tokens)"
 
     def grid(self, column: str) -> NDArray[np.generic]:
@@ -120,7 +122,7 @@ class View:
 
 def measure_view(
     trace: Trace,
-    key: cache.TextKey,
+    key: cache.TraceKey,
     source: str,
     layer: int,
     head: int,
@@ -140,24 +142,25 @@ def measure_view(
 
 
 def pick_thresholds(trace: Trace, *, drawn: bool) -> dict[str, float]:
-    """What each score must exceed; with a popover of a number per pattern, where it is `drawn`."""
+    """What each score must exceed; with a number per pattern below another where it is `drawn`."""
     thresholds = {name: _threshold(name) for name in NAMING}
     moved = sum(thresholds[name] != THRESHOLDS[name] for name in NAMING)
     if not drawn:
         return thresholds
     measured = {name: each for name, each in NAMING.items() if has_meaning(trace, each)}
-    by_clark = [PATTERN_NAMES[name] for name, each in measured.items() if each.source == CLARK]
-    with st.popover(f"Thresholds ({moved} changed)" if moved else "Thresholds"):
-        st.caption(
-            "What a score must exceed, unless the uniform baseline is higher."
-            f" {CLARK}: {', '.join(by_clark)}. The others are ours."
-        )
-        columns = st.columns(3)
-        for index, name in enumerate(measured):
-            with columns[index % 3]:
-                title = PATTERN_NAMES[name]
-                _threshold(name, title[:1].upper() + title[1:])
-        st.button("Reset thresholds", on_click=_reset, disabled=not moved, key="patterns_reset")
+    names = pattern_names(trace)
+    by_clark = [names[name] for name, each in measured.items() if each.source == CLARK]
+    st.markdown(f"**Thresholds** ({moved} changed)" if moved else "**Thresholds**")
+    st.caption(
+        "What a score must exceed, unless the uniform baseline is higher."
+        f" {CLARK}: {', '.join(by_clark)}. The others are ours."
+    )
+    columns = st.columns(2)
+    for index, name in enumerate(measured):
+        with columns[index % 2]:
+            title = names[name]
+            _threshold(name, title[:1].upper() + title[1:])
+    st.button("Reset thresholds", on_click=_reset, disabled=not moved, key="patterns_reset")
     return thresholds
 
 

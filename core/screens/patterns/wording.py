@@ -11,31 +11,32 @@ from core.analysis.head_patterns.minimum_evidence import MIN_TOKENS
 from core.analysis.head_patterns.naming import NAMING, NONE, TOO_SHORT
 from core.analysis.head_patterns.registry import PATTERNS
 from core.ui.corpus_walk import reads_corpora, show_unread
+from core.ui.words.inputs import this_input
 from core.ui.words.numbers import number
-from core.ui.words.pattern_words import PATTERN_NAMES, SCORE_NAMES, WORDS
+from core.ui.words.pattern_words import pattern_names, score_names, words_for
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from core.analysis.head_patterns.evidence import Evidence
-    from core.analysis.head_patterns.registry import Pattern
     from core.model import Trace
 
 # From here on a score is called above its threshold (0), and far above it (1: all attention).
 ABOVE, FAR_ABOVE = 0.1, 0.5
 
 
-def has_meaning(trace: Trace, pattern: Pattern) -> bool:
-    """Whether a pattern can be looked for: in cross attention, of the key tokens alone."""
-    return trace.source is None or pattern.across
-
-
 def show_limits(trace: Trace) -> None:
     """What this kind of attention leaves out, and who reads the corpus."""
+    if trace.patches is not None:
+        st.caption(
+            "Patches have no words, marks or sentences, so patterns of these are left out. Left and"
+            " right neighbours are patches of one row of the image; the first patch of a row has no"
+            " left one, and the last no right one."
+        )
+        return
+    names = score_names(trace)
     if trace.source is not None:
-        left_out = [
-            SCORE_NAMES[each.score] for each in PATTERNS if each.in_table and not each.across
-        ]
+        left_out = [names[each.score] for each in PATTERNS if each.in_table and not each.across]
         st.caption(
             "Cross attention leads from one text to another. Patterns of key tokens are measured:"
             " the first of your text, special ones, full stops and commas. Those of two tokens of"
@@ -50,10 +51,11 @@ def why_missing(trace: Trace, pattern: str) -> str:
     repeated = any(each.name == pattern and each.measured == "repeated" for each in PATTERNS)
     if repeated and not reads_corpora(trace):
         return "Repeated random sequences are read by the encoder alone."
-    return WORDS[pattern].missing
+    return words_for(trace)[pattern].missing
 
 
 def verdict(
+    trace: Trace,
     name: str,
     row: Mapping[str, Any],
     limits: Mapping[str, float],
@@ -74,7 +76,7 @@ def verdict(
             " accident: the scores are shown, but no pattern is named."
         )
     if followed == NONE:
-        return _no_pattern(name, row, limits, query_tokens)
+        return _no_pattern(trace, name, row, limits, query_tokens)
     pattern = NAMING[followed]
     score = pattern.score
     context = f"threshold {number(limits[followed])}"
@@ -85,14 +87,15 @@ def verdict(
         low, high = number(row[f"{score}_low"]), number(row[f"{score}_high"])
         context += f"; 95 % interval {low} to {high}"
         resampled = f" {row['stability']:.0%} of the resamples gave the same pattern."
-    gives = WORDS[followed].gives.format(f"**{number(row[score])}**")
+    gives = words_for(trace)[followed].gives.format(f"**{number(row[score])}**")
     return (
-        f"**{name}: {PATTERN_NAMES[followed]}.** It {gives} ({context}):"
+        f"**{name}: {pattern_names(trace)[followed]}.** It {gives} ({context}):"
         f" {how_far(row['confidence'])}.{resampled}"
     )
 
 
 def _no_pattern(
+    trace: Trace,
     name: str,
     row: Mapping[str, Any],
     limits: Mapping[str, float],
@@ -101,9 +104,10 @@ def _no_pattern(
     """Why a head follows no pattern (Markdown)."""
     nearest, short = nearest_pattern(row, limits, query_tokens)
     if not nearest:
-        return f"**{name}** cannot be measured on this text."
+        return f"**{name}** cannot be measured on {this_input(trace)}."
+    names = pattern_names(trace)
     scarce = [
-        f"{PATTERN_NAMES[each]} has {number(row[pattern.score])}, but over"
+        f"{names[each]} has {number(row[pattern.score])}, but over"
         f" {query_tokens[each]:.0f} query tokens, and {pattern.min_query_tokens} are needed"
         for each, pattern in NAMING.items()
         if 0 < query_tokens[each] < pattern.min_query_tokens and row[pattern.score] > limits[each]
@@ -111,7 +115,7 @@ def _no_pattern(
     evidence = f" Not enough evidence: {'; '.join(scarce)}." if scarce else ""
     return (
         f"**{name}** follows no pattern above its threshold. The nearest is"
-        f" {PATTERN_NAMES[nearest]}: {number(row[NAMING[nearest].score])} of the"
+        f" {names[nearest]}: {number(row[NAMING[nearest].score])} of the"
         f" {number(limits[nearest])} it takes ({number(short)} short).{evidence}"
     )
 
@@ -144,10 +148,10 @@ def describe_evidence(name: str, pattern: str, evidence: Evidence, trace: Trace)
     """The evidence in one sentence (Markdown)."""
     tokens = "tokens" if trace.source is None else "query tokens"
     if not evidence.tokens:
-        which = "token of this text" if trace.source is None else "query token"
-        return f"No {which} has such a pair. {WORDS[pattern].missing}"
+        which = f"token of {this_input(trace)}" if trace.source is None else "query token"
+        return f"No {which} has such a pair. {words_for(trace)[pattern].missing}"
     share, uniform = (float(np.nanmean(part)) for part in (evidence.share, evidence.uniform))
     return (
-        f"{name} {WORDS[pattern].evident.format(f'**{number(share)}**')}: the mean over"
+        f"{name} {words_for(trace)[pattern].evident.format(f'**{number(share)}**')}: the mean over"
         f" {evidence.tokens} of {len(trace.tokens)} {tokens}. Uniform baseline: {number(uniform)}."
     )

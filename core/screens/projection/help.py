@@ -7,16 +7,18 @@ from typing import TYPE_CHECKING
 import numpy as np
 import streamlit as st
 
+from core.analysis.layers import listed
 from core.analysis.pair_projection import parse_marked, project_pair, token_at
 from core.figures.palette import token_colours
 from core.figures.projection import sentences_figure
 from core.model import ModelError
 from core.ui import cache, controls
+from core.ui.charts import show_chart
+from core.ui.frame.text_row import EXAMPLES
 from core.ui.messages import quote
 from core.ui.navigation import go_to
 from core.ui.presets import Preset
 from core.ui.selectors import choose_head
-from core.ui.sidebar import EXAMPLES
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -53,7 +55,7 @@ where *book* looks.
 EXAMPLES_TO_TRY = [
     Preset(
         "it on book",
-        "The chapter's question: at which layer is *it* understood as *book*?",
+        "The question this page began with: at which layer is *it* understood as *book*?",
         {"text": EXAMPLES[0][0], "two": False, "a": "", "b": ""},
     ),
     Preset(
@@ -69,25 +71,26 @@ def describe_pair(projection: PairProjection, name_a: str, name_b: str) -> str:
     layer, head = projection.strongest_head
     weight = f"{projection.a_to_b[layer, head]:.2f}"
     attention = (
-        "No head gives as much as 0.01"
+        f"No head gives as much as 0.01 of {name_a}'s attention to {name_b}"
         if weight == "0.00"
-        else f"Strongest in layer {projection.numbers[layer]}: head {head + 1} gives {weight}"
+        else f"L{projection.numbers[layer]} H{head + 1} gives {weight} of {name_a}'s attention to"
+        f" {name_b}, the most of any head"
     )
-    where = _where(projection.same_way, projection.numbers)
-    return f"{attention} of {name_a} to {name_b}; in the plane the two point the same way {where}."
+    return f"{_where(projection.same_way, projection.numbers)} (in the plane). {attention}."
 
 
 def _where(same_way: tuple[int, ...], every: tuple[int, ...]) -> str:
+    """In which layers' planes two tokens point the same way."""
     numbers = tuple(every[layer] for layer in same_way)
     if not numbers:
-        return "in no layer"
+        return "In no layer do both attend alike"
     if numbers == every:
-        return "in every layer"
+        return "In every layer both attend alike"
     if len(numbers) == 1:
-        return f"in layer {numbers[0]} only"
+        return f"Only in layer {numbers[0]} do both attend alike"
     if numbers == every[-len(numbers) :]:
-        return f"from layer {numbers[0]} on"
-    return f"in layers {', '.join(map(str, numbers[:-1]))} and {numbers[-1]}"
+        return f"Only from layer {numbers[0]} on do both attend alike"
+    return f"Only in layers {listed(numbers)} do both attend alike"
 
 
 def titles(projection: PairProjection) -> tuple[list[str], list[str]]:
@@ -108,11 +111,11 @@ def open_table(layer: int, head: int) -> None:
 
 def compare_sentences(model_name: str, colours: Palette) -> None:
     """The same measure for several sentences at once, so that a class can test a rule."""
-    st.subheader("Is it the same layer for other sentences?", anchor=False)
+    st.header("Is it the same layer for other sentences?", anchor=False)
     lines = controls.text(
         "lines",
         EXAMPLE_LINES,
-        f"Up to {MAX_SENTENCES} sentences, one a line, with two words marked: [B] first, then [A]",
+        f"Up to {MAX_SENTENCES} sentences, one per line. Mark two words: first [B], then [A]",
         height=140,
     )
     names: list[str] = []
@@ -132,9 +135,9 @@ def compare_sentences(model_name: str, colours: Palette) -> None:
         return
     line_colours = token_colours(len(names), st.context.theme.type)
     chart = sentences_figure(np.stack(lengths), names, line_colours, numbers, colours)
-    st.plotly_chart(chart, key="projection_sentences")
+    show_chart(chart, key="projection_sentences", alt="A along B, by layer and sentence")
     st.caption(
-        "Signed length of A along B in the plane, one line a sentence, and their mean as a thick"
+        "Signed length of A along B in the plane, one line per sentence, and their mean as a thick"
         " line. A word of several pieces counts by its first piece."
     )
 

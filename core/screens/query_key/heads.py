@@ -13,20 +13,17 @@ from core.analysis.query_key.clouds import stage_vectors
 from core.analysis.query_key.pair_scatter import MAX_POINTS, density_of, pair_scatter
 from core.analysis.query_key.scaling import MIN_RELIABLE
 from core.figures.query_key.pair_scatter import pair_scatter_figure
-from core.screens.query_key.controls import ONE_HEAD, STAGE_NAMES, pick_stage, scaling_of, search_of
+from core.screens.query_key.controls import ONE_HEAD
 from core.screens.query_key.report import make_report
-from core.screens.query_key.wording import (
-    CRITERIA,
-    DISTANCES,
-    SCORES,
-    number,
-    search_words,
-)
+from core.screens.query_key.wording import QUANTITIES, search_words
 from core.ui import cache, controls
-from core.ui.downloads import offer_file
+from core.ui.clouds.choice import STAGE_NAMES, scaling_of, search_of
+from core.ui.clouds.wording import CRITERIA, DISTANCES, SCORES, number
+from core.ui.downloads import contents, offer_file
 from core.ui.head_maps import show_head_map, show_heads
 from core.ui.messages import notice, quote
 from core.ui.selectors import choose_head
+from core.ui.words.inputs import this_input
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -36,57 +33,39 @@ if TYPE_CHECKING:
     from core.analysis.query_key.scaling import ModelScaling
     from core.figures.palette import Palette
     from core.model import Trace
-    from core.screens.query_key.controls import Choice
+    from core.ui.clouds.choice import Choice
 
-# Names of maps, as people read them and links carry them, and the field each shows.
-QUANTITIES = {
-    "raw": "raw",
-    "translated": "translated",
-    "normalized": "normalized",
-    "nearest key, raw": "raw_top1",
-    "nearest key, normalized": "normalized_top1",
-    "c": "c",
-}
 # After normalization on Wiki-Auto, as published (AttentionViz, section 5.1.1); the authors'
 # notebooks measure it with cosine distance, so only cosine is compared with it.
 PUBLISHED_BERT, PUBLISHED_GPT2 = -0.938, -0.792
 
 
-def show_all_heads(trace: Trace, choice: Choice, colours: Palette) -> None:
+def show_all_heads(
+    trace: Trace, choice: Choice, quantity: str, stage: HeadStage, colours: Palette
+) -> None:
     """A map of one quantity, with means, flags and the report; beside it every pair of a head."""
     scaling = cache.scaling(choice.key, choice.distance, choice.criterion, choice.target)
     map_column, pairs_column = st.columns(2, gap="medium")
     with map_column:
-        st.subheader("All heads", anchor=False)
-        quantity = controls.choice(
-            "quantity",
-            list(QUANTITIES),
-            "Map of",
-            subject="The quantities are",
-            default="normalized",
-            menu=True,
-            width=250,
-            help="Correlation of distance with the scores: raw, after translation, after scaling;"
-            " how often the nearest key is the most attended one; or the chosen c.",
-        )
         _show_map(trace, scaling, quantity, colours)
         st.markdown(_means(scaling, choice))
         st.caption(
             f"{DISTANCES[choice.distance]} distance with the {SCORES[choice.target]}, in full"
-            f" space, over all permitted pairs of this text; c by: {CRITERIA[choice.criterion]}."
-            f"{_flags(scaling)} A cross marks a head without a correlation. Click a square to open"
-            " its picture."
+            f" space, over all permitted pairs of this {choice.key.reads}; c by:"
+            f" {CRITERIA[choice.criterion]}.{_flags(scaling)} A cross marks a head without a"
+            " correlation. Click a square to open its picture."
         )
+        held = contents("queries-and-keys", trace.model, f"L{choice.number}")
         offer_file(
             f"Report of layer {choice.number} (HTML)",
-            lambda: make_report(trace, choice),
-            f"queries-and-keys-layer-{choice.number}.html",
+            lambda: make_report(trace, choice, held.facts),
+            held,
+            ".html",
             help="One file that opens offline: settings, the search and its regression, and the"
             " pictures of every head: raw, with the a and c of the search, and normalized.",
         )
     with pairs_column:
-        st.subheader("Distance against dot product", anchor=False)
-        _show_pairs(trace, choice, pick_stage(trace), colours)
+        _show_pairs(trace, choice, stage, colours)
 
 
 def _show_map(trace: Trace, scaling: ModelScaling, quantity: str, colours: Palette) -> None:
@@ -109,7 +88,7 @@ def _means(scaling: ModelScaling, choice: Choice) -> str:
     """Means over heads, how many normalization helped, and what was published (Markdown)."""
     defined = np.isfinite(scaling.raw) & np.isfinite(scaling.normalized)
     if not defined.any():
-        return "No head has a correlation on this text."
+        return f"No head has a correlation on this {choice.key.reads}."
     count = int(defined.sum())
     raw, translated, normalized = (
         number(float(np.nanmean(values)), "+.3f")
@@ -154,7 +133,9 @@ def _show_pairs(trace: Trace, choice: Choice, stage: HeadStage, colours: Palette
     vectors = stage_vectors(trace, layer, head, scaling_of(trace, choice, head), search)[stage]
     pairs = pair_scatter(trace, layer, head, vectors, choice.distance, choice.target)
     if not pairs.queries.size:
-        st.info("No query of this text has a choice of keys, so there is no pair to draw.")
+        st.info(
+            f"No query of {this_input(trace)} has a choice of keys, so there is no pair to draw."
+        )
         return
     labels, key_labels = labels_of(trace.tokens), labels_of(trace.key_tokens)
     distance, centred = f"{DISTANCES[choice.distance]} distance", choice.target == "centred"
@@ -169,9 +150,11 @@ def _show_pairs(trace: Trace, choice: Choice, stage: HeadStage, colours: Palette
     figure = pair_scatter_figure(
         pairs, labels, axes, colours, density=density, picked=picked, key_labels=key_labels
     )
+    show_heads(
+        figure, "Distance and dot product", key="query_key_pairs", on_open=_choose_pair, part=None
+    )
     r = number(pairs.correlation, "+.3f")
-    st.markdown(f"{choice.name()}, {STAGE_NAMES[stage]}: **r = {r}**")
-    show_heads(figure, key="query_key_pairs", on_open=_choose_pair)
+    st.markdown(f"Distance against dot product, {choice.name()}, {STAGE_NAMES[stage]}: **r = {r}**")
     names = (labels[pair[0]], key_labels[pair[1]]) if pair else ()
     st.markdown(_pair_words(pairs, picked, names))
     st.caption(_reading(pairs, choice, crowded=crowded))
@@ -182,7 +165,7 @@ def _chosen_pair(trace: Trace) -> list[int]:
     sizes = len(trace.tokens), len(trace.key_tokens)
     dot = controls.tokens("dot", range(1, max(sizes) + 1))
     if len(dot) not in {0, 2} or any(place > size for place, size in zip(dot, sizes, strict=False)):
-        notice("A dot in a link is a query and a key of this text, as in dot=3,5.")
+        notice("A dot in a link is a query and a key by their positions, as in dot=3,5.")
         st.session_state["dot"] = dot = []
     return [position - 1 for position in dot]
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from core.analysis.attention_table import labels_of
 from core.analysis.strongest_link import strongest_link
 from core.screens.query_key.controls import ALL_HEADS, BOTH, ONE_HEAD
 from core.ui.messages import quote
@@ -78,17 +79,8 @@ def examples(trace: Trace) -> list[Preset]:
     """Settings worth seeing on this text."""
     first, last = str(trace.numbers[0]), str(trace.numbers[-1])
     picture = {"part": "picture", "projection": "PCA", "dims": "2-D", "span": ONE_HEAD}
-    presets = [
-        Preset(
-            "A whole layer",
-            "All heads of the last layer side by side, normalized.",
-            {**picture, "span": ALL_HEADS, "stage": "normalized", "layer": last},
-        ),
-        Preset(
-            "The best two dimensions can do",
-            "A biplot of the scores: compare its correlation with the other projections.",
-            {**picture, "projection": "biplot"},
-        ),
+    crosses = trace.source is not None  # there the search finds nothing
+    searched = [
         Preset(
             "Before and after the search",
             "Every head of the first layer before and after the notebook's a and c: do queries move"
@@ -100,10 +92,23 @@ def examples(trace: Trace) -> list[Preset]:
             "Which a and c does the search find, and does c matter?",
             {"part": "search", "layer": first},
         ),
+    ]
+    presets = [
+        Preset(
+            "A whole layer",
+            "All heads of the last layer side by side, normalized.",
+            {**picture, "span": ALL_HEADS, "stage": "normalized", "layer": last},
+        ),
+        Preset(
+            "The best two dimensions can do",
+            "A biplot of the scores: compare its correlation with the other projections.",
+            {**picture, "projection": "biplot"},
+        ),
+        *([] if crosses else searched),
         Preset(
             "Distance against dot product",
             "A point for every pair of a head, beside the map of all heads: click one to see it.",
-            {"part": "heads", "stage": "searched"},
+            {"part": "heads", "stage": "normalized" if crosses else "searched"},
         ),
         Preset(
             "How faithful is it?",
@@ -114,7 +119,8 @@ def examples(trace: Trace) -> list[Preset]:
     link = strongest_link(trace)
     if link is None:
         return presets
-    query, key = (quote(trace.tokens[position].display) for position in (link.query, link.key))
+    query = quote(labels_of(trace.tokens)[link.query])
+    key = quote(labels_of(trace.key_tokens)[link.key])
     layer, head = str(trace.numbers[link.layer]), str(link.head + 1)
     strongest = Preset(
         "The strongest link",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import streamlit as st
@@ -20,15 +20,12 @@ from core.analysis.query_key.clouds import (
 from core.components.clouds import Clouds, Panel, show_clouds
 from core.figures.query_key.clouds import space_figure, space_sizes
 from core.figures.shades import shades, shades_on
-from core.screens.query_key.controls import (
-    BOTH,
-    ONE_HEAD,
-    clouds_of,
-    picture_options,
-    scaling_of,
-    search_of,
-)
-from core.screens.query_key.wording import caption_of, notes_of, search_words, title_of, verdict
+from core.screens.query_key.controls import BOTH, ONE_HEAD
+from core.screens.query_key.wording import caption_of, search_words, title_of
+from core.ui.charts import show_chart
+from core.ui.clouds.choice import clouds_of, scaling_of, search_of
+from core.ui.clouds.wording import notes_of, verdict
+from core.ui.downloads import contents
 from core.ui.messages import escape
 
 if TYPE_CHECKING:
@@ -38,7 +35,8 @@ if TYPE_CHECKING:
 
     from core.figures.palette import Palette
     from core.model import Trace
-    from core.screens.query_key.controls import Choice, PictureOptions
+    from core.screens.query_key.options import PictureOptions
+    from core.ui.clouds.choice import Choice
 
     Floats = NDArray[np.float64]
 
@@ -47,9 +45,8 @@ _SLOW = {"UMAP": "UMAP starts its own process, about ten seconds the first time 
 _KINDS = {"type": "type", "position mod 5": "category"}  # the others are sequential
 
 
-def show_picture(trace: Trace, choice: Choice, colours: Palette) -> None:
-    """Controls, clouds and how to read them."""
-    options = picture_options(trace)
+def show_picture(trace: Trace, choice: Choice, options: PictureOptions, colours: Palette) -> None:
+    """Clouds and how to read them."""
     if not (options.shown and options.shown_keys):
         st.info("Every token of this text is a special one: show them again to see the picture.")
         return
@@ -143,11 +140,20 @@ def _show_panels(
             shown=options.shown,
             shown_keys=options.shown_keys,
             own_scale=options.own_scale,
+            picture=_saved(choice, options, one_head=not grid),
         ),
         key="query_key_clouds",
         pinned=options.point or None,
         on_pin=lambda point: st.session_state.update(point=point or ""),
     )
+
+
+def _saved(choice: Choice, options: PictureOptions, *, one_head: bool) -> dict[str, Any]:
+    """What a saved picture is called and carries inside."""
+    part = None if one_head else f"L{choice.number}-{options.span}"
+    place = choice.name() if one_head else f"layer {choice.number}"
+    held = contents("queries-and-keys", choice.key.model, part)
+    return held.titled(f"Queries and keys ({options.projection})", place=place)
 
 
 def _show_space(
@@ -172,7 +178,7 @@ def _show_space(
             keys=(options.key_labels, options.shown_keys),
         )
         with column:
-            st.plotly_chart(figure, key=f"query_key_space_{cloud.stage}")
+            show_chart(figure, key=f"query_key_space_{cloud.stage}", alt=f"{cloud.stage} in space")
             st.caption("  \n".join(notes_of(cloud, options.projection, choice)))
     st.caption(
         "Queries are discs, keys diamonds"

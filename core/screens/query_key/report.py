@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -13,28 +13,23 @@ from core.analysis.query_key.layer_search import regression_of
 from core.analysis.query_key.scaling import Stages
 from core.components.clouds import Clouds, Panel, clouds_page
 from core.figures.query_key.regression_svg import regression_svg
-from core.screens.query_key.controls import clouds_of, scaling_of, search_of
 from core.screens.query_key.picture import head_lines
 from core.screens.query_key.wording import (
-    CRITERIA,
-    DISTANCES,
     MEAN_DISTANCE,
-    SCORES,
     edge_of,
-    notes_of,
-    number,
-    percent,
     regression_title,
     title_of,
     why_undefined,
 )
+from core.ui.clouds.choice import clouds_of, scaling_of, search_of
+from core.ui.clouds.wording import CRITERIA, DISTANCES, SCORES, notes_of, number, percent
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from core.analysis.normalization import GridSearch
     from core.model import Token, Trace
-    from core.screens.query_key.controls import Choice
+    from core.ui.clouds.choice import Choice
 
 _STAGES: tuple[HeadStage, ...] = ("raw", "searched", "normalized")
 _PAGE = """\
@@ -47,7 +42,7 @@ h2 {{ font-size: 1.05rem; margin: 18px 0 4px; }}
 </style>
 <h2>Settings</h2>
 {settings}
-<h2>The search as the notebook does it, layer {layer}</h2>
+<h2>The search over all heads of layer {layer}</h2>
 {search}
 <h2>Every head: c, and how faithful full space is to the {scores}</h2>
 <p>Correlation of distance with the scores (−1 is perfect), and how often the nearest key is the
@@ -58,10 +53,11 @@ one most attended to.</p>
 targets. “Normalized” is translation and the c of each head.</p>"""
 
 
-def make_report(trace: Trace, choice: Choice) -> str:
+def make_report(trace: Trace, choice: Choice, facts: Mapping[str, Any]) -> str:
     """The whole file; PCA in two dimensions, with the distance and criterion of the page."""
     search = search_of(choice)
-    text = " | ".join(filter(None, (choice.key.text, choice.key.pair, choice.key.target)))
+    shown = (choice.key.text, choice.key.pair, choice.key.target, facts.get("image"))
+    text = " | ".join(filter(None, shown))
     body = _PAGE.format(
         settings=_settings(trace, choice, text),
         layer=choice.number,
@@ -72,16 +68,17 @@ def make_report(trace: Trace, choice: Choice) -> str:
     )
     title = f"Queries and keys of layer {choice.number} · {trace.model}"
     stages = tuple(stage for stage in _STAGES if stage in head_stages(search))
-    return clouds_page(_clouds(trace, choice, stages), title, text, body)
+    return clouds_page(_clouds(trace, choice, stages), title, text, body, facts)
 
 
 def _settings(trace: Trace, choice: Choice, text: str) -> str:
     def names(tokens: Sequence[Token], positions: Sequence[int]) -> str:
-        return ", ".join(f"{tokens[i].display} ({i + 1})" for i in positions) or "no token"
+        labels = labels_of(tokens)
+        return ", ".join(labels[i] for i in positions) or "no token"
 
     rows = [
         ("model", trace.model),
-        ("text", text),
+        (choice.key.reads, text),
         ("tokens", str(len(trace.tokens))),
         ("layer", str(choice.number)),
         ("distance", DISTANCES[choice.distance]),

@@ -12,60 +12,61 @@ from core.analysis.normalization import GridSearch, correlation_along_c
 from core.analysis.query_key.layer_search import regression_of
 from core.analysis.query_key.scaling import C_VALUES, PUBLISHED_GRID, squared_distance
 from core.figures.query_key.clouds import curve_figure, regression_figure, surface_figure
-from core.screens.query_key.controls import scaling_of, search_of, search_range
-from core.screens.query_key.wording import (
-    CRITERIA,
-    DISTANCES,
-    SCORES,
-    number,
-    regression_title,
-    verdict,
-    warnings_of,
-    why_undefined,
-)
+from core.screens.query_key.wording import regression_title, why_undefined
+from core.ui import controls
+from core.ui.charts import show_chart
+from core.ui.clouds.choice import scaling_of, search_of
+from core.ui.clouds.pickers import pick_measure
+from core.ui.clouds.wording import CRITERIA, DISTANCES, SCORES, number, verdict, warnings_of
+from core.ui.selectors import step_through_heads
 
 if TYPE_CHECKING:
     from core.analysis.query_key.scaling import SquaredDistance
     from core.figures.palette import Palette
     from core.model import Trace
-    from core.screens.query_key.controls import Choice
+    from core.ui.clouds.choice import Choice
 
 
 def show_search(trace: Trace, choice: Choice, colours: Palette) -> None:
     """The notebook's search of the whole layer, then the paper's of one head."""
-    st.subheader(f"As the notebook does it: layer {choice.number}, all heads", anchor=False)
-    with st.container(horizontal=True, vertical_alignment="bottom"):
-        search_range(drawn=True)
     search = search_of(choice)
     if search.defined:
         _show_notebook(trace, choice, search, colours)
     else:
         st.info(f"There is no correlation: {why_undefined(trace)}.")
-    st.subheader(f"As the paper means it: {choice.name()}", anchor=False)
+    st.header(f"As the paper means it: {choice.name()}", anchor=False)
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        controls.head(trace, width=100)
+        step_through_heads(trace)
+        pick_measure(drawn=True)
     _show_paper(trace, choice, colours)
 
 
 def _show_notebook(trace: Trace, choice: Choice, search: GridSearch, colours: Palette) -> None:
-    a, c, r = (
-        number(v, f) for v, f in zip(search.history[-1], (".3g", ".3g", "+.5f"), strict=True)
-    )
-    st.markdown(
-        f"**Best: a = {a}, c = {c}, |r| = {abs(search.correlation):.5f}** (r = {r})."
-        f" {_evidence(trace, choice, search)}"
-    )
     surface, scatter = st.columns(2)
     with surface:
-        st.plotly_chart(surface_figure(search, colours), key="query_key_surface")
+        show_chart(
+            surface_figure(search, colours), key="query_key_surface", alt="r for every a and c"
+        )
         st.caption("The ring marks the best a and c.")
     with scatter:
         regression = regression_of(trace, choice.layer, search)
         title = regression_title(choice.number, search)
-        st.plotly_chart(regression_figure(regression, title, colours), key="query_key_regression")
+        figure = regression_figure(regression, title, colours)
+        show_chart(figure, key="query_key_regression", alt=title)
         st.caption(
             f"The {regression.products.size:,} pairs of a query and its own token's key, all heads,"
             " at the best a and c, with the least-squares line and raw products, as the notebook"
             " draws them."
         )
+    a, c, r = (
+        number(v, f) for v, f in zip(search.history[-1], (".3g", ".3g", "+.5f"), strict=True)
+    )
+    st.markdown(
+        f"The notebook's search over all heads of layer {choice.number}."
+        f" **Best: a = {a}, c = {c}, |r| = {abs(search.correlation):.5f}** (r = {r})."
+        f" {_evidence(trace, choice, search)}"
+    )
     with st.expander(f"The log of improvements ({len(search.history)})"):
         steps = [(f"{a:.4g}", f"{c:.4g}", f"{abs(r):.6f}") for a, c, r in search.history]
         index = range(1, len(steps) + 1)
@@ -105,7 +106,7 @@ def _show_paper(trace: Trace, choice: Choice, colours: Palette) -> None:
         else None
     )
     figure = curve_figure(scaling, squared, C_VALUES, PUBLISHED_GRID, colours)
-    st.plotly_chart(figure, key="query_key_curve")
+    show_chart(figure, key="query_key_curve", alt="Correlation for every c")
     means = (
         " To choose c, distances keep the means of their rows. Without them c would grow without"
         " end in every head, until each query ranks its keys as it attends to them and the clouds"

@@ -8,7 +8,8 @@ import numpy as np
 import streamlit as st
 
 from core.analysis.vectors import CLOSE_ANGLE, MIN_COSINE
-from core.ui import controls
+from core.figures.vectors import MANY
+from core.ui.messages import quote
 from core.ui.presets import Preset
 
 if TYPE_CHECKING:
@@ -17,14 +18,16 @@ if TYPE_CHECKING:
     from core.analysis.vectors import Planes, Source, Summary
     from core.model import Trace
 
-_CHAPTER = "As in the workshop chapter: "
-_OTHER = "Not the chapter's choice: "
 _NOTES = {
-    "all layers": "The two numbers are the shares of the variance that the plane keeps. Signs and"
-    " turns of a plane are arbitrary unless layers are aligned.",
+    "all layers": "The two numbers are the shares of the variance that the plane keeps. Directions"
+    " mean nothing across layers unless you align them.",
     "one layer": "The camera in the chart's bar saves a picture.",
     "play": "Each layer is turned and mirrored, but not stretched, to match the one before.",
 }
+_MANY_TOKENS = (
+    " Of so many tokens only the longest arrows are named and in full colour: point at another one"
+    " to read it, or pick tokens."
+)
 MATHEMATICS = r"""
 Let $A^{(\ell)}$ be the token × token table of layer $\ell$, its heads summarised (mean, median,
 maximum, or one of them), special tokens left out of rows and columns. Its rows are centred,
@@ -54,19 +57,6 @@ def set_picks(positions: Sequence[int], chosen: Sequence[int]) -> None:
     st.session_state["pick"] = [positions[index] + 1 for index in chosen]
 
 
-def pick_heads(trace: Trace) -> list[int]:
-    """Which heads a summary is taken over, from 0; an empty list means all."""
-    picked = controls.tokens(
-        "of",
-        list(range(1, trace.shape[1] + 1)),
-        "Heads included",
-        place=f"among the {trace.shape[1]} heads of {trace.model}",
-        placeholder="all heads",
-        column=230,
-    )
-    return [number - 1 for number in sorted(picked)]
-
-
 def describe_close_pairs(planes: Planes, layer: int | None) -> str:
     """How far arrows side by side can be believed, counted in the `layer` shown, or in all."""
     close, similar = (
@@ -83,17 +73,34 @@ def describe_close_pairs(planes: Planes, layer: int | None) -> str:
     )
 
 
+def too_few(labels: Sequence[str]) -> str:
+    """Why fewer than two tokens have no planes, and what to do (Markdown)."""
+    if not labels:
+        return "This text has only special tokens. Turn on *Keep special tokens* to see them."
+    return (
+        f"This page shows which tokens attend alike, and {quote(labels[0])} is alone: type at least"
+        " two words, or turn on *Keep special tokens*."
+    )
+
+
 def explain(
-    source: Source, summary: Summary, heads: Sequence[int], *, view: str, special: bool
+    source: Source,
+    summary: Summary,
+    heads: Sequence[int],
+    *,
+    view: str,
+    special: bool,
+    tokens: int = 0,
 ) -> str:
-    """How to read the planes, true for what is drawn; `heads` as the page's picker gives them."""
+    """How to read the planes, true for what is drawn; `heads` as the page's picker gives them.
+
+    `tokens` is how many arrows share the planes while none is picked.
+    """
     subset = f" {', '.join(str(head + 1) for head in heads)}" if heads else ""
     one_head = f"head {summary + 1}" if isinstance(summary, int) else None
-    chapter = False
     if source == "attention":
-        chapter = summary == "mean" and not (special or heads) and view != "play"
         drawn = (
-            "each arrow is a token's row of the attention table"
+            "Each arrow is a token's row of the attention table"
             f" ({one_head or f'{summary} over heads{subset}'}"
             f"{', special tokens kept' if special else ''}), reduced to two dimensions. Tokens that"
             " attend alike point the same way; the reverse need not hold, as a plane keeps only a"
@@ -101,21 +108,22 @@ def explain(
         )
     elif source == "hidden states":
         drawn = (
-            "each arrow is the hidden state a token brings into the layer: what the layer sees,"
+            "Each arrow is the hidden state a token brings into the layer: what the layer sees,"
             " whichever head is chosen."
         )
     else:
         together = f"heads{subset} together" if heads else "all heads together"
-        drawn = f"each arrow is a token's {source} of {one_head or together}."
-    return f"{_CHAPTER if chapter else _OTHER}{drawn} {_NOTES[view]}"
+        drawn = f"Each arrow is a token's {source} of {one_head or together}."
+    return f"{drawn} {_NOTES[view]}{_MANY_TOKENS if tokens > MANY else ''}"
 
 
 def examples(trace: Trace) -> list[Preset]:
     """Settings worth seeing, each with what it shows."""
     return [
         Preset(
-            "The chapter's picture",
-            "Mean attention of all heads, special tokens dropped, planes normalised.",
+            "All heads together",
+            "Mean attention of all heads, special tokens dropped, planes normalised (Shoemaker"
+            " 2024).",
             _state(trace),
         ),
         Preset(

@@ -10,8 +10,9 @@ import os
 import re
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from core.model import CATALOG, catalog
+from core.model import catalog
 from core.model.catalog import find
 from core.model.downloading import hub
 from core.model.errors import NotOfferedError
@@ -19,6 +20,9 @@ from core.model.loading import as_folder
 from core.model.refusal import refusing
 from core.ui.site import visitor
 from core.ui.site.deployment import is_on, megabytes, setting
+
+if TYPE_CHECKING:
+    from core.model.catalog import Reads
 
 DOWNLOAD_MB = 2_500.0  # the largest download for a visitor; Qwen2.5-0.5B takes 1,000
 _HUB_ID = re.compile(r"\w[\w.-]{0,95}(/\w[\w.-]{0,95})?", re.ASCII)
@@ -55,24 +59,31 @@ class Access:
         return self.any_hub_id or self.any_folder or bool(self.folders)
 
 
-def access() -> Access:
-    """What the visitor of this run may use.
+def access(reads: Reads = "text") -> Access:
+    """What the visitor of this run may use to see the attention of a text, or of an image.
 
     The operator's settings apply to everybody. Without any, a visitor at this machine may use
     everything, others only the bundled models. Any folder is open to a visitor at this machine who
     may use any hub id; for others, only those below the operator's folders.
     """
     is_here = visitor.is_on_this_machine()
-    names, any_hub_id = read_offer(setting("MODELS") or "")
-    if not names and is_here:
-        return Access(tuple(spec.name for spec in CATALOG), any_hub_id=True, any_folder=True)
-    names = names or tuple(spec.name for spec in CATALOG if spec.bundled)
+    names, any_hub_id = read_offer(setting("MODELS") or "", reads)
+    if not names and not any_hub_id and not (setting("MODELS") or "").strip(" ,"):
+        if is_here:
+            return Access(_catalogue(reads), any_hub_id=True, any_folder=True)
+        names = tuple(spec.name for spec in catalog.reading(reads) if spec.bundled)
     folders = tuple(part for part in (setting("FOLDERS") or "").split(os.pathsep) if part.strip())
     return Access(names, any_hub_id, is_here and any_hub_id, folders)
 
 
-def read_offer(setting: str) -> tuple[tuple[str, ...], bool]:
+def _catalogue(reads: Reads) -> tuple[str, ...]:
+    return tuple(spec.name for spec in catalog.reading(reads))
+
+
+def read_offer(setting: str, reads: Reads = "text") -> tuple[tuple[str, ...], bool]:
     """Read the operator's comma-separated list: names of models, and whether to allow any hub id.
+
+    Of the catalogue's models only those stay that read texts, or images.
 
     ``catalogue`` stands for every model in the catalogue, ``any`` for those and any hub id; both
     may stand among names, in upper or lower case. Everything else is a name.
@@ -81,17 +92,19 @@ def read_offer(setting: str) -> tuple[tuple[str, ...], bool]:
     names: list[str] = []
     for word in filter(None, words):
         is_catalog = word.lower() in {"any", "catalogue", "catalog"}
-        names += [spec.name for spec in CATALOG] if is_catalog else [word]
+        spec = None if is_catalog else find(word)
+        if spec is None or spec.reads == reads:
+            names += _catalogue(reads) if is_catalog else [word]
     return tuple(dict.fromkeys(names)), "any" in map(str.lower, words)
 
 
-def default_model() -> str:
-    """The model shown when a link names none."""
-    names, default = access().names, catalog.default_model()
-    return default if default in names else names[0]
+def default_model(reads: Reads = "text") -> str:
+    """The model shown when a link names none; "" where this site offers none that `reads` it."""
+    names, default = access(reads).names, catalog.default_model(reads)
+    return default if default in names else next(iter(names), "")
 
 
-def resolve(name: str) -> str:
+def resolve(name: str, reads: Reads = "text") -> str:
     """The name to load a model by, if this visitor may use it.
 
     Raises
@@ -103,7 +116,7 @@ def resolve(name: str) -> str:
         There is no such folder, for a visitor who may know; or the model is in this machine's
         cache, and the hub does not show it to everybody.
     """
-    granted = access()
+    granted = access(reads)
     spec = find(name)
     if name in granted.names or (spec is not None and spec.name in granted.names):
         is_folder = spec is None and name.startswith(_FOLDER_STARTS)

@@ -2,8 +2,8 @@
 
 ``MODELS``: what visitors may use; ``FOLDERS``: folders whose models they may open; ``HUB_TOKEN``:
 "1" sends the operator's token with their requests to the model hub; ``DOWNLOAD_MB``: the largest
-model they may download; ``TOKENS``: the largest atlas; ``HALF``: "1" runs checkpoints in bfloat16
-or float16 as they are, on a graphics card.
+model they may download; ``TOKENS``: the largest atlas; ``ATLASES``: a folder of prepared ones;
+``HALF``: "1" runs checkpoints in bfloat16 or float16 as they are, on a graphics card.
 """
 
 from __future__ import annotations

@@ -20,7 +20,7 @@ from core.ui.site.deployment import setting
 if TYPE_CHECKING:
     from streamlit.runtime.uploaded_file_manager import UploadedFileRec
 
-MAX_FILES = 4  # per session: two uploaders of one file each, and a file may be replaced
+MAX_FILES = 104  # per session: 100 images of an atlas, and four more; their size is limited too
 _FREE_SHARE = 4  # all uploads together get a quarter of the memory free when the server starts
 _UPLOAD_SHARE = 2  # one upload, copied at its end, gets half of what is free by then
 _CHECK_BYTES = 2**22  # how much of an upload arrives between two checks of free memory

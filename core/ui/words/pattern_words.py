@@ -12,6 +12,9 @@ from core.analysis.head_patterns.search import HIGHLIGHTED
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from core.analysis.head_patterns.registry import Pattern
+    from core.model import Trace
+
 
 @dataclass(frozen=True)
 class Words:
@@ -58,7 +61,7 @@ class Words:
             object.__setattr__(self, name, getattr(self, name) or words)
 
 
-NO_SECOND = "there is no second sentence; the sidebar has a switch for it"
+NO_SECOND = "there is no second sentence; Pair, beside the text, adds one"
 WORDS: Mapping[str, Words] = {
     "previous": Words(
         "previous token", "previous", "the token before", lacks="this text has a single token"
@@ -90,7 +93,7 @@ WORDS: Mapping[str, Words] = {
         missing="The text has no full stop and no comma.",
     ),
     "delimiter": Words(
-        "delimiters (sum of the three)",
+        "delimiters (all three)",
         "delimiters",
         "special tokens, full stops and commas",
         highlight="delimiters",
@@ -116,7 +119,7 @@ WORDS: Mapping[str, Words] = {
         "the other sentence",
         highlight="the other sentence",
         rule="more than {} of the attention of words on words of the other sentence",
-        missing="There is only one sentence: add a second one in the sidebar.",
+        missing="There is only one sentence: Pair, beside the text, adds a second one.",
         lacks=NO_SECOND,
     ),
     "related_other": Words("related words across sentences"),
@@ -141,12 +144,109 @@ WORDS: Mapping[str, Words] = {
     ),
 }
 
+_NO_PATCHES = "this image has no patches"
+# Of the patches of an image; what is not here has no meaning for them.
+_OF_PATCHES: Mapping[str, Words] = {
+    "previous": Words(
+        "left neighbour",
+        "left",
+        "the patch to its left",
+        missing="This image has a single column of patches.",
+        lacks="this image has a single column of patches",
+    ),
+    "next": Words(
+        "right neighbour",
+        "right",
+        "the patch to its right",
+        missing="This image has a single column of patches.",
+        lacks="this image has a single column of patches",
+    ),
+    "self": Words("itself", where="the patch itself", lacks=_NO_PATCHES),
+    "first": Words("CLS", where="CLS", lacks=_NO_PATCHES),
+    "sep": Words(
+        "registers",
+        "registers",
+        "registers and other tokens that are no patches",
+        score="registers and the like",
+        missing="Besides CLS, this model has no token that is no patch.",
+        lacks="besides CLS, all tokens of this model are patches",
+    ),
+    "delimiter": Words(
+        "CLS and registers",
+        "all of these",
+        "CLS, registers and other tokens that are no patches",
+        missing="All tokens of this model are patches.",
+        lacks="all tokens of this model are patches",
+    ),
+    "broad": Words(
+        "broad",
+        "entropy",
+        score="entropy / ln n",
+        highlight="many patches",
+        gives="spreads its attention to {} of the maximum entropy",
+        evident="spreads to {} of the maximum entropy",
+        rule="attention spread over the image: entropy above {} of the maximum",
+        note="How widely a patch spreads its attention: 0 on one patch, 1 uniformly on all",
+        missing="This image has a single patch.",
+        lacks="this image has a single patch",
+    ),
+}
+_TOP_LEFT = Words("top left patch", "top left", "the patch at the top left", lacks=_NO_PATCHES)
+
+
 PATTERN_NAMES = {name: WORDS[name].title for name in NAMING} | {
     NONE: "no pattern",
     TOO_SHORT: "too short to say",
 }
-SCORE_WORDS = {each.score: WORDS[each.name] for each in PATTERNS if each.name in WORDS}
-SCORE_NAMES = {"class": "head pattern"} | {name: each.score for name, each in SCORE_WORDS.items()}
-HIGHLIGHT_NAMES = {"none": "nothing"} | {
-    link: WORDS[pattern.name].highlight for link, pattern in HIGHLIGHTED.items()
-}
+
+
+def words_for(trace: Trace) -> Mapping[str, Words]:
+    """The words for each pattern, by its name: of a text, or of an image."""
+    if trace.patches is None:
+        return WORDS
+    own = {**WORDS, **_OF_PATCHES}
+    if trace.patches.first == 1:  # there are no registers
+        return {**own, "delimiter": own["first"]}
+    return own if trace.patches.first else {**own, "first": _TOP_LEFT}
+
+
+def pattern_names(trace: Trace) -> Mapping[str, str]:
+    """What patterns are called, by their names in links."""
+    if trace.patches is None:
+        return PATTERN_NAMES
+    words = words_for(trace)
+    short = "too few patches to say"
+    return {name: words[name].title for name in NAMING} | {NONE: "no pattern", TOO_SHORT: short}
+
+
+def score_words(trace: Trace) -> Mapping[str, Words]:
+    """The words for each score, by its column of the table."""
+    words = words_for(trace)
+    return {each.score: words[each.name] for each in PATTERNS if each.name in words}
+
+
+def score_names(trace: Trace) -> Mapping[str, str]:
+    """What scores are called, by their columns of the table."""
+    names = {name: each.score for name, each in score_words(trace).items()}
+    return {"class": "head pattern", **names}
+
+
+def highlight_names(trace: Trace) -> Mapping[str, str]:
+    """What the model view can highlight, by its name in links; no more than means something."""
+    words = words_for(trace)
+    return {"none": "nothing"} | {
+        link: words[pattern.name].highlight
+        for link, pattern in HIGHLIGHTED.items()
+        if has_meaning(trace, pattern)
+    }
+
+
+def has_meaning(trace: Trace, pattern: Pattern) -> bool:
+    """Whether a pattern can be looked for.
+
+    In cross attention, one of the key tokens alone; in an image, one that patches can have.
+    """
+    if trace.patches is not None:
+        there = pattern.keys is None or any(map(pattern.keys, trace.tokens))
+        return pattern.of_patches and there
+    return trace.source is None or pattern.across

@@ -100,7 +100,7 @@ def test_attention_to_a_first_token_without_value_is_null() -> None:
     assert attention_flags(odd) == {"first-token sink", "null attention"}
     assert odd["null_attention"] == pytest.approx(sink, abs=1e-5)
     assert odd["first_contribution"] == 0
-    assert f"{sink:.2f} of its attention moves next to nothing" in odd["reasons"]
+    assert f"{100 * sink:.0f} % of its attention has almost no effect" in odd["reasons"]
     full = anomaly_table(plain).iloc[3]
     assert attention_flags(full) == {"first-token sink"}
     assert full["null_attention"] == 0
@@ -173,7 +173,7 @@ def test_what_c_changes_counts_once_and_leaves_attention_and_its_severity_alone(
 
 
 @pytest.mark.parametrize(("length", "empty"), [(0.5, False), (0.11, False), (0.09, True)])
-def test_only_values_under_a_tenth_of_the_median_are_said_to_move_next_to_nothing(
+def test_only_values_under_a_tenth_of_the_median_are_said_to_have_almost_no_effect(
     length: float, empty: bool
 ) -> None:
     weights = np.full((1, 1, 14, 14), 0.05 / 13, dtype=np.float32)
@@ -186,8 +186,8 @@ def test_only_values_under_a_tenth_of_the_median_are_said_to_move_next_to_nothin
     assert row["empty_attention"] == pytest.approx(0.95 if empty else 0, abs=1e-5)
     reason = FLAGS["null attention"].explain(row)
     assert f"average {1 - score:.2f} of the head's median" in reason
-    assert ("0.95 of its attention moves next to nothing" in reason) is empty
-    assert ("next to nothing" in reason) is empty
+    assert ("95 % of its attention has almost no effect" in reason) is empty
+    assert ("almost no effect" in reason) is empty
 
 
 def test_under_twelve_tokens_only_what_no_text_decides_is_flagged() -> None:

@@ -69,14 +69,14 @@ def test_the_table_has_a_row_per_head_in_order_and_a_z_for_every_flag() -> None:
     assert {f"z_{flag.measure}" for flag in FLAGS.values()} <= set(table.columns)
 
 
-def test_flagged_heads_are_sorted_by_severity() -> None:
+def test_flagged_heads_are_sorted_by_how_unusual_they_are() -> None:
     trace = random_trace(0, size=20)
     keys = trace.kv_keys.copy()
     keys[1, 1] /= 8
     keys[0, 2] /= 64
     odd = flagged(anomaly_table(replace(trace, kv_keys=keys)))
     assert list(odd.index)[:2] == [2, 5]
-    assert odd["severity"].is_monotonic_decreasing
+    assert odd["unusual"].is_monotonic_decreasing
 
 
 @pytest.mark.parametrize("size", [1, 2])

@@ -2,26 +2,30 @@
 
 from __future__ import annotations
 
-import base64
 import io
 import json
-import zlib
+import zipfile
 from dataclasses import fields, is_dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
+from safetensors.numpy import load, save
 
 from core.analysis.atlas import Atlas, build_atlas
-from core.analysis.atlas.saved.file import read_atlas, write_atlas
+from core.analysis.atlas.files import read_atlas, write_atlas
 from tests.analysis.atlas.corpora import read_words, trace_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
+
+    from numpy.typing import NDArray
 
     from core.analysis.query_key.clouds import Stage
     from core.model.trace import Trace
+
+    Change = Callable[[pa.Table], pa.Table]
 
 LAYERS, HEADS, DIM = 2, 3, 4
 STAGES: tuple[Stage, ...] = ("raw", "translated", "normalized")
@@ -32,7 +36,8 @@ SENTENCES = (
     "a",
 )
 LABELS = ("good", "bad", "good", "\ud83d “—”")
-KEY = b"headscope"
+JSON, ARRAYS = "atlas.json", "atlas.safetensors"
+POINTS, TOKENS, TEXTS = (f"{name}-00000.parquet" for name in ("points", "tokens", "sentences"))
 
 
 def trace(text: str, seed: int, *, causal: bool) -> Trace:
@@ -56,7 +61,9 @@ def as_stored(atlas: Atlas) -> Atlas:
         tuple(text.replace("\ud83d", "\ufffd") for text in texts)
         for texts in (atlas.sentences, atlas.labels)
     )
-    return replace(atlas, vectors=None, masks={}, rules=(), sentences=sentences, labels=labels)
+    numbers, depth = atlas.numbers, atlas.depth or atlas.numbers[-1]
+    kept = replace(atlas, layer_numbers=numbers, depth=depth, sentences=sentences, labels=labels)
+    return replace(kept, vectors=None, masks={}, rules=())
 
 
 def assert_same(
@@ -96,55 +103,67 @@ def opened(data: bytes, **limits: int) -> Atlas:
     return read_atlas(io.BytesIO(data), **limits)
 
 
-def unzipped(text: str) -> bytes:
-    return zlib.decompress(base64.b64decode(text))
+def members_of(data: bytes) -> dict[str, bytes]:
+    with zipfile.ZipFile(io.BytesIO(data)) as file:
+        return {name: file.read(name) for name in file.namelist()}
 
 
-def header_of(data: bytes) -> dict[str, Any]:
-    raw = pq.read_metadata(io.BytesIO(data)).metadata[KEY]
-    return json.loads(raw.decode("utf-8", "surrogatepass"))
+def zipped(members: Mapping[str, bytes], compression: int = zipfile.ZIP_STORED) -> bytes:
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", compression) as file:
+        for name, content in members.items():
+            file.writestr(name, content)
+    return buffer.getvalue()
+
+
+def description_of(data: bytes) -> dict[str, Any]:
+    return json.loads(members_of(data)[JSON])
+
+
+def arrays_of(data: bytes) -> dict[str, NDArray[Any]]:
+    """Copies that may be changed."""
+    return {name: array.copy() for name, array in load(members_of(data)[ARRAYS]).items()}
+
+
+def table_of(data: bytes, name: str) -> pa.Table:
+    return pq.read_table(io.BytesIO(members_of(data)[name]))
 
 
 def forged(
     data: bytes,
-    header: dict[str, Any] | bytes | None,
-    change: Callable[[pa.Table, int], pa.Table] = lambda table, _: table,
-    key: bytes = KEY,
+    description: dict[str, Any] | bytes | None = None,
+    arrays: dict[str, NDArray[Any]] | bytes | None = None,
+    tables: Mapping[str, Change] | None = None,
 ) -> bytes:
-    """The same table, or a changed one, under another header."""
-    file = pq.ParquetFile(io.BytesIO(data))
-    tables = [change(file.read_row_group(group), group) for group in range(file.num_row_groups)]
+    """The same file with some members replaced."""
+    members = members_of(data)
+    if description is not None:
+        raw = description if isinstance(description, bytes) else json.dumps(description).encode()
+        members[JSON] = raw
+    if arrays is not None:
+        members[ARRAYS] = arrays if isinstance(arrays, bytes) else save(arrays)
+    for name, change in (tables or {}).items():
+        members[name] = stored_table(change(table_of(data, name)))
+    return zipped(members)
+
+
+def stored_table(table: pa.Table, **options: Any) -> bytes:
+    """As an atlas has it: not packed, one group of rows."""
     buffer = io.BytesIO()
-    with pq.ParquetWriter(buffer, tables[0].schema) as writer:
-        for table in tables:
-            writer.write_table(table.cast(tables[0].schema), row_group_size=max(1, len(table)))
-        if header is not None:
-            raw = header if isinstance(header, bytes) else json.dumps(header).encode()
-            writer.add_key_value_metadata({key: raw})
+    plain = {"compression": "none", "store_schema": False, "row_group_size": max(1, len(table))}
+    pq.write_table(table, buffer, **plain | options)
     return buffer.getvalue()
 
 
-def bomb(size: int) -> str:
-    return base64.b64encode(zlib.compress(b"\0" * size)).decode()
+def with_column(name: str, value: Any, row: int = 0) -> Change:
+    """One entry of a column is another."""
 
-
-def bytes_of(header: dict[str, Any], name: str, pattern: bytes) -> None:
-    stored = header["arrays"][name]
-    size = int(np.prod(stored["shape"])) * np.dtype(stored["type"]).itemsize
-    stored.pop("zlib", None)
-    stored["bytes"] = base64.b64encode(pattern * (size // len(pattern))).decode()
-
-
-def with_column(
-    name: str, value: Any, groups: set[int] | None = None
-) -> Callable[[pa.Table, int], pa.Table]:
-    """The first entry of a column is another, in some groups or in all."""
-
-    def change(table: pa.Table, group: int) -> pa.Table:
-        if groups is not None and group not in groups:
-            return table
+    def change(table: pa.Table) -> pa.Table:
         at = table.schema.get_field_index(name)
-        entries = [value, *table.column(name).to_pylist()[1:]]
-        return table.set_column(at, name, pa.array(entries, table.schema.field(name).type))
+        entries = table.column(name).to_pylist()
+        entries[row] = value
+        return table.set_column(
+            at, table.schema.field(name), pa.array(entries, table.schema.field(name).type)
+        )
 
     return change

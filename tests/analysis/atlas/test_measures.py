@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from sklearn.decomposition import PCA
 
-from core.analysis.atlas import Atlas, Gathered, build_atlas, gather_trace
+from core.analysis.atlas import Atlas, build_atlas
 from core.analysis.atlas import dispersion as dispersion_module
-from core.analysis.atlas.blocks import CorpusPairs, blocks_of, sample_sentences, sampled_blocks
+from core.analysis.atlas.blocks import CorpusPairs, blocks_of
 from core.analysis.atlas.colours import (
     COLOURINGS,
     MAX_CATEGORIES,
@@ -23,7 +23,6 @@ from core.analysis.atlas.colours import (
     point_tones,
 )
 from core.analysis.atlas.dispersion import MAX_MATCHES, dispersion
-from core.analysis.atlas.gather import finish_comparison
 from core.analysis.atlas.layouts import lay_out_head
 from core.analysis.atlas.meeting import MAX_SENTENCES, common_sentences, meet_words
 from core.analysis.normalization import key_translation, normalize
@@ -40,6 +39,8 @@ Floats = NDArray[np.float64]
 LENGTHS = (5, 9, 5, 2, 7)
 steady = settings(deadline=None)
 pytestmark = pytest.mark.filterwarnings("error::RuntimeWarning")
+
+OF_TEXTS = [name for name, one in COLOURINGS.items() if one.needs != "images"]
 
 
 def cloud(seed: int, size: int = 400, dimensions: int = 2) -> Array:
@@ -270,7 +271,7 @@ def coloured(labels: Sequence[str] = ("good", "bad", "good")) -> Atlas:
     return build_atlas(traces, TEXTS, labels)
 
 
-@pytest.mark.parametrize("name", COLOURINGS)
+@pytest.mark.parametrize("name", OF_TEXTS)
 def test_every_colouring_gives_each_point_a_value_within_its_legend(name: str) -> None:
     atlas = coloured()
     tones = point_tones(atlas, name)
@@ -362,7 +363,7 @@ def test_special_tokens_are_no_punctuation() -> None:
 def test_sentences_of_one_token_and_of_one_length_have_colours() -> None:
     atlas = build_atlas(corpus_of((1, 1)))
     atlas = replace(atlas, norms=np.ones_like(atlas.norms))
-    for name in COLOURINGS:
+    for name in OF_TEXTS:
         if name != "label":
             assert np.isfinite(point_tones(atlas, name).numbers).all()
 
@@ -387,8 +388,8 @@ def test_what_is_rarer_than_the_commonest_labels_is_other(many: int) -> None:
 
 
 def test_labels_are_offered_where_there_are_any() -> None:
-    assert offered_colourings(coloured()) == list(COLOURINGS)
-    assert offered_colourings(coloured(())) == [name for name in COLOURINGS if name != "label"]
+    assert offered_colourings(coloured()) == OF_TEXTS
+    assert offered_colourings(coloured(())) == [name for name in OF_TEXTS if name != "label"]
     with pytest.raises(KeyError):
         point_tones(coloured(), "taste")
 
@@ -411,20 +412,12 @@ def test_blocks_hold_each_chosen_sentence_once_beside_those_of_its_length() -> N
             assert (counted == mask & (mask.sum(axis=1, keepdims=True) > 1)).all()
 
 
-@pytest.mark.parametrize("budget", [0, 1, 4, 60, 110, 184, 10_000])
-def test_a_sample_of_sentences_keeps_to_its_budget_and_has_one_at_least(budget: int) -> None:
-    pairs = np.array(LENGTHS) ** 2
-    sentences = sample_sentences(pairs, budget)
-    assert sentences.tolist() == sorted(set(sentences.tolist()))
-    assert pairs[sentences].sum() <= budget or sentences.size == 1
-    assert sentences.size == (len(LENGTHS) if budget >= pairs.sum() else sentences.size) >= 1
-
-
 @pytest.mark.parametrize("layer", [0, 1])
 def test_the_pairs_of_a_corpus_are_those_permitted_to_queries_with_a_choice(layer: int) -> None:
     traces = corpus_of((*LENGTHS, 1), causal=True, window=3)
     atlas = build_atlas(traces)
-    pairs = CorpusPairs(sampled_blocks(atlas.tokens, atlas.masks.get, atlas.causal))
+    every = np.arange(len(traces))
+    pairs = CorpusPairs(blocks_of(atlas.tokens, every, atlas.masks.get, atlas.causal))
     expected, first = set(), 0
     for sentence, size in enumerate((*LENGTHS, 1)):
         mask = window_mask(size, causal=True, window=3 if layer else None)
@@ -468,19 +461,3 @@ def test_an_atlas_without_vectors_cannot_be_laid_out_anew() -> None:
     bare = replace(build_atlas(corpus_of((4,))), vectors=None)
     with pytest.raises(ValueError, match="no vectors"):
         lay_out_head(bare, 0, 0, "raw", "PCA")
-
-
-def test_a_part_between_the_tokens_that_are_compared_adds_nothing() -> None:
-    """Parts go on where others ended: token 5 of the corpus is compared, tokens 6 to 9 are not."""
-    traces = corpus_of((4, 3), causal=True)
-    part = Gathered(before=6)
-    gather_trace(part, 0, traces[0])
-    distances = finish_comparison(part)
-    assert (distances.compared, distances.tokens) == (0, 4)
-    assert not distances.sums.any()
-    gather_trace(part, 1, traces[1])
-    more = finish_comparison(part)
-    alone = Gathered()
-    gather_trace(alone, 0, traces[1])
-    assert (more.compared, more.tokens) == (1, 7)
-    np.testing.assert_array_equal(more.sums, finish_comparison(alone).sums)

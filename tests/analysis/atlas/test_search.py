@@ -389,7 +389,7 @@ def test_tokens_and_matches_overlap_as_a_loop_over_all_pairs_says(
         for place, (start, end) in enumerate(places)
         if first < end and last > start
     }
-    touching, touched = search._overlaps(
+    touching, touched = search.overlaps(
         np.array(spans).reshape(-1, 2), np.array(places).reshape(-1, 2)
     )
     assert np.flatnonzero(touching).tolist() == sorted({t for t, _ in pairs})

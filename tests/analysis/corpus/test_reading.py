@@ -274,7 +274,7 @@ def test_ragged_rows_are_filled_or_widened_and_told() -> None:
 
 def test_names_of_columns_are_made_different() -> None:
     table = read_table(b"a,,a, ,a (2),b\n1,2,3,4,5,6\n", "a.csv")
-    assert table.columns == ("a", "column 2", "a (3)", "column 4", "a (2)", "b")
+    assert table.columns == ("a", "column 2", "a₂", "column 4", "a (2)", "b")
     assert rows_of(table) == [("1", "2", "3", "4", "5", "6")]
 
 

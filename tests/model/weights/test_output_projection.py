@@ -161,7 +161,7 @@ def check_outputs(network: Any, layers: int, ending: str, **inputs: torch.Tensor
     calls = recorded[0].calls
     trace = Trace("drawn", (), *read_calls(calls, 0, *[calls[0].query.shape[2]] * 2), causal=False)
     heads = Heads(layers, HEADS, HEADS, HIDDEN // HEADS, causal=False, outputs=names)
-    other: Any = {"tokenizer": None, "parameters": 0, "max_tokens": 64, "probe_error": 0.0}
+    other: Any = {"parameters": 0, "max_tokens": 64, "probe_error": 0.0}
     model = LoadedModel("drawn", network=network, device="cpu", attention={"self": heads}, **other)
     weights, norms = output_projections(model), transformed_norms(model, trace)
     assert weights is not None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from core.model import CATALOG
+from core.model import catalog
 from core.ui.site import deployment
 from core.ui.site.access import read_offer
 
@@ -29,7 +29,7 @@ def test_the_present_name_comes_first_and_says_nothing(
     assert not caplog.records
 
 
-CATALOGUE = tuple(spec.name for spec in CATALOG)
+CATALOGUE = tuple(spec.name for spec in catalog.reading("text"))
 
 
 @pytest.mark.parametrize(

@@ -24,9 +24,15 @@ class InACycle:
 
 @pytest.fixture(autouse=True)
 def _this_process_as_it_was(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Python's list of callbacks, and what is frozen, as before the test."""
-    monkeypatch.setattr(garbage, "_state", garbage._State())
+    """A process in which nothing watches yet; afterwards, Python's list of callbacks as before.
+
+    Whatever loaded a model before has begun to watch, and then a search of Python's own accord,
+    while a test makes its objects, would be the one that the test asks for.
+    """
     before = list(gc.callbacks)
+    gc.callbacks[:] = [each for each in before if each is not garbage._watch]
+    monkeypatch.setattr(garbage, "_state", garbage._State())
+    gc.unfreeze()
     yield
     gc.callbacks[:] = before
     gc.unfreeze()
@@ -79,11 +85,11 @@ def test_a_model_dropped_from_the_cache_is_freed(monkeypatch: pytest.MonkeyPatch
         return model
 
     monkeypatch.setattr(cache, "load", load)
-    cache.model.clear()
+    cache.loaded_model.clear()
     cache.model("first")
     gc.collect()
     for name in ("second", "third"):  # two are kept
         cache.model(name)
     gc.collect()
     assert [model() is None for model in loaded] == [True, False, False]
-    cache.model.clear()
+    cache.loaded_model.clear()

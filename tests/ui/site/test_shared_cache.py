@@ -10,6 +10,7 @@ import pytest
 
 from core.screens.atlas.shelf import AtlasShelf
 from core.ui.site.shared_cache import SharedCache, bytes_of
+from tests.analysis.atlas.corpora import corpus_of
 
 
 @dataclass(eq=False)
@@ -111,10 +112,14 @@ def test_bytes_are_counted_once_and_through_all_containers() -> None:
     assert 5000 < bytes_of((text, text, [text])) < 5500
 
 
-def test_a_shelf_counts_what_is_gathered_and_what_is_left_of_a_cancel() -> None:
+def test_a_shelf_counts_what_is_traced_and_what_is_left_of_a_cancel() -> None:
     shelf = AtlasShelf()
     assert shelf.size < 100
-    shelf.gathered.queries[0] = np.zeros((2, 2, 50, 10), dtype=np.float32)
+    (trace,) = corpus_of([50], dim=10)  # 2 layers of 4 heads, which share 2 keys
+    vectors, texts = 4 * 2 * (4 + 2) * 50 * 10, 50 * 400
+    shelf.store.builder(0, 1.0).add(0, trace)
     shelf.partial = AtlasShelf()
-    shelf.partial.gathered.kv_keys[0] = np.zeros((2, 2, 50, 10), dtype=np.float32)
-    assert shelf.size == pytest.approx(16_000, abs=200)
+    shelf.partial.store.builder(0, 1.0).add(0, trace)
+    assert shelf.size == pytest.approx(2 * (vectors + texts), abs=200)
+    shelf.store.put(0, shelf.store.begun[0].finish())
+    assert shelf.size == pytest.approx(2 * (vectors + texts), abs=200)

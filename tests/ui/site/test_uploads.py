@@ -22,6 +22,7 @@ def manager(monkeypatch: pytest.MonkeyPatch) -> MemoryUploadedFileManager:
     monkeypatch.setattr(uploads, "limit_mb", lambda: 10)
     manager = MemoryUploadedFileManager("/upload")
     monkeypatch.setattr(uploads, "_ledger", uploads.Ledger(manager, 40 * MB))
+    monkeypatch.setattr(uploads, "MAX_FILES", 4)
     return manager
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from core.model import CATALOG
+from core.model import catalog
 from tests.raw_visit import visit
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 STRANGE = {"X-Forwarded-For": "192.0.2.7"}
 
 
-EVERYTHING = f"box: {len(CATALOG)} and more"
+EVERYTHING = f"box: {len(catalog.reading('text'))} and more"
 IN_THE_BOX = "box: 2\n"
 
 

@@ -1,1 +1,1 @@
-"""How gpt2-novels was trained: data, network, training, measures, export and card."""
+"""How the bundled models were trained: a folder for each."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from core.analysis.atlas.saved.file import MAX_ROWS
+from core.analysis.atlas.files import MAX_ROWS
 from core.model.memory import available_bytes
 from core.screens.atlas.shelf import atlas_shelves, known_rate
 
@@ -94,6 +94,15 @@ def describe_cost(chosen: Chosen, cost: Cost) -> str:
         else f"{len(chosen.places):,} of {chosen.corpus_size:,} texts, drawn at random"
     )
     return f"**{chosen.tokens:,} tokens** ({part}) take **{_megabytes(cost.size)}** of memory."
+
+
+def describe_images(chosen: Chosen, cost: Cost) -> str:
+    """Before the button, of images: Markdown."""
+    took = "" if cost.seconds is None else f"**{in_words(cost.seconds)}** and "
+    return (
+        f"**{chosen.tokens:,} tokens** of {chosen.corpus_size:,} images will take about {took}"
+        f"**{_megabytes(cost.size)}** of memory. Nothing has been run yet."
+    )
 
 
 def in_words(seconds: float) -> str:

@@ -4,40 +4,46 @@ from __future__ import annotations
 
 import threading
 import time
+from functools import partial
 from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from core.analysis.atlas import Gathered, atlas_of, gather_trace
-from core.analysis.atlas.saved.file import AtlasFileError, read_atlas
+from core.analysis.atlas import MemoryStore, atlas_of
+from core.analysis.atlas.engine import Row, pieces_of, walk
 from core.model import LoadedModel, ModelError, choose_texts, estimate_texts, trace_by_length
 from core.screens.atlas.corpus.cost import (
     cost_of,
     describe_cost,
     describe_estimate,
+    describe_images,
     in_words,
-    rows_that_fit,
     take_memory,
     too_large,
 )
-from core.screens.atlas.corpus.source import file_digest, fitted, sample_digest
+from core.screens.atlas.corpus.images import plan_images, traced
+from core.screens.atlas.corpus.source import fitted
 from core.screens.atlas.shelf import AtlasShelf, atlas_shelf, atlas_shelves, remember_rate
 from core.ui import cache, controls
 from core.ui.current import current_model
+from core.ui.frame.sidebar import show_model_facts
 from core.ui.kinds import note_corpus
-from core.ui.messages import escape, quote, show_model_error
-from core.ui.sidebar import show_model_facts
+from core.ui.messages import show_model_error
 from core.ui.site import turns
 
 if TYPE_CHECKING:
-    from streamlit.delta_generator import DeltaGenerator
-    from streamlit.runtime.uploaded_file_manager import UploadedFile
+    from collections.abc import Callable, Iterator
 
+    from streamlit.delta_generator import DeltaGenerator
+
+    from core.analysis.atlas.engine import Piece
+    from core.model import Trace
     from core.screens.atlas.corpus.source import Corpus
 
 _UPDATE_SECONDS = 0.3  # between two steps of the progress bar
 _WAIT_SECONDS = 1.0  # between two looks of a visitor who waits for a turn
 _BATCH_TOKENS = 512  # of a forward pass: 0.2 s of the bundled model, then others may go first
+_PART_TOKENS = 8_192  # run by length, so that there is little padding
 _MIN_RATE_TOKENS = 200  # from which on a model's pace is remembered
 _PROJECTING = "Projecting the queries and keys of every head …"
 _PRESSED, _ASKED = "_atlas_pressed", "_atlas_asked"
@@ -45,26 +51,13 @@ _STOPPED, _USED = "_atlas_stopped", "_atlas_used"
 _line = turns.Line()  # one atlas at a time: two would only share the processors and the memory
 
 
-def atlas_from_file(file: UploadedFile) -> AtlasShelf:
-    """The atlas in a file; ends the page with a message if it has none."""
-    shelf = atlas_shelf("", file_digest(file))
-    if shelf.atlas is None:
-        try:
-            with st.spinner("Opening the atlas …"):
-                file.seek(0)
-                shelf.atlas = read_atlas(file, rows_that_fit())
-        except AtlasFileError as error:
-            st.error(f"{quote(file.name)}: {escape(str(error))}")
-            controls.end_page()
-    return shelf
-
-
 def atlas_of_corpus(corpus: Corpus, budget: int) -> AtlasShelf:
     """The atlas, from the cache or made now; ends the page while there is none."""
     model = current_model()
     show_model_facts(model)
     note_corpus(model)
-    budget = fitted(budget, model)
+    if not corpus.images:
+        budget = fitted(budget, model)
     digest = f"{corpus.digest} {budget}"
     request = (model.name, digest)
     state = st.session_state
@@ -79,14 +72,14 @@ def atlas_of_corpus(corpus: Corpus, budget: int) -> AtlasShelf:
             controls.end_page()
         return part
     # Nothing that a visitor brings is tokenized or run before the button is pressed.
-    if corpus.digest != sample_digest() and state.get(_ASKED) != request:
+    if not corpus.is_ours and state.get(_ASKED) != request:
         _offer(model, corpus, budget)
         controls.end_page()
     try:
         with turns.long_work(), atlas_shelves().holding(shelf):
             _make(shelf, model, corpus, budget, request)
     except ModelError as error:
-        shelf.gathered = Gathered()
+        shelf.store = MemoryStore()
         show_model_error(error)
         controls.end_page()
     return shelf
@@ -94,9 +87,13 @@ def atlas_of_corpus(corpus: Corpus, budget: int) -> AtlasShelf:
 
 def _offer(model: LoadedModel, corpus: Corpus, budget: int) -> None:
     """An estimate of the cost, and a button if there is memory for it."""
-    about = estimate_texts(model, corpus.texts, budget, cache.MAX_TOKENS)
-    cost = cost_of(model, about.tokens)
-    estimate = describe_estimate(about, cost)
+    if corpus.images:
+        cost = cost_of(model, plan_images(model, corpus).tokens)
+        estimate = describe_images(plan_images(model, corpus), cost)
+    else:
+        about = estimate_texts(model, corpus.texts, budget, cache.MAX_TOKENS)
+        cost = cost_of(model, about.tokens)
+        estimate = describe_estimate(about, cost)
     if refusal := too_large(cost):
         st.error(f"{estimate} {refusal}")
         return
@@ -129,7 +126,7 @@ def _make(
         if _wait_for_turn(shelf, ticket, bar):
             if shelf.plan is None:
                 _choose(shelf, model, corpus, budget, bar)
-            _gather(shelf, model, corpus, bar)
+            _trace(shelf, model, corpus, bar)
             _project(shelf, corpus, bar, ticket)
     finally:
         if not shelf.projecting:  # else its thread leaves the line, with or without this visitor
@@ -142,7 +139,7 @@ def _wait_for_turn(shelf: AtlasShelf, ticket: object, bar: DeltaGenerator) -> bo
     while shelf.atlas is None:
         if _line.wait(ticket, _WAIT_SECONDS):
             return shelf.atlas is None
-        done, total = shelf.gathered.count, shelf.plan.tokens if shelf.plan else 0
+        done, total = shelf.store.count, shelf.plan.tokens if shelf.plan else 0
         if done:
             text = f"Another visitor is building the same atlas: {done:,} of {total:,} tokens"
         elif (ahead := _line.ahead(ticket)) > 1:
@@ -157,6 +154,9 @@ def _choose(
     shelf: AtlasShelf, model: LoadedModel, corpus: Corpus, budget: int, bar: DeltaGenerator
 ) -> None:
     """Plan which texts fit the budget, tokenized a few at a time; a click may end it."""
+    if corpus.images:
+        shelf.plan = plan_images(model, corpus)
+        return
     updated = time.perf_counter()
 
     def show(texts: int, tokens: int) -> None:
@@ -170,48 +170,68 @@ def _choose(
     shelf.plan = choose_texts(model, corpus.texts, budget, cache.MAX_TOKENS, show)
 
 
-def _gather(shelf: AtlasShelf, model: LoadedModel, corpus: Corpus, bar: DeltaGenerator) -> None:
+def _trace(shelf: AtlasShelf, model: LoadedModel, corpus: Corpus, bar: DeltaGenerator) -> None:
     """Run what has not been run yet; others go first between two sentences, a click ends it.
 
     Ends the page if there is no memory for it, or no token.
     """
     assert shelf.plan is not None  # noqa: S101 - the texts were chosen
-    gathered, total = shelf.gathered, shelf.plan.tokens
+    store, total = shelf.store, shelf.plan.tokens
     cost = cost_of(model, total)
     if refusal := take_memory(cost):
         st.error(f"{describe_cost(shelf.plan, cost)} {refusal}")
         controls.end_page()
-    planned = zip(shelf.plan.places, shelf.plan.lengths, strict=True)
-    rest = {place: length for place, length in planned if place not in gathered.tokens}
-    places = list(rest)
+    rows = (
+        Row(place, length, corpus.texts[place], corpus.labels[place] if corpus.labels else None)
+        for place, length in zip(shelf.plan.places, shelf.plan.lengths, strict=True)
+    )
+    pieces = pieces_of(rows, _PART_TOKENS)
+    walk(pieces, partial(_traces, model, corpus), store, _watch(shelf, total, bar))
+    if not store.count:
+        st.info("This corpus has **no tokens** except special ones: use other sentences.")
+        controls.end_page()
+    if store.count >= _MIN_RATE_TOKENS:
+        remember_rate(model.name, shelf.seconds / store.count)
+
+
+def _watch(shelf: AtlasShelf, total: int, bar: DeltaGenerator) -> Callable[[int], None]:
+    """What is called after each sentence: it shows how far all is, and lets others go first."""
     updated = start = time.perf_counter()
     before = shelf.seconds
-    traces = trace_by_length(
-        model,
-        [corpus.texts[i] for i in places],
-        batch_tokens=_BATCH_TOKENS,
-        max_tokens=cache.MAX_TOKENS,
-        lengths=list(rest.values()),
-    )
-    for index, trace in traces:
-        gather_trace(gathered, places[index], trace)
+
+    def show(_: int) -> None:
+        nonlocal updated
         now = time.perf_counter()
         shelf.seconds = before + now - start
         if now - updated > _UPDATE_SECONDS:  # Streamlit also notices Cancel here
             updated = now
-            rate = gathered.count / max(shelf.seconds, 1e-6)
-            left = in_words((total - gathered.count) / max(rate, 1e-6))
+            done = shelf.store.count
+            rate = done / max(shelf.seconds, 1e-6)
+            left = in_words((total - done) / max(rate, 1e-6))
             bar.progress(
-                min(1.0, gathered.count / max(total, 1)),
-                text=f"{gathered.count:,} of {total:,} tokens · {rate:,.0f} tokens per second ·"
+                min(1.0, done / max(total, 1)),
+                text=f"{done:,} of {total:,} tokens · {rate:,.0f} tokens per second ·"
                 f" about {left} left",
             )
         turns.give_way()
-    if not gathered.count:
-        st.info("This corpus has **no tokens** except special ones: use other sentences.")
-        controls.end_page()
-    if gathered.count >= _MIN_RATE_TOKENS:
-        remember_rate(model.name, shelf.seconds / gathered.count)
+
+    return show
+
+
+def _traces(model: LoadedModel, corpus: Corpus, piece: Piece) -> Iterator[tuple[int, Trace]]:
+    """The traces of the texts or images of a piece, each with its place in the corpus."""
+    places = list(piece.lengths)
+    if corpus.images:
+        traces = traced(model, corpus, places)
+    else:
+        traces = trace_by_length(
+            model,
+            [corpus.texts[place] for place in places],
+            batch_tokens=_BATCH_TOKENS,
+            max_tokens=cache.MAX_TOKENS,
+            lengths=list(piece.lengths.values()),
+        )
+    return ((places[index], trace) for index, trace in traces)
 
 
 def _project(shelf: AtlasShelf, corpus: Corpus, bar: DeltaGenerator, ticket: object) -> None:
@@ -229,11 +249,11 @@ def _project(shelf: AtlasShelf, corpus: Corpus, bar: DeltaGenerator, ticket: obj
     def work() -> None:
         try:
             with turns.long_work(), atlas_shelves().holding(shelf):
-                shelf.atlas = atlas_of(shelf.gathered, corpus.texts, corpus.labels, before_head)
+                shelf.atlas = atlas_of(shelf.store, corpus.texts, corpus.labels, before_head)
         except Exception as error:  # noqa: BLE001 - raised below, where a person can see it
             errors.append(error)
         finally:
-            shelf.gathered = Gathered()
+            shelf.store = MemoryStore()
             shelf.projecting = False
             _line.leave(ticket)
 
@@ -259,11 +279,11 @@ def _after_cancel(shelf: AtlasShelf, corpus: Corpus) -> AtlasShelf | None:
             with slot.container(), st.container(horizontal=True, vertical_alignment="center"):
                 st.caption(
                     f"Cancelled: this atlas has {part.atlas.shape[2]:,} of {total:,}"
-                    " tokens, the shortest texts first."
+                    " tokens: of each part of the corpus the shortest texts first."
                 )
                 st.button("Build all of it", key="atlas_whole", on_click=_resume)
             return part
-    done = shelf.gathered.count
+    done = shelf.store.count
     with slot.container():
         if total:
             st.markdown(f"Stopped after **{done:,} of {total:,} tokens**. They are kept.")
@@ -287,9 +307,9 @@ def _part(shelf: AtlasShelf, corpus: Corpus, slot: DeltaGenerator) -> AtlasShelf
         with turns.long_work(), atlas_shelves().holding(shelf):
             if not _wait_for_turn(shelf, ticket, bar):
                 return shelf
-            if shelf.gathered.count:
+            if shelf.store.count:
                 atlas = atlas_of(
-                    shelf.gathered.copy(),
+                    shelf.store.copy(),
                     corpus.texts,
                     corpus.labels,
                     lambda *_: turns.give_way(),

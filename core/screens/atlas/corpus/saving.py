@@ -9,16 +9,15 @@ from weakref import ref
 
 import streamlit as st
 
-from core.analysis.atlas.saved.file import max_file_bytes, write_atlas
-from core.ui.downloads import offer_file
+from core.analysis.atlas.data import SAMPLED
+from core.analysis.atlas.files import max_file_bytes, write_atlas
+from core.ui.downloads import contents, offer_file
 from core.ui.messages import quote
 from core.ui.site import uploads
 
 if TYPE_CHECKING:
     from core.analysis.atlas import Atlas
     from core.screens.atlas.shelf import AtlasShelf
-
-_MAX_NAME = 100  # characters of the model in a file's name; a saved atlas may name anything
 
 
 def show_about(shelf: AtlasShelf) -> None:
@@ -29,11 +28,12 @@ def show_about(shelf: AtlasShelf) -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
         st.caption(describe(shelf, atlas), width="stretch")
         offer_file(
-            "Save the atlas (.parquet)",
+            f"Save the {'sample' if SAMPLED[0] in atlas.settings else 'atlas'} (.atlas.zip)",
             partial(_file, ref(atlas)),
-            f"atlas-{atlas.model.replace('/', '-')[:_MAX_NAME]}.parquet",
+            contents("atlas", atlas.model, f"{len(atlas.tokens)}-tokens", text=False),
+            ".atlas.zip",
             help="One file with the points of every head, the sentences and all measures. This"
-            " page opens it again without the model; pandas and polars read it as a table.",
+            " page opens it again without the model. Unzipped, pandas and polars read its tables.",
         )
     if atlas.vectors is not None and (size := max_file_bytes(atlas)) > uploads.limit_bytes():
         st.caption(
@@ -48,7 +48,7 @@ def describe(shelf: AtlasShelf, atlas: Atlas) -> str:
     layers, heads, tokens = atlas.shape
     text = (
         f"Atlas of {quote(atlas.model)}: {layers} × {heads} heads, {tokens:,} tokens of"
-        f" {len(atlas.sentences):,} texts"
+        f" {len(atlas.sentences):,} {'texts' if atlas.images is None else 'images'}"
     )
     plan = shelf.plan
     if plan is not None:
@@ -56,6 +56,8 @@ def describe(shelf: AtlasShelf, atlas: Atlas) -> str:
             text += f" (the shortest of {len(plan.places):,} that were chosen)"
         elif len(plan.places) < plan.corpus_size:
             text += f" (a random sample of {plan.corpus_size:,}, within the budget)"
+    elif whole := _count(atlas, SAMPLED[0]):
+        text += f" (a random sample of {whole:,} tokens, of which all numbers are)"
     elif left_out := int(atlas.settings.get("sentences_left_out", 0)):
         text += f" ({left_out:,} more were left out at random)"
     cut, unread = (_count(atlas, name) for name in ("tokens_cut", "characters_cut"))

@@ -5,13 +5,13 @@ from __future__ import annotations
 import functools
 import hashlib
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from core.analysis.atlas.saved.file import MAX_ROWS
-from core.analysis.atlas.saved.table import ROW_BYTES
+from core.analysis.atlas.files import MAX_ROWS
+from core.analysis.atlas.files.tables import ROW_BYTES
 from core.analysis.corpus import (
     ENDINGS,
     MAX_BYTES,
@@ -23,9 +23,11 @@ from core.analysis.corpus import (
     read_table,
 )
 from core.analysis.corpus.sample import sample_corpus
+from core.screens.atlas.corpus.prepared import PREPARED, prepared_atlases
 from core.screens.atlas.shelf import CorpusPlace, corpus_places
 from core.ui import controls
 from core.ui.corpus_walk import corpus_digest
+from core.ui.frame import switch
 from core.ui.messages import escape, quote
 from core.ui.site import uploads
 from core.ui.site.deployment import setting
@@ -33,6 +35,7 @@ from core.ui.site.deployment import setting
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from PIL.Image import Image
     from streamlit.runtime.uploaded_file_manager import UploadedFile
 
     from core.model import LoadedModel
@@ -43,9 +46,11 @@ CORPORA = {
     "file": "A file",
     "saved": "A saved atlas",
 }
+IMAGE_CORPORA = {"box": "The images of the box", "own": "Your images", "saved": "A saved atlas"}
 MIN_TOKENS, MAX_TOKENS, DEFAULT_TOKENS, STEP = 1_000, 50_000, 5_000, 1_000
+_OPENED = {"saved", PREPARED}  # of atlases that are there already
 NO_LABEL = "no labels"
-_ROWS_SHARE = 5 / 6  # of the largest upload, for a saved atlas's rows; its header gets the rest
+_ROWS_SHARE = 5 / 6  # of the largest upload, for a saved atlas's rows; all else gets the rest
 _MAX_MODELS = 64  # whose numbers of heads are remembered
 _heads_of: dict[str, int] = {}  # in all layers, by the name of a model that was loaded
 _DIGEST = "_atlas_file_digest"
@@ -53,11 +58,21 @@ _DIGEST = "_atlas_file_digest"
 
 @dataclass(frozen=True, eq=False)
 class Corpus:
-    """Texts to make an atlas of; `digest` identifies them and their labels."""
+    """Texts to make an atlas of, or images, whose names are the texts.
+
+    Attributes
+    ----------
+    texts, labels : one of each, or no label at all.
+    digest : identifies them.
+    images : of each image, what opens it; none for texts.
+    is_ours : it comes with the app, so an atlas of it is made without being asked for.
+    """
 
     texts: tuple[str, ...]
     labels: tuple[str, ...]
     digest: str
+    images: tuple[Callable[[], Image], ...] = ()
+    is_ours: bool = False
 
 
 def max_tokens(heads: int | None = None) -> int:
@@ -94,32 +109,31 @@ def fitted(budget: int, model: LoadedModel) -> int:
 
 
 def pick_source() -> tuple[str, int]:
-    """Which kind of corpus, and how many tokens of it."""
+    """Which kind of corpus, and how many tokens of it; drawn one below the other.
+
+    Of images all are used: each has as many tokens as the model makes of it.
+    """
+    prepared = {PREPARED: "A prepared atlas"} if prepared_atlases() else {}
+    if switch.reads() == "image":
+        corpora = IMAGE_CORPORA | prepared
+        source = controls.choice("corpus", corpora, "Corpus", subject="The corpora of images are")
+        return source, MAX_TOKENS
     high = max_tokens(_heads_of.get(st.session_state["model"].strip()))
     low, default = min(MIN_TOKENS, high), min(DEFAULT_TOKENS, high)
     asked = controls.number("budget", low, high, default)
     st.session_state["budget"] = max(low, min(high, asked // STEP * STEP))
-    with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
-        source = controls.choice(
-            "corpus",
-            CORPORA,
-            "Corpus",
-            subject="The corpora are",
-            width=400,  # wraps on a phone, which a free width does not
-            label_visibility="collapsed",
-        )
-        budget = controls.number(
-            "budget",
-            low,
-            high,
-            default,
-            "Tokens at most" if source != "saved" and high > MIN_TOKENS else "",
-            slider=True,
-            width=240,
-            step=STEP,
-            help="From a larger corpus a random sample of sentences is used, always the same one."
-            " AttentionViz shows 5,000 tokens.",
-        )
+    source = controls.choice("corpus", CORPORA | prepared, "Corpus", subject="The corpora are")
+    budget = controls.number(
+        "budget",
+        low,
+        high,
+        default,
+        "Corpus size (tokens)" if source not in _OPENED and high > MIN_TOKENS else "",
+        slider=True,
+        step=STEP,
+        help="Of a larger corpus a random sample of sentences is used, always the same one."
+        " AttentionViz shows 5,000 tokens.",
+    )
     return source, budget
 
 
@@ -137,7 +151,7 @@ def saved_file() -> UploadedFile:
     """The uploaded file of an atlas; ends the page with a hint if there is none."""
     file = st.file_uploader(
         "An atlas that was saved here or built on the command line",
-        type="parquet",
+        type=["zip", "parquet"],  # those of earlier versions are told what converts them
         key="atlas_saved",
         max_upload_size=uploads.limit_mb(),
     )
@@ -149,8 +163,8 @@ def saved_file() -> UploadedFile:
                 " They are dropped when those visits end."
             )
         st.info(
-            "Choose a **.parquet** file written by this page or by `python -m core.atlas_build`. It"
-            " opens without the model."
+            "Choose an **.atlas.zip** file written by this page or by"
+            " `python -m core.atlas_build`. It opens without the model."
         )
         controls.end_page()
     return file
@@ -270,9 +284,5 @@ def _corpus(texts: Texts) -> Corpus:
 def _sample() -> Corpus:
     sentences = sample_corpus()
     texts = tuple(sentence.text for sentence in sentences)
-    return _corpus(Texts(texts, tuple(sentence.topic for sentence in sentences)))
-
-
-def sample_digest() -> str:
-    """Of the sample corpus, which is built without being asked for: a link to it shows it."""
-    return _sample().digest
+    corpus = _corpus(Texts(texts, tuple(sentence.topic for sentence in sentences)))
+    return replace(corpus, is_ours=True)

@@ -20,6 +20,7 @@ from core.components.head_view import (
 from core.figures.palette import token_colours
 from core.model import ModelError
 from core.model.errors import NotOfferedError
+from core.screens.atlas.screen import contents_of
 from core.ui import cache
 from core.ui.messages import quote, show_model_error
 from core.ui.site.access import resolve
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from core.analysis.atlas import Atlas
     from core.analysis.view_weights import LayerWeights
     from core.model import LoadedModel, Trace
+    from core.model.catalog import Reads
     from core.screens.atlas.screen import Screen
 
 KEYS_PER_QUERY = 2  # as AttentionViz draws them
@@ -106,10 +108,9 @@ def show_lines(
     key: str,
     pinned: Sequence[int] = (),
 ) -> None:
-    """A head view of the head on screen; a layer or head chosen in it becomes the page's.
+    """A head view of the head on screen, without controls of its own.
 
-    The browser is sent these `layers` and asks for others; of a `pinned` position only its lines
-    are shown.
+    The browser is sent these `layers`; of a `pinned` position only its lines are shown.
     """
     view: dict[str, Any] = {
         "layer": str(trace.numbers[screen.layer]),
@@ -126,7 +127,9 @@ def show_lines(
     }
     colours = {theme: token_colours(trace.shape[1], theme) for theme in ("light", "dark")}
     serial = zlib.crc32(repr((view, trace.tokens)).encode("utf-8", "replace"))
-    facts = HeadView(view, serial, [weighting], colours)
+    held = contents_of(screen, key.removeprefix("atlas_").replace("_", "-"))
+    picture = held.titled(weighting.label.capitalize())
+    facts = HeadView(view, serial, [weighting], colours, picture=picture, bare=True)
     packed = pack_head_view(trace, layers, weighting.value, facts)
     show_head_view(packed, key=key, on_view=_take_choice)
 
@@ -145,7 +148,8 @@ def _take_choice(view: object) -> None:
 def model_of(atlas: Atlas) -> LoadedModel | None:
     """The model, or None with a message: a saved atlas may name anything."""
     try:
-        model = cache.model(resolve(atlas.model))
+        reads: Reads = "text" if atlas.images is None else "image"
+        model = cache.model(resolve(atlas.model, reads), reads)
     except NotOfferedError:
         st.caption(
             f"Attention between tokens needs the model {quote(atlas.model)}, which this site does"

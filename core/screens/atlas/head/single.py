@@ -1,51 +1,58 @@
-"""One head over the corpus: its cloud, a lasso's tokens, and the sentence of a chosen token."""
+"""One head over the corpus: its cloud, what is chosen in it, and the sentence of a token."""
 
 from __future__ import annotations
 
-from collections import Counter
-from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
 import streamlit as st
 
 from core.analysis.atlas.colours import point_tones
 from core.analysis.projections.error import ProjectionError
 from core.components.atlas_cloud import AtlasCloud, cloud_page, show_cloud
+from core.screens.atlas.head.chosen import CHOSEN, Choice, show_chosen
+from core.screens.atlas.head.dossier import show_dossier
+from core.screens.atlas.head.image import show_image
+from core.screens.atlas.head.points_file import offer_points
+from core.screens.atlas.head.regions import region_marks, regions_of, show_regions
 from core.screens.atlas.head.sentence import sentence_lines, show_sentence
 from core.screens.atlas.layouts import layout_alone, show_failed
 from core.screens.atlas.screen import (
+    DOSSIER,
     LABELS,
     LINES,
+    REGIONS,
     SIZES,
     Screen,
+    contents_of,
     dimensions,
+    offer_page,
     switch,
     token_data,
 )
-from core.screens.atlas.wording import NOT_MEASURED, STAGES, number
+from core.screens.atlas.wording import NOT_MEASURED, POINT_HINTS, STAGES, number, whole
 from core.ui import controls
-from core.ui.downloads import offer_file
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from core.analysis.atlas.regions import Regions
     from core.model import Trace
     from core.model.trace import Array
 
     Indices = NDArray[np.intp]
 
 MAX_DRAWN = 10_000  # tokens in the single view: twice as many points
-_LASSO, _LISTED = "_atlas_chosen", 12
 _SEED = 0
 
 
 def show_one_head(screen: Screen) -> None:
     """The cloud beside the sentence of the chosen token."""
     if "atlas_cloud" not in st.session_state:  # a new cloud has no lasso
-        st.session_state.pop(_LASSO, None)
-    axes, switches = dimensions(), {key: switch(key) for key in (SIZES, LABELS, LINES)}
+        st.session_state.pop(CHOSEN, None)
+    of_texts = (DOSSIER,) * (screen.atlas.images is None)
+    keys = (SIZES, LABELS, LINES, REGIONS, *of_texts)
+    axes, switches = dimensions(), {key: switch(key) for key in keys}
     size = len(screen.atlas.tokens)
     picked = controls.number("token", 0, size, 0) - 1
     if picked >= size:  # chosen in a larger corpus
@@ -55,43 +62,47 @@ def show_one_head(screen: Screen) -> None:
     trace = None
     with right:
         if picked >= 0:
-            trace = show_sentence(screen, picked)
+            images = screen.atlas.images
+            if images is None:
+                trace = show_sentence(screen, picked)
+            else:
+                trace = show_image(screen, images, picked)
         else:
-            st.info(
-                "**Click a point** to see its token in its sentence, and what this head attends to"
-                " there, as lines in the cloud too. **Lasso** a cluster to see its tokens."
-            )
+            st.info(POINT_HINTS[screen.atlas.images is None])
     with left:
-        tokens = _draw(screen, picked, trace, axes, switches)
+        drawn, regions = _draw(screen, picked, trace, axes, switches)
+    if drawn is None:
+        return
     with right:
-        if tokens is not None:
-            _show_lasso(screen, tokens)
+        show_chosen(screen, *drawn)
+    if regions is not None:
+        show_regions(screen, regions, drawn[0])
+    if switches.get(DOSSIER):
+        show_dossier(screen)
 
 
 def _draw(
     screen: Screen, picked: int, trace: Trace | None, axes: int, switches: dict[str, bool]
-) -> Indices | None:
-    """The cloud and its controls; the tokens in it, or None where it could not be laid out."""
+) -> tuple[tuple[Indices, Array] | None, Regions | None]:
+    """The cloud and its controls; its tokens and their points, None where it could not be laid out.
+
+    With the regions, if they are asked for.
+    """
     try:
         tokens, points, note = _points(screen, picked, axes)
     except ProjectionError as error:
         show_failed(str(error))  # any rerun tries again, so the button's does
-        return None
-    atlas, head = screen.atlas, (screen.layer, screen.head)
+        return None, None
+    atlas, head, stage = screen.atlas, (screen.layer, screen.head), screen.stage
     lines = None
     if switches[LINES] and picked >= 0:
-        if trace is not None:
-            lines = sentence_lines(screen, trace, picked, tokens)
-            if screen.projection != "PCA" and not len(lines):
-                note += f" No attention lines: {screen.projection} left this sentence out."
-        else:
-            note += (
-                " No attention lines: they need the model, and beside the cloud it says why that is"
-                " not available."
-            )
+        lines, missing = _lines(screen, picked, trace, tokens)
+        note += missing
     both = np.concatenate([tokens, tokens + len(atlas.tokens)])
+    regions = regions_of(screen, tokens, points)
     tones = point_tones(atlas, screen.colour).numbers
     index = np.flatnonzero(tokens == picked)
+    held = contents_of(screen, f"L{atlas.numbers[screen.layer]}H{screen.head + 1}")
     cloud = AtlasCloud(
         points=points,
         tones=(tones[head] if tones.ndim > 1 else tones)[both],
@@ -100,7 +111,11 @@ def _draw(
         norms=atlas.norms[head][both] if switches[SIZES] else None,
         lines=lines,
         labelled=switches[LABELS],
+        picture=held.titled(
+            "Queries and keys over a corpus", place=screen.name, about=note.replace("**", "")
+        ),
         **token_data(screen, tokens),
+        **region_marks(regions, both.size),
     )
     show_cloud(
         cloud,
@@ -108,7 +123,9 @@ def _draw(
         on_pick=lambda index: st.session_state.update(
             token=0 if index is None else int(tokens[index]) + 1
         ),
-        on_choose=lambda chosen: st.session_state.update({_LASSO: (tokens, chosen)}),
+        on_choose=lambda chosen, outline: st.session_state.update(
+            {CHOSEN: Choice(tokens, np.array(chosen, dtype=np.intp), outline, (*head, stage))}
+        ),
     )
     with st.container(horizontal=True, vertical_alignment="center"):
         dimensions(drawn=True)
@@ -117,13 +134,28 @@ def _draw(
     reading, saving = st.columns([3, 1])
     reading.caption(note)
     with saving:
-        offer_file(
-            "Save as HTML",
-            partial(cloud_page, cloud, f"{screen.name} of {atlas.model}", note.replace("**", "")),
-            f"atlas-layer-{atlas.numbers[screen.layer]}-head-{screen.head + 1}.html",
-            width="stretch",
+        title = f"{screen.name} of {atlas.model}"
+        offer_page(cloud_page, cloud, title, note.replace("**", ""), held)
+        offer_points(screen, tokens, points, held)
+    return (tokens, points), regions
+
+
+def _lines(
+    screen: Screen, picked: int, trace: Trace | None, tokens: Indices
+) -> tuple[NDArray[Any] | None, str]:
+    """The lines of attention in the chosen token's sentence, or why there are none."""
+    if trace is None:
+        return None, (
+            " No attention lines: they need the model, and beside the cloud it says why that is"
+            " not available."
         )
-    return tokens
+    lines = sentence_lines(screen, trace, picked, tokens)
+    if screen.projection != "PCA" and not len(lines):
+        return (
+            lines,
+            f" No attention lines: {screen.projection} left this {whole(screen.atlas, 1)} out.",
+        )
+    return lines, ""
 
 
 def _points(screen: Screen, picked: int, axes: int) -> tuple[Indices, Array, str]:
@@ -133,8 +165,8 @@ def _points(screen: Screen, picked: int, axes: int) -> tuple[Indices, Array, str
     if screen.projection != "PCA":
         layout = layout_alone(screen, axes)
         note = (
-            f"{screen.projection} of {_part(layout.tokens.size, size)} tokens (whole sentences),"
-            f" {STAGES[stage]}; seed 0."
+            f"{screen.projection} of {_part(layout.tokens.size, size)} tokens"
+            f" (whole {whole(atlas)}), {STAGES[stage]}; seed 0."
         )
         figures = layout.faithfulness
         note += faithfulness_note(screen, figures.correlation, figures.top1)
@@ -164,32 +196,6 @@ def _sample(screen: Screen, picked: int) -> Indices:
     if screen.search:
         wanted.append(np.flatnonzero(screen.search.matches.tokens)[: MAX_DRAWN // 4])
     return np.unique(np.concatenate(wanted))[: 2 * MAX_DRAWN]
-
-
-def _show_lasso(screen: Screen, tokens: Indices) -> None:
-    """The most common tokens in the lasso, and where they are.
-
-    The lasso stays when the head changes, and goes when the drawn tokens do, as in the cloud.
-    """
-    lasso_tokens, chosen = st.session_state.get(_LASSO, (None, []))
-    if not chosen or not np.array_equal(lasso_tokens, tokens):
-        return
-    points = np.array(chosen, dtype=np.intp)
-    columns = screen.atlas.tokens
-    inside = tokens[points % tokens.size]
-    queries = int((points < tokens.size).sum())
-    st.markdown(
-        f"**In the lasso:** {queries:,} queries and {points.size - queries:,} keys; mean position"
-        f" {number(float(columns.position[inside].mean()) + 1, '.1f')} in their sentences."
-    )
-    totals = Counter(columns.displays)
-    common = Counter(columns.displays[i] for i in inside).most_common(_LISTED)
-    table = {
-        "token": [token for token, _ in common],
-        "points": [count for _, count in common],
-        "of all": [f"{count / (2 * totals[token]):.0%}" for token, count in common],
-    }
-    st.dataframe(pd.DataFrame(table), key="atlas_lasso", hide_index=True, height="content")
 
 
 def _part(count: int, size: int) -> str:

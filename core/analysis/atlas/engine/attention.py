@@ -1,0 +1,95 @@
+"""What an atlas measures of attention while a trace is there: by position, and between heads."""
+
+from __future__ import annotations
+
+from copy import copy
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from core.analysis.atlas.data import Positions
+from core.analysis.atlas.engine.priority import priorities
+from core.analysis.head_patterns.similarity import Distances, add_distances, head_distances
+
+if TYPE_CHECKING:
+    from core.analysis.arrays import Indices
+    from core.model.trace import Array, Trace
+
+MAX_POSITIONS = 32  # in the view by position; later ones are not averaged
+COMPARED_EVERY = 5  # tokens: heads are compared on every fifth of a sentence
+MEASURED_TOKENS = 20_000  # of a corpus: their mean distances are known to 0.003
+_COMPARED_TOGETHER = 64  # rows of attention
+
+
+class AttentionSums:
+    """Attention by position and distances between heads, sentence after sentence.
+
+    `share` of all sentences are measured, chosen by their numbers alone: attention is a third of
+    the work, and its means settle long before a large corpus ends.
+    """
+
+    def __init__(self, layers: int, heads: int, share: float = 1.0) -> None:
+        square = (MAX_POSITIONS, MAX_POSITIONS)
+        self.positions = Positions(np.zeros((layers, heads, *square)), np.zeros(square))
+        self._distances = Distances(np.zeros((layers * heads,) * 2), 0, 0)
+        self._below = share * 2.0**64
+        self._tokens = 0
+        self._rows: list[Array] = []  # of attention to compare, (head, row, key)
+
+    def copy(self) -> AttentionSums:
+        """An independent copy."""
+        other = copy(self)
+        other.positions = Positions(self.positions.sums.copy(), self.positions.counts.copy())
+        other._rows = list(self._rows)  # noqa: SLF001 - its own class
+        return other
+
+    def add(self, number: int, trace: Trace) -> None:
+        """Measure the trace of the sentence with this number, or pass it by."""
+        tokens = len(trace.tokens)
+        self._tokens += tokens
+        priority = int(priorities(np.array([number]))[0])
+        if priority >= self._below:
+            return
+        shown = min(tokens, MAX_POSITIONS)
+        self.positions.counts[:shown, :shown] += 1
+        compared = compared_tokens(priority, tokens)
+        wanted = np.union1d(np.arange(shown), compared)
+        rows = []
+        for layer in range(trace.shape[0]):
+            attention = trace.layers[layer].weights(trace.scores(layer)[:, wanted])
+            self.positions.sums[layer, :, :shown, :shown] += attention[:, :shown, :shown]
+            rows.append(attention[:, np.searchsorted(wanted, compared)])
+        self._rows.append(np.concatenate(rows))
+        if sum(part.shape[1] for part in self._rows) >= _COMPARED_TOGETHER:
+            self._compare()
+
+    def distances(self) -> Distances:
+        """Between all heads, so far."""
+        if self._rows:
+            self._compare()
+        return replace(self._distances, tokens=self._tokens)
+
+    def _compare(self) -> None:
+        longest = max(part.shape[2] for part in self._rows)
+        # Zeros on padded keys make no difference between heads.
+        padded = [
+            np.pad(part, ((0, 0), (0, 0), (0, longest - part.shape[2]))) for part in self._rows
+        ]
+        rows = np.concatenate(padded, axis=1)
+        added = Distances(head_distances(rows) * rows.shape[1], rows.shape[1], 0)
+        self._distances = add_distances([self._distances, added])
+        self._rows.clear()
+
+
+def share_to_measure(tokens: int) -> float:
+    """The share of a corpus's sentences that are measured when it has so many tokens."""
+    return min(1.0, MEASURED_TOKENS / max(tokens, 1))
+
+
+def compared_tokens(priority: int, tokens: int) -> Indices:
+    """The positions of a sentence on which heads are compared: every fifth, at least one.
+
+    The first depends on the sentence's priority, so that all positions are compared alike.
+    """
+    return np.arange(priority % min(COMPARED_EVERY, tokens), tokens, COMPARED_EVERY)

@@ -1,0 +1,1 @@
+"""Atlases of images: their pixels, and the search for patches."""

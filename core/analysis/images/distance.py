@@ -1,0 +1,100 @@
+"""How far patches look: the mean attention distance of each head, in pixels."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+
+from core.analysis.arrays import one_thread
+from core.analysis.images.patch_scores import patches_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from core.analysis.arrays import Floats
+    from core.model.trace import Array, Patches, Trace
+
+
+@dataclass(frozen=True, eq=False)
+class AttentionDistances:
+    """Mean attention distance of each head, for one image or on average over several."""
+
+    pixels: Floats  # (layer, head)
+    uniform: float  # what uniform attention to all patches gives, in pixels
+    images: int
+    numbers: tuple[int, ...]  # of the layers, from 1
+
+
+def attention_distance(trace: Trace) -> AttentionDistances:
+    """How far the patches of an image look in each head, in pixels as the model gets it.
+
+    The mean over patch queries of the sum over patch keys of attention times the distance of their
+    centres, rows divided by what they give to patches: CLS and registers are left out (Dosovitskiy
+    et al. 2021, figure 7 and appendix D.7). A patch that gives patches nothing does not count; nan
+    where none does. `ValueError` for a text.
+    """
+    patches = patches_of(trace)
+    apart = centre_distances(patches)
+    layers, heads = trace.shape[:2]
+    pixels = np.empty((layers, heads))
+    with one_thread():
+        for layer in range(layers):
+            for head in range(heads):
+                weights = trace.attention(layer, head)[patches.tokens, patches.tokens]
+                sums = weights.sum(axis=1, dtype=np.float64)
+                totals = np.einsum("ij,ij->i", weights, apart).astype(np.float64)
+                given = sums > 0
+                pixels[layer, head] = (
+                    (totals[given] / sums[given]).mean() if given.any() else np.nan
+                )
+    return AttentionDistances(pixels, uniform_distance(patches), 1, trace.numbers)
+
+
+def mean_attention_distance(traces: Iterable[Trace]) -> AttentionDistances:
+    """The mean of the images' distances, each image counting alike; `ValueError` for none."""
+    return mean_of_distances([attention_distance(trace) for trace in traces])
+
+
+def mean_of_distances(parts: Sequence[AttentionDistances]) -> AttentionDistances:
+    """The same, of distances that were measured image by image."""
+    if not parts:
+        raise ValueError("no image")
+    return AttentionDistances(
+        np.mean([part.pixels for part in parts], axis=0),
+        float(np.mean([part.uniform for part in parts])),
+        sum(part.images for part in parts),
+        parts[0].numbers,
+    )
+
+
+def distance_table(distances: AttentionDistances) -> pd.DataFrame:
+    """A row for each head.
+
+    Columns: `layer` and `head` (from 1), `pixels` (mean attention distance), `of_uniform` (as a
+    share of what uniform attention gives) and `images` (over how many).
+    """
+    layers, heads = distances.pixels.shape
+    return pd.DataFrame(
+        {
+            "layer": np.repeat(distances.numbers, heads),
+            "head": np.tile(np.arange(1, heads + 1), layers),
+            "pixels": distances.pixels.ravel(),
+            "of_uniform": distances.pixels.ravel() / distances.uniform,
+            "images": distances.images,
+        }
+    )
+
+
+def uniform_distance(patches: Patches) -> float:
+    """The mean distance of the centres of all pairs, a patch with itself included, in pixels."""
+    return float(centre_distances(patches).mean(dtype=np.float64))
+
+
+def centre_distances(patches: Patches) -> Array:
+    """Distances of the centres of patches in pixels, float32 (patch, patch)."""
+    row, column = np.divmod(np.arange(patches.count, dtype=np.float32), np.float32(patches.columns))
+    apart = np.hypot(row[:, None] - row, column[:, None] - column)
+    return np.asarray(apart * np.float32(patches.size))

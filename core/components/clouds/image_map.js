@@ -1,0 +1,143 @@
+// The whole image beside the clouds: the patch in focus is marked, with the patches that its lines lead to; below, the patch
+// and its strongest partner side by side, enlarged.
+
+import { describe, make, placeOf, sizeCanvas, strokeLine } from "../shared/dom.js"
+import { drawSprite } from "./sprites.js"
+
+/** @import { Theme } from "../shared/scales.js" */
+/** @import { Sprites } from "./sprites.js" */
+/**
+ * @typedef {{x: number, y: number}} Place
+ * @typedef {object} Focus
+ * @property {number} query the patch of the query in the strongest pair; -1 where it is none
+ * @property {number} key
+ * @property {number[]} queries patches of all queries in focus
+ * @property {number[]} keys
+ * @property {string[]} names of query and key
+ * @property {number} weight attention of the pair
+ * @property {boolean} isKey whether the point in focus is a key
+ */
+
+const PAIR = { height: 92, side: 52, top: 10, letters: 12 } // pixels of the strip below the image
+const SHADE = 0.62 // of the paper over patches that are not in focus
+const BORDER = { own: 3, other: 1.5 } // pixels
+
+export class ImageMap {
+  /** @type {Sprites} */ sprites
+  /** @type {Theme} */ theme
+  width = 0
+  height = 0
+
+  /** @param {HTMLElement} before what it stands behind, where there is an image @param {(patch: number) => void} onPoint -1 for none @param {(patch: number) => void} onPress */
+  constructor(before, onPoint, onPress) {
+    this.before = before
+    this.figure = make(null, "figure", "map")
+    make(this.figure, "figcaption", "", "In the image")
+    this.canvas = describe(make(this.figure, "canvas"), { role: "img" })
+    this.canvas.onpointermove = (event) => onPoint(this.patchUnder(event))
+    this.canvas.onpointerleave = () => onPoint(-1)
+    this.canvas.onclick = (event) => onPress(this.patchUnder(event))
+  }
+
+  /** @param {Sprites | null} sprites none: no map @param {Theme} theme @param {number} width */
+  layOut(sprites, theme, width) {
+    if (!sprites) return this.figure.remove()
+    this.before.after(this.figure)
+    const { rows, columns } = sprites.image
+    Object.assign(this, { sprites, theme, width, height: Math.round((width * rows) / columns) })
+    describe(this.canvas, { "aria-label": `The image in ${rows} rows and ${columns} columns of patches; the one in focus is marked` })
+  }
+
+  /** @param {MouseEvent} event */
+  patchUnder(event) {
+    const { rows, columns } = this.sprites.image
+    const { x, y } = placeOf(this.canvas, event)
+    const [row, column] = [Math.floor((y * rows) / this.height), Math.floor((x * columns) / this.width)]
+    return row >= 0 && row < rows && column >= 0 && column < columns ? row * columns + column : -1
+  }
+
+  /** @param {Focus | null} focus */
+  draw(focus) {
+    if (!this.figure.isConnected) return
+    const pen = sizeCanvas(this.canvas, this.width, this.height + PAIR.height)
+    pen.clearRect(0, 0, this.width, this.height + PAIR.height)
+    this.figure.dataset.pair = focus ? focus.names.join(" ") : ""
+    this.paint(pen, focus)
+  }
+
+  /** @param {CanvasRenderingContext2D} pen @param {Focus | null} focus */
+  paint(pen, focus) {
+    const { sprites, theme, width, height } = this
+    pen.drawImage(sprites.whole, 0, 0, width, height)
+    this.paintGrid(pen)
+    if (focus) this.paintFocus(pen, focus)
+    else {
+      Object.assign(pen, { font: `12px ${theme.font}`, fillStyle: theme.ink, textAlign: "center", textBaseline: "middle" })
+      pen.fillText("Point at a patch, here or in the cloud", width / 2, height + PAIR.height / 2)
+    }
+  }
+
+  /** @param {CanvasRenderingContext2D} pen */
+  paintGrid(pen) {
+    const { rows, columns } = this.sprites.image
+    Object.assign(pen, { strokeStyle: this.theme.paper, lineWidth: 1, globalAlpha: 0.35 })
+    for (let row = 1; row < rows; row++) strokeLine(pen, 0, (row * this.height) / rows, this.width, (row * this.height) / rows)
+    for (let column = 1; column < columns; column++) strokeLine(pen, (column * this.width) / columns, 0, (column * this.width) / columns, this.height)
+    pen.globalAlpha = 1
+  }
+
+  /** @param {CanvasRenderingContext2D} pen @param {Focus} focus */
+  paintFocus(pen, focus) {
+    const { theme, width, height } = this
+    Object.assign(pen, { fillStyle: theme.paper, globalAlpha: SHADE })
+    pen.fillRect(0, 0, width, height)
+    pen.globalAlpha = 1
+    for (const patch of [...focus.queries, ...focus.keys]) this.paintPatch(pen, patch)
+    for (const patch of focus.queries) this.frame(pen, patch, theme.query, focus.isKey ? BORDER.other : BORDER.own)
+    for (const patch of focus.keys) this.frame(pen, patch, theme.key, focus.isKey ? BORDER.own : BORDER.other)
+    if (focus.query >= 0 && focus.key >= 0) {
+      const [from, to] = [this.middleOf(focus.query), this.middleOf(focus.key)]
+      Object.assign(pen, { strokeStyle: theme.ink, lineWidth: 1.5 })
+      strokeLine(pen, from.x, from.y, to.x, to.y)
+    }
+    this.paintPair(pen, focus)
+  }
+
+  /** @param {CanvasRenderingContext2D} pen @param {Focus} focus */
+  paintPair(pen, { query, key, names, weight }) {
+    const { theme, width, height, sprites } = this
+    const y = height + PAIR.top + PAIR.side / 2
+    for (const [kind, patch] of [query, key].entries()) {
+      const x = width * (kind ? 0.78 : 0.22)
+      const colour = kind ? theme.key : theme.query
+      if (patch >= 0) drawSprite(pen, sprites.pictureOf(patch, kind === 1), kind === 1, x, y, PAIR.side, colour, BORDER.own)
+      Object.assign(pen, { font: `${PAIR.letters}px ${theme.font}`, fillStyle: theme.ink, textAlign: "center", textBaseline: "alphabetic" })
+      pen.fillText(`${kind ? "key" : "query"} ${names[kind]}`, x, height + PAIR.height - 8)
+    }
+    if (!names[0] || !names[1]) return
+    pen.fillText(`→ ${weight.toFixed(3)}`, width / 2, y + 4)
+  }
+
+  /** @param {CanvasRenderingContext2D} pen @param {number} patch */
+  paintPatch(pen, patch) {
+    const { x, y } = this.middleOf(patch)
+    const { rows, columns } = this.sprites.image
+    const [wide, high] = [this.width / columns, this.height / rows]
+    pen.drawImage(this.sprites.pictureOf(patch, true), x - wide / 2, y - high / 2, wide, high)
+  }
+
+  /** @param {CanvasRenderingContext2D} pen @param {number} patch @param {string} colour @param {number} border */
+  frame(pen, patch, colour, border) {
+    const { x, y } = this.middleOf(patch)
+    const { rows, columns } = this.sprites.image
+    const [wide, high] = [this.width / columns, this.height / rows]
+    Object.assign(pen, { strokeStyle: colour, lineWidth: border })
+    pen.strokeRect(x - wide / 2, y - high / 2, wide, high)
+  }
+
+  /** @param {number} patch @returns {Place} */
+  middleOf(patch) {
+    const { rows, columns } = this.sprites.image
+    return { x: (((patch % columns) + 0.5) * this.width) / columns, y: ((Math.floor(patch / columns) + 0.5) * this.height) / rows }
+  }
+}

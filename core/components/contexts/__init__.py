@@ -1,0 +1,80 @@
+"""Sentences in which a head attends: each token shaded by the attention of one query token."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from core.components.export import standalone_page
+from core.components.packing import pack
+from core.components.scripts import register
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+_contexts = register("contexts")
+
+
+@dataclass(frozen=True, eq=False)
+class Context:
+    """One query token's attention over its sentence.
+
+    Attributes
+    ----------
+    tokens : as people read them.
+    weights : (token,), the attention of the query token, 0 to 1.
+    query, key : places of the query token and of the key that is marked.
+    number : of the sentence, as people read it.
+    """
+
+    tokens: Sequence[str]
+    weights: NDArray[np.floating[Any]]
+    query: int
+    key: int
+    number: int
+
+
+@dataclass(frozen=True, eq=False)
+class ContextGroup:
+    """Contexts under one title."""
+
+    title: str
+    contexts: Sequence[Context]
+
+
+def show_contexts(groups: Sequence[ContextGroup], *, key: str) -> None:
+    """Draw the groups one below the other."""
+    _contexts(key=key, data=_packed(groups))
+
+
+def contexts_page(
+    groups: Sequence[ContextGroup], title: str, note: str, body: str, facts: Mapping[str, Any]
+) -> str:
+    """The groups as one HTML file that opens without internet; `body` is HTML above them."""
+    return standalone_page("contexts", _packed(groups), title, note, body, facts)
+
+
+def _packed(groups: Sequence[ContextGroup]) -> bytes:
+    """What the component receives.
+
+    Raises ValueError where a context's weights are not one a token.
+    """
+    weights = [context.weights for group in groups for context in group.contexts]
+    sent = [
+        {"title": group.title, "contexts": [_settings(context) for context in group.contexts]}
+        for group in groups
+    ]
+    return pack({"groups": sent}, weights=np.concatenate([np.zeros(0), *weights]))
+
+
+def _settings(context: Context) -> dict[str, Any]:
+    if len(context.tokens) != len(context.weights):
+        raise ValueError(
+            f"{len(context.tokens)} tokens have {len(context.weights)} weights of attention"
+        )
+    names = ("query", "key", "number")
+    return {"tokens": list(context.tokens)} | {name: getattr(context, name) for name in names}

@@ -1,0 +1,77 @@
+// Sentences whose tokens are shaded by the attention of one of them.
+
+import { describe, make } from "../shared/dom.js"
+import { colourSteps, paletteOf, readTheme } from "../shared/scales.js"
+import { View, mount } from "../shared/view.js"
+import { excerptOf } from "./excerpt.js"
+
+/** @import { Component } from "../shared/view.js" */
+/** @import { Context } from "./excerpt.js" */
+/** @typedef {{title: string, contexts: Context[]}} Group */
+
+/** @param {Component} component */
+export default function (component) {
+  return mount(component, ContextsView)
+}
+
+class ContextsView extends View {
+  /** @type {Group[]} */ groups = []
+  /** @type {Float32Array} */ weights = new Float32Array(0)
+
+  /** @param {Component} component */
+  constructor(component) {
+    super(component)
+    this.list = make(this.root, "div", "groups")
+  }
+
+  /** @param {{groups: Group[], weights: Float32Array}} data */
+  update({ groups, weights }) {
+    Object.assign(this, { groups, weights })
+    this.layOut()
+  }
+
+  layOut() {
+    this.width = this.root.clientWidth
+    readTheme(this.root)
+    const steps = colourSteps(paletteOf(this.root, "sequential"))
+    let start = 0
+    this.list.replaceChildren(...this.groups.map(({ title, contexts }) => {
+      const group = make(null, "section", "group")
+      make(group, "h3", "", title)
+      const list = make(group, "ol")
+      for (const context of contexts) {
+        list.append(drawContext(context, this.weights.subarray(start, start + context.tokens.length), steps))
+        start += context.tokens.length
+      }
+      return group
+    }))
+  }
+}
+
+/** @param {Context} context @param {Float32Array} weights @param {ReturnType<typeof colourSteps>} steps */
+function drawContext(context, weights, steps) {
+  const { tokens, query, key, number } = context
+  const item = make(null, "li")
+  const facts = make(item, "span", "facts")
+  make(facts, "b", "", weights[key].toFixed(2))
+  const pair = make(facts, "span", "pair")
+  make(pair, "span", "is-query", tokens[query])
+  pair.append(" → ")
+  make(pair, "span", "is-key", tokens[key])
+  make(facts, "span", "number", `sentence ${number}`)
+  const line = make(item, "p", "line")
+  for (const place of excerptOf(context)) {
+    if (place < 0) make(line, "span", "gap", "…")
+    else line.append(drawToken(tokens[place], weights[place], place === query ? "query" : place === key ? "key" : "", steps))
+    line.append(" ") // where a line may end
+  }
+  return item
+}
+
+/** @param {string} text @param {number} weight @param {string} kind @param {ReturnType<typeof colourSteps>} steps */
+function drawToken(text, weight, kind, steps) {
+  const { css, ink } = steps[Math.round(255 * Math.min(1, Math.max(0, weight)))]
+  const token = describe(make(null, "span", `token ${kind}`, text), { title: `${kind === "query" ? "query token, to itself" : "attention"}: ${weight.toFixed(3)}` })
+  Object.assign(token.style, { background: css, color: ink })
+  return token
+}

@@ -1,0 +1,158 @@
+"""Patches: an image with its grid, and over it what one patch attends to or what attends to it."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import streamlit as st
+
+from core.components.packing import pack
+from core.components.scripts import register
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    from core.analysis.images.exact_layer import ExactLayer
+    from core.analysis.images.patch_attention import PatchMaps
+    from core.model.trace import Patches, Token, Trace
+
+ALL_LAYERS_BYTES = 4_000_000  # below it all layers are sent, and another one needs no server
+_STEPS = 255  # of the small pictures that the server sends, from 0 to the maximum of each
+_patches = register("patches")
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """One token in every head of every layer, for a browser that has one layer only."""
+
+    maps: PatchMaps
+    token: int
+    direction: str
+    only_patches: bool
+
+
+@dataclass(frozen=True, eq=False)
+class PatchesView:
+    """What the view receives besides the layers.
+
+    Attributes
+    ----------
+    view : the state as links write it: layer, head, patch, direction, arrows, only_patches.
+    serial : with a new number the component takes `view`; else it keeps its own state.
+    start : the token that is shown before anyone points.
+    heat : colours of the heat, ``#rrggbb``, light on a dark ground: of keys in "from", the row of a
+        query, and of queries in "to", the column of a key.
+    rows : where not all layers are sent.
+    classes : what the model takes the image for, with probabilities.
+    picture : the name and the facts of a saved picture; the component adds layer, head and patch.
+    """
+
+    view: Mapping[str, Any]
+    serial: int
+    start: int
+    heat: Mapping[str, str]
+    rows: Rows | None = None
+    classes: Sequence[tuple[str, float]] = ()
+    picture: Mapping[str, Any] | None = None
+
+
+def link_name(token: Token) -> str:
+    """The name of a token in links: r3c5, cls, reg1."""
+    return token.text.strip("[]").lower()
+
+
+def pack_patches(
+    trace: Trace, patches: Patches, layers: Mapping[int, ExactLayer], facts: PatchesView
+) -> bytes:
+    """What the component receives: layers (from 0) as vectors, never as weights."""
+    settings: dict[str, Any] = {
+        "stamp": _stamp(trace, patches),
+        "serial": facts.serial,
+        "view": dict(facts.view),
+        "numbers": trace.numbers,
+        "heads": trace.shape[1],
+        "keyHeads": trace.kv_keys.shape[1],
+        "tokens": trace.shape[2],
+        "dim": trace.shape[3],
+        "rules": {
+            str(number): {"scaling": layer.scaling, "softcap": layer.softcap}
+            for number, layer in layers.items()
+        },
+        "sent": sorted(layers),
+        "grid": {
+            "rows": patches.rows,
+            "columns": patches.columns,
+            "first": patches.first,
+            "count": patches.count,
+            "size": patches.size,
+        },
+        "specials": [
+            {"position": each.position, "name": link_name(each), "label": each.text.strip("[]")}
+            for each in trace.tokens
+            if each.special
+        ],
+        "start": facts.start,
+        "heat": dict(facts.heat),
+        "classes": [[name, round(float(share), 6)] for name, share in facts.classes],
+        "picture": facts.picture,
+        "asked": None,
+    }
+    arrays: dict[str, NDArray[Any]] = {
+        "pixels": patches.pixels,
+        "means": np.rint(patches.colours * 255).astype(np.uint8),
+    }
+    for number, layer in layers.items():
+        arrays |= {f"{name}{number}": array for name, array in _arrays_of(layer).items()}
+    if facts.rows is not None:
+        rows = facts.rows
+        settings["asked"] = {
+            "token": rows.token,
+            "direction": rows.direction,
+            "onlyPatches": rows.only_patches,
+        }
+        arrays |= _quantised(rows.maps)
+    return pack(settings, **arrays)
+
+
+def show_patches(data: bytes, *, key: str, on_view: Callable[[object], None]) -> None:
+    """Draw the view.
+
+    Parameters
+    ----------
+    data : from :func:`pack_patches`. The same bytes again cost nothing to send.
+    on_view : called with the changed state, as in links, untrusted.
+    """
+
+    def view_changed() -> None:
+        on_view(st.session_state[key]["view"])
+
+    _patches(key=key, data=data, on_view_change=view_changed)
+
+
+def _arrays_of(layer: ExactLayer) -> dict[str, NDArray[Any]]:
+    arrays: dict[str, NDArray[Any]] = {
+        "queries": layer.queries,
+        "keys": layer.keys,
+        "sums": layer.sums.whole,
+        "patchSums": layer.sums.of_patches,
+    }
+    return arrays if layer.bias is None else arrays | {"bias": layer.bias}
+
+
+def _quantised(maps: PatchMaps) -> dict[str, NDArray[Any]]:
+    """Rows (layer, head, patch) in steps of each one's maximum, and the maxima."""
+    tops = maps.maps.max(axis=(2, 3))  # (layer, head)
+    scale = np.divide(_STEPS, tops, out=np.zeros_like(tops), where=tops > 0)
+    steps = np.rint(maps.maps * scale[:, :, None, None])
+    return {"rows": steps.astype(np.uint8), "tops": tops}
+
+
+def _stamp(trace: Trace, patches: Patches) -> str:
+    """Identifies image, model and size."""
+    whole = repr((trace.model, trace.shape, patches.pixels.shape)).encode()
+    return hashlib.sha256(whole + patches.pixels.tobytes()).hexdigest()[:16]

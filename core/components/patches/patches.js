@@ -1,0 +1,313 @@
+// The image with its grid. Whatever patch is pointed at, its row or its column of attention lies over the image as heat, and
+// beside it stand the same token in every head. State and events are here; nothing but a layer that is not here needs the server.
+
+import { clamp, describe, make, place, placeOf, sizeCanvas } from "../shared/dom.js"
+import { css, parseColour, readTheme } from "../shared/scales.js"
+import { View, mount } from "../shared/view.js"
+import { findArrows } from "./arrows.js"
+import { drawBeside } from "./beside.js"
+import { drawScene, enlarge } from "./drawing.js"
+import { sizesFor } from "./layout.js"
+import { makeChips, makeParts } from "./parts.js"
+import { darkened } from "./tiles.js"
+import { linkName, namesOf, tokenOf } from "./tokens.js"
+import { chosenWeights, headWeights, isPatch, layerOf, strongestPatch } from "./weights.js"
+import { pairNote, placeText, tokenSentence, weightText } from "./words.js"
+
+/** @import { Component } from "../shared/view.js" */
+/** @import { Arrow } from "./arrows.js" */
+/** @import { Scene } from "./drawing.js" */
+/** @import { Chip } from "./parts.js" */
+/** @import { Look } from "./tiles.js" */
+/** @import { Special } from "./tokens.js" */
+/** @import { Asked, Grid, Head, Layer } from "./weights.js" */
+/**
+ * @typedef {{layer: string, head: string, patch: string, direction: string, arrows: string, only_patches: boolean}} State as links write it
+ * @typedef {object} Data
+ * @property {string} stamp of the image and the model
+ * @property {number} serial
+ * @property {State} view
+ * @property {number[]} numbers of the layers
+ * @property {number[]} sent layers, from 0
+ * @property {number} heads
+ * @property {number} tokens
+ * @property {Grid & {size: number}} grid
+ * @property {Special[]} specials
+ * @property {number} start the patch that is shown before anyone points
+ * @property {{token: number, direction: string, onlyPatches: boolean} | null} asked what `rows` are of
+ * @property {[string, number][]} classes
+ * @property {{from: string, to: string}} heat
+ * @property {Uint8Array} pixels
+ * @property {Uint8Array} means
+ * @property {Uint8Array} [rows] (layer, head, patch)
+ * @property {Float32Array} [tops] (layer, head)
+ */
+
+const ARROW = "#f2f4ff" // light on any darkened image
+/** @param {Component} component */
+export default function (component) {
+  return mount(component, PatchesView)
+}
+
+export class PatchesView extends View {
+  /** @type {Data} */ data
+  /** @type {State} */ state
+  /** @type {Layer} */ layer
+  /** @type {string[]} */ names = [] // of tokens, as people read them
+  /** @type {number | null} */ pointed = null
+  /** @type {Arrow[]} */ arrows = []
+  /** @type {Chip[]} */ chips = []
+  /** @type {Float64Array[]} */ ofHeads = [] // the active token's weights, by head
+  /** @type {Float64Array} */ weights = new Float64Array()
+  /** @type {{token: number, weight: number}} */ best = { token: 0, weight: 0 } // patch
+  /** @type {Look} */ look
+  /** @type {Scene["colours"]} */ colours
+  /** @type {HTMLCanvasElement | null} */ photo = null
+  photoOf = "" // the image and the size that it is of
+  cell = 0 // side of a patch in pixels
+  columns = 1 // of small pictures of the layer
+  small = 0 // side of the small pictures of all layers in pixels
+  serial = -1
+  arrowsOf = "" // what the arrows are of
+  endWork = () => {}
+
+  /** @param {Component} component */
+  constructor(component) {
+    super(component)
+    this.ui = makeParts(this.root, this)
+    const { frame } = this.ui
+    this.listen(frame, "pointermove", (event) => this.point(this.patchUnder(event), event))
+    this.listen(frame, "pointerdown", (event) => this.point(this.patchUnder(event), event))
+    this.listen(frame, "pointerleave", () => this.point(null))
+    this.listen(frame, "click", (event) => this.pin(this.patchUnder(event)))
+    this.listen(frame, "keydown", (event) => this.moveByKey(event))
+    this.listen(frame, "blur", () => this.point(null))
+    this.cleanUps.push(() => this.endWork())
+  }
+
+  /** @param {Data} data */
+  update(data) {
+    const isOther = this.data?.stamp !== data.stamp
+    this.data = data
+    if (data.serial !== this.serial) this.state = { ...data.view }
+    this.serial = data.serial
+    this.names = namesOf(data)
+    if (isOther) {
+      this.pointed = null
+      this.chips = makeChips(this.ui.chips, data.specials, this)
+    }
+    this.arrowsOf = ""
+    this.layOut()
+  }
+
+  /** What the server learns of. @param {Partial<State>} change */
+  change(change) {
+    Object.assign(this.state, change)
+    this.layOut()
+    this.component.setStateValue("view", { ...this.state })
+  }
+
+  /** The token that is held. */
+  get pinned() {
+    return tokenOf(this.state.patch, this.data)
+  }
+
+  /** The token whose attention is shown. */
+  get active() {
+    return this.pinned ?? this.pointed ?? this.data.start
+  }
+
+  /** @returns {Head} */
+  get head() {
+    const { head } = this.state
+    return head === "mean" || head === "max" ? head : Number(head) - 1
+  }
+
+  /** @returns {Asked} */
+  get asked() {
+    return { direction: this.state.direction, onlyPatches: this.state.only_patches }
+  }
+
+  layOut() {
+    const { ui, root, data, state } = this
+    this.width = root.clientWidth
+    if (!this.width) return
+    const index = data.numbers.indexOf(Number(state.layer))
+    const isHere = data.sent.includes(index)
+    describe(ui.frame, { "aria-busy": !isHere })
+    if (!isHere) return // the server has been asked
+    if (this.layer?.index !== index || this.arrowsOf === "") this.layer = layerOf(data, index)
+    this.measure()
+    ui.direction.sync(state.direction)
+    ui.arrows.sync(state.arrows)
+    ui.only.sync(state.only_patches)
+    ui.classes.textContent = data.classes.length ? `The model takes the image for: ${data.classes.map(([name, share]) => `${name} ${(100 * share).toFixed(share < 0.1 ? 1 : 0)} %`).join(", ")}.` : ""
+    ui.classes.hidden = !data.classes.length
+    this.seekArrows()
+    this.fill()
+  }
+
+  /** Sizes and colours. */
+  measure() {
+    const { ui, root, data: { grid, pixels, means, heat, heads }, width, state } = this
+    readTheme(root)
+    const { isWide, cell, stage, columns, small } = sizesFor(width, grid, heads)
+    Object.assign(this, { cell, columns, small })
+    const [wide, high] = [cell * grid.columns, cell * grid.rows]
+    root.classList.toggle("narrow", !isWide)
+    place(ui.stage, { width: stage })
+    place(ui.frame, { width: wide, height: high })
+    const key = [this.data.stamp, wide, high].join()
+    if (this.photoOf !== key) this.photo = enlarge(pixels, { width: grid.columns * grid.size, height: grid.rows * grid.size }, { width: wide, height: high })
+    this.photoOf = key
+    const [others, own] = state.direction === "from" ? [heat.from, heat.to] : [heat.to, heat.from]
+    this.colours = { heat: others, active: own, other: others, arrow: ARROW }
+    this.look = { grid, dark: darkened(means), heat: parseColour(this.colours.heat) }
+    ui.ramp.style.backgroundImage = `linear-gradient(to right, ${css([16, 18, 26])}, ${this.colours.heat})`
+  }
+
+  /** Find the arrows of another head, or of another kind. */
+  seekArrows() {
+    const { layer, head, state, data: { grid } } = this
+    const wanted = [layer.index, head, state.arrows, state.only_patches].join()
+    if (wanted === this.arrowsOf) return
+    this.endWork()
+    this.arrowsOf = wanted
+    this.arrows = []
+    if (state.arrows === "none") return
+    const least = state.arrows === "strongest" ? null : Number(state.arrows)
+    this.endWork = findArrows(layer, head, grid, least, state.only_patches, (arrows) => {
+      this.arrows = arrows
+      this.nextFrame(() => this.draw())
+    })
+  }
+
+  /** All that depends on the token. */
+  fill() {
+    const { layer, data, active, asked, head, ui } = this
+    if (!layer) return
+    this.ofHeads = headWeights(layer, active, asked, data.grid)
+    this.weights = chosenWeights(this.ofHeads, head)
+    this.best = strongestPatch(this.weights, data.grid)
+    this.say()
+    drawBeside(this)
+    this.draw()
+    Object.assign(ui.frame.dataset, { shown: this.names[active], stamp: data.stamp })
+  }
+
+  draw() {
+    const { ui, data: { grid }, cell } = this
+    if (!this.photo) return
+    drawScene(sizeCanvas(ui.sheet, grid.columns * cell, grid.rows * cell), this.scene())
+    ui.sheet.dataset.arrows = String(this.arrows.length)
+  }
+
+  /** Arrows stand alone over the image until a token is pointed at or held. @returns {Scene} */
+  scene() {
+    const { data, cell, weights, best, active, pinned, pointed, arrows, colours, state } = this
+    const isAlone = state.arrows !== "none" && pinned === null && pointed === null
+    return {
+      grid: data.grid, cell, photo: /** @type {HTMLCanvasElement} */ (this.photo), weights: isAlone ? null : weights, top: best.weight, active: isAlone ? null : active,
+      other: pinned === null ? null : pointed, strongest: best.weight > 0 && !isAlone ? best.token : null, arrows,
+      cls: data.specials.find(({ name }) => name === "cls")?.position ?? -1, colours,
+    }
+  }
+
+  /** Numbers and words. */
+  say() {
+    const { ui, data, layer, head, weights, best, active, pinned, asked, names } = this
+    const where = placeText(layer.number, head)
+    const parts = tokenSentence(active, weights, { ...asked, names, grid: data.grid, head, place: where })
+    ui.sentence.replaceChildren(...parts.map(([text, className]) => make(null, "span", className, text)))
+    const isHeld = pinned !== null
+    ui.hint.textContent = isHeld ? `${names[active]} is held: click it again or press Escape to let it go.` : "Point at a patch; click holds it. Arrow keys move, Enter holds, Escape lets go."
+    ui.high.textContent = weightText(best.weight)
+    ui.uniform.textContent = `uniform baseline ${weightText(1 / (asked.onlyPatches ? data.grid.count : data.tokens))}`
+    const verb = asked.direction === "from" ? "attends to" : "gets"
+    describe(ui.frame, { "aria-label": `${where}: ${names[active]} ${verb} ${parts.slice(2).map(([text]) => text).join("")}` })
+    for (const { node, position, value } of this.chips) {
+      describe(node, { "aria-pressed": position === pinned })
+      node.classList.toggle("active", position === active)
+      value.textContent = asked.onlyPatches && asked.direction === "from" ? "left out" : weightText(weights[position])
+    }
+  }
+
+  /** @param {PointerEvent} event @returns {number | null} */
+  patchUnder(event) {
+    const { ui, data: { grid }, cell } = this
+    const { x, y } = placeOf(ui.frame, event)
+    const [row, column] = [Math.floor(y / cell), Math.floor(x / cell)]
+    if (row < 0 || column < 0 || row >= grid.rows || column >= grid.columns) return null
+    return grid.first + row * grid.columns + column
+  }
+
+  /** @param {number | null} token @param {PointerEvent} [event] for the note beside the pointer */
+  point(token, event) {
+    const { pinned, ui } = this
+    if (pinned !== null && token !== null && event && token !== pinned) this.showPair(token, event)
+    else ui.tip.hide()
+    if (token === this.pointed) return
+    this.pointed = token
+    if (pinned === null) this.fill()
+    else this.draw()
+  }
+
+  /** What the held token and another one give each other. @param {number} other @param {{clientX: number, clientY: number}} where */
+  showPair(other, where) {
+    const { active, weights, names, state, ui } = this
+    const [query, key] = state.direction === "from" ? [active, other] : [other, active]
+    const [title, line] = pairNote(query, key, weights[other], names)
+    ui.tip.show(where, title, [[line]])
+  }
+
+  /** Hold a token, or let it go. @param {number | null} token */
+  pin(token) {
+    if (token === null) return
+    this.ui.tip.hide()
+    const name = linkName(token, this.data)
+    this.change({ patch: name === this.state.patch ? "none" : name })
+  }
+
+  release() {
+    this.ui.tip.hide()
+    this.pointed = null
+    if (this.pinned !== null) this.change({ patch: "none" })
+    else this.fill()
+  }
+
+  /** @param {KeyboardEvent} event */
+  moveByKey(event) {
+    const { grid, start } = this.data
+    /** @type {Record<string, [number, number]>} */
+    const steps = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] }
+    if (event.key === "Escape") this.release()
+    else if (event.key === "Enter" || event.key === " ") this.pin(this.pointed ?? this.active)
+    else if (steps[event.key]) {
+      const from = this.pointed ?? this.pinned ?? start
+      const patch = isPatch(from, grid) ? from - grid.first : start - grid.first
+      const row = clamp(Math.floor(patch / grid.columns) + steps[event.key][0], 0, grid.rows - 1)
+      const column = clamp((patch % grid.columns) + steps[event.key][1], 0, grid.columns - 1)
+      this.point(grid.first + row * grid.columns + column)
+      if (this.pinned !== null && this.pointed !== null && this.pointed !== this.pinned) this.showPair(this.pointed, this.cornerOf(row, column))
+    } else return
+    event.preventDefault()
+  }
+
+  /** @param {number} row @param {number} column */
+  cornerOf(row, column) {
+    const { left, top } = this.ui.frame.getBoundingClientRect()
+    return { clientX: left + (column + 1) * this.cell, clientY: top + (row + 1) * this.cell }
+  }
+
+  pictureParts() {
+    const { ui, layer, head, state, active, names } = this
+    const painters = new Map([...ui.ofLayer.painters(), ...ui.ofAll.painters()])
+    painters.set(ui.sheet, (pen) => drawScene(pen, this.scene()))
+    const place = placeText(layer.number, head)
+    const arrows = state.arrows === "none" ? {} : { arrows: state.arrows }
+    return {
+      without: [ui.bar, ui.hint, ui.chips], painters, place, name: `-L${layer.number}${typeof head === "number" ? `H${head + 1}` : `-${head}`}-${names[active]}`,
+      facts: { layer: state.layer, head: state.head, patch: names[active], direction: state.direction, only_patches: state.only_patches, ...arrows },
+    }
+  }
+}

@@ -1,0 +1,1 @@
+"""How vit-scenes was trained: its pictures, its task, network, training, measures, card."""

@@ -1,0 +1,204 @@
+"""Passes of a network at load, each attention call compared with what the network computed.
+
+A feed knows what is run: the texts of a tokenizer, or pictures.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
+
+from core.model.capture import IMPLEMENTATION
+from core.model.checks.agreement import (
+    DiffersError,
+    are_same,
+    compare_call,
+    have_same_mask,
+    rounding,
+    trace_of,
+)
+from core.model.encoder_decoder.calls import of_kind
+from core.model.errors import ModelError, UnsupportedModelError, first_line
+from core.model.forward import hidden_states
+from core.model.memory import is_out_of_memory
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import torch
+    from transformers import PreTrainedModel
+
+    from core.model.capture import Call, Recorder
+    from core.model.capture.calls import Check
+    from core.model.encoder_decoder.calls import Lengths
+    from core.model.forward import Way
+    from core.model.trace import Kind, Trace
+
+Item = TypeVar("Item")
+Item_contra = TypeVar("Item_contra", contravariant=True)
+_DRIFT = 1e-2  # of hidden states from pass to pass, by their size
+
+
+class Feed(Protocol[Item_contra]):
+    """How items of one kind are run, and what a refusal says of a network that cannot take them."""
+
+    @property
+    def misfit(self) -> str:
+        """What follows the name of a network that attends to other tokens than the items have."""
+        ...
+
+    @property
+    def failed(self) -> str:
+        """What follows the name of a network that stops, before the error."""
+        ...
+
+    @property
+    def advice(self) -> str:
+        """What to do instead."""
+        ...
+
+    def run(
+        self, items: Sequence[Item_contra], way: Way, check: Check | None
+    ) -> tuple[Recorder, object]:
+        """One recorded pass of a batch, and the network's output."""
+        ...
+
+    def lengths(self, items: Sequence[Item_contra]) -> Lengths:
+        """The tokens of each item."""
+        ...
+
+
+@dataclass
+class Runs(Generic[Item]):
+    """Passes of one model, with the largest difference of any attention weight so far.
+
+    What :mod:`core.model.probe` says of texts holds for images too: an item is a text or a picture.
+    """
+
+    network: PreTrainedModel
+    feed: Feed[Item]
+    way: Way  # of the passes that others are compared with
+    error: float = 0.0
+    order: tuple[Kind, ...] = ()  # the kind of each call
+
+    @property
+    def eps(self) -> float:
+        """The rounding of the type in which the network computes."""
+        return rounding(next(self.network.parameters()))
+
+    def traces(self, items: Sequence[Item], way: Way | None = None) -> list[Trace]:
+        """The traces of items run together, each call compared with what the model computed.
+
+        Of each item, one for each kind of attention.
+        """
+        lengths = self.feed.lengths(items)
+
+        def check(call: Call, output: torch.Tensor, weights: torch.Tensor | None) -> None:
+            kind = lengths.kind_of(call)
+            if kind is None:
+                return  # refused below
+            for row in range(len(items)):
+                error = compare_call(call, output, weights, row, *lengths.of_text(row, kind))
+                self.error = max(self.error, error)
+
+        recorder, _ = self.feed.run(items, way or self.way, check)
+        calls = recorder.calls
+        if not calls and self.way == "exact":  # the network never asks for a function
+            self.watch()
+            return self.traces(items)
+        if not calls or recorder.missed:
+            raise UnsupportedModelError(
+                f"The attention of {{name}} ({self.network.config.model_type}) cannot be captured:"
+                " it is none of queries and keys, or computed by code that cannot be followed.",
+                self.feed.advice,
+            )
+        kinds = [kind for call in calls if (kind := lengths.kind_of(call)) is not None]
+        if len(kinds) < len(calls):
+            raise UnsupportedModelError(
+                f"{{name}} ({self.network.config.model_type}) {self.feed.misfit}",
+                self.feed.advice,
+            )
+        if lengths.targets is not None and set(kinds) != {"encoder", "decoder", "cross"}:
+            raise UnsupportedModelError(
+                f"The attention of {{name}} ({self.network.config.model_type}) cannot be captured"
+                " in its encoder, in its decoder and between them.",
+            )
+        if any(one.query.data_ptr() == other.query.data_ptr() for one, other in pairwise(calls)):
+            raise UnsupportedModelError(
+                f"{{name}} ({self.network.config.model_type}) attends more than once in a layer,"
+                " and the pages here show one attention per head.",
+                self.feed.advice,
+            )
+        self.order = tuple(kinds)
+        return [
+            trace_of(of_kind(calls, kinds, kind), row, *lengths.of_text(row, kind))
+            for row in range(len(items))
+            for kind in dict.fromkeys(kinds)
+        ]
+
+    def first(self, item: Item) -> list[Trace]:
+        """The trace of one item; a network that cannot be run on it is refused here."""
+        try:
+            return self.traces([item])
+        except (DiffersError, ModelError):
+            raise
+        except Exception as error:
+            if is_out_of_memory(error):
+                raise
+            raise UnsupportedModelError(
+                f"{{name}} ({self.network.config.model_type}) {self.feed.failed}"
+                f" ({first_line(error)}).",
+                self.feed.advice,
+            ) from error
+
+    def watch(self) -> None:
+        """From here on, let the network attend in its own way, and watch it."""
+        self.network.set_attn_implementation("eager")
+        self.way, self.error = "watched", 0.0
+
+    def is_left_alone(self, item: Item) -> bool:
+        """Whether the network computes what it does without this app.
+
+        Some build other masks for attention functions whose name they do not know.
+        """
+        states = []
+        for name in ("eager", IMPLEMENTATION):
+            self.network.set_attn_implementation(name)
+            _, output = self.feed.run([item], "exact", None)
+            given = [hidden_states(output, kind) or () for kind in dict.fromkeys(self.order)]
+            states.append([state.float() for each in given for state in each])
+        own, ours = states
+        return bool(own) and all(
+            (a - b).abs().max() <= _DRIFT * a.abs().max() for a, b in zip(own, ours, strict=True)
+        )
+
+    def output_modules(self, item: Item) -> tuple[str, ...] | None:
+        """The names of the modules that are W_O."""
+        from core.model.capture.outputs import output_modules
+
+        return output_modules(self.network, lambda check: self.feed.run([item], self.way, check))
+
+    def one_by_one(self, items: Sequence[Item], way: Way | None = None) -> list[Trace]:
+        """The traces of items run each by itself."""
+        return [trace for item in items for trace in self.traces([item], way)]
+
+    def batch(self, items: Sequence[Item], alone: Sequence[Trace]) -> list[Trace]:
+        """The traces of a padded batch; none if one is not what it is `alone`."""
+        try:
+            traces = self.traces(items)
+        except (DiffersError, RuntimeError, ValueError, IndexError):
+            return []  # what is wrong without padding too is refused there
+        same = all(are_same(*each, self.eps) for each in zip(traces, alone, strict=True))
+        return traces if same else []
+
+    def is_fast_the_same(self, items: Sequence[Item], exact: Sequence[Trace]) -> bool:
+        """Whether PyTorch's attention gives what the model's own function gave."""
+        try:
+            traces = self.traces(items, "fast")
+        except (DiffersError, RuntimeError, ValueError, TypeError):
+            return False
+        return all(
+            are_same(fast, own, self.eps) and all(map(have_same_mask, fast.layers, own.layers))
+            for fast, own in zip(traces, exact, strict=True)
+        )

@@ -1,0 +1,1 @@
+"""Images: what a vision transformer sees, and the attention between its patches."""

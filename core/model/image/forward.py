@@ -1,0 +1,64 @@
+"""One forward pass of a batch of images, recorded."""
+
+from __future__ import annotations
+
+import inspect
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from core.model.forward import run_inputs
+from core.model.image.pixels import normalise
+from core.model.image.tokens import pair_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from transformers import PreTrainedModel
+
+    from core.model.capture import Recorder
+    from core.model.capture.calls import Check
+    from core.model.forward import Way
+    from core.model.image.pixels import Pixels
+    from core.model.image.vision import Vision
+
+
+def run_images(
+    network: PreTrainedModel,
+    vision: Vision,
+    images: Sequence[Pixels],
+    *,
+    way: Way,
+    check: Check | None = None,
+) -> tuple[Recorder, Any]:
+    """Run processed images of one size together; what comes back is as for texts."""
+    inputs = image_inputs(network, vision, images)
+    tokens = vision.tokens(size_of(images[0]))
+    return run_inputs(network, inputs, len(images), {tokens}, way=way, check=check)
+
+
+def image_inputs(
+    network: PreTrainedModel, vision: Vision, images: Sequence[Pixels]
+) -> dict[str, Any]:
+    """What the network gets: (image, channel, height, width), in its own type of number."""
+    import torch
+
+    built_for = pair_of(network.config.image_size)
+    first = next(network.parameters())
+    pixels = np.stack([normalise(each, vision.processing) for each in images])
+    inputs: dict[str, Any] = {
+        "pixel_values": torch.from_numpy(pixels).to(device=first.device, dtype=first.dtype)
+    }
+    accepted = inspect.signature(network.forward).parameters
+    if "interpolate_pos_encoding" in accepted and size_of(images[0]) != built_for:
+        inputs["interpolate_pos_encoding"] = True
+    if "noise" in accepted:  # masked autoencoders sort patches by it: ascending keeps their order
+        rows, columns = vision.grid(size_of(images[0]))
+        noise = torch.arange(rows * columns, dtype=torch.float32, device=first.device)
+        inputs["noise"] = noise.expand(len(images), -1)
+    return inputs
+
+
+def size_of(pixels: Pixels) -> tuple[int, int]:
+    """(height, width)."""
+    return pixels.shape[0], pixels.shape[1]

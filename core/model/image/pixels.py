@@ -1,0 +1,98 @@
+"""From an image to what a model gets: resized, cropped, normalised. Only PIL and NumPy."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from PIL import Image
+
+from core.model.errors import ImageError
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from core.model.image.vision import Processing, Size
+
+    Pixels = NDArray[np.uint8]
+
+MAX_RATIO = 100  # of the sides: a strip would be resized to an image of a billion pixels
+
+
+def as_rgb(image: Image.Image | Pixels) -> Image.Image:
+    """An image as PIL's RGB.
+
+    Raises
+    ------
+    ImageError
+        For an array that is not uint8 (height, width, 3), or what :func:`check_shape` refuses.
+    """
+    if isinstance(image, np.ndarray):
+        if image.dtype != np.uint8 or image.ndim != 3 or image.shape[2] != 3:
+            raise ImageError(
+                f"An image is uint8 (height, width, 3), and this array is {image.dtype}"
+                f" {image.shape}.",
+                "Give another array, or an image of PIL.",
+            )
+        image = Image.fromarray(image)
+    check_shape(*image.size)
+    return image if image.mode == "RGB" else image.convert("RGB")
+
+
+def check_shape(width: int, height: int) -> None:
+    """Refuse an image without pixels, and a mere strip.
+
+    Raises
+    ------
+    ImageError
+        With its sides.
+    """
+    if min(width, height) < 1:
+        raise ImageError("The image has no pixels.", "Give another image.")
+    if max(width, height) > MAX_RATIO * min(width, height):
+        raise ImageError(
+            f"The image is a strip of {width} x {height} pixels.",
+            f"Give one whose sides differ at most {MAX_RATIO} times.",
+        )
+
+
+def process(image: Image.Image, processing: Processing, size: Size) -> Pixels:
+    """What the model sees before normalising, uint8 (height, width, 3) of that size.
+
+    The processor's own way is kept at other sizes: what is resized stays as much larger than what
+    is cropped as it is at its own.
+    """
+    height, width = size
+    own = (processing.resize, processing.crop)
+    if size != processing.crop:
+        own = ((_scaled(height, *_sides(own, 0)), _scaled(width, *_sides(own, 1))), size)
+    resized = _covering(image, own[0]) if processing.keeps_aspect else own[0]
+    pixels = image.resize(resized[::-1], Image.Resampling(processing.resample))
+    top, left = (resized[0] - height) // 2, (resized[1] - width) // 2
+    return np.asarray(pixels.crop((left, top, left + width, top + height)), dtype=np.uint8)
+
+
+def normalise(pixels: Pixels, processing: Processing) -> NDArray[np.float32]:
+    """Float32 (3, height, width): rescaled, the mean taken away, divided by the deviation."""
+    scaled = pixels.astype(np.float64) * processing.rescale
+    normal = (scaled - np.array(processing.mean)) / np.array(processing.std)
+    return np.ascontiguousarray(normal.transpose(2, 0, 1), dtype=np.float32)
+
+
+def _sides(sizes: tuple[Size, Size], axis: int) -> tuple[int, int]:
+    return sizes[0][axis], sizes[1][axis]
+
+
+def _scaled(side: int, resized: int, cropped: int) -> int:
+    return max(side, round(side * resized / cropped))
+
+
+def _covering(image: Image.Image, size: Size) -> Size:
+    """The smallest (height, width) in the image's own shape that covers `size`.
+
+    For a square this is transformers' shortest edge, which rounds the longer one down.
+    """
+    height, width = size
+    if width * image.height >= height * image.width:  # the width decides
+        return max(height, width * image.height // image.width), width
+    return height, max(width, height * image.width // image.height)

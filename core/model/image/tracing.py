@@ -1,0 +1,212 @@
+"""Run an image, or many, through a vision model and record what its heads compute."""
+
+from __future__ import annotations
+
+from itertools import islice
+from typing import TYPE_CHECKING
+
+from core.model import memory
+from core.model.capture import read_calls
+from core.model.errors import (
+    ImageError,
+    OutOfMemoryError,
+    UnsupportedModelError,
+    WrongInputError,
+)
+from core.model.forward import hidden_states
+from core.model.image.forward import image_inputs, run_images, size_of
+from core.model.image.pixels import as_rgb, process
+from core.model.image.tokens import image_tokens
+from core.model.refusal import refusing, refusing_to
+from core.model.trace import Patches, Trace
+from core.model.tracing import stack_states
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from PIL import Image
+
+    from core.model.capture import Call
+    from core.model.image.pixels import Pixels
+    from core.model.image.vision import Size, Vision
+    from core.model.loaded import LoadedModel
+
+TOP = 5  # classes that are named
+
+
+def trace_image(model: LoadedModel, image: Image.Image | Pixels, size: Size | None = None) -> Trace:
+    """One forward pass of an image.
+
+    Parameters
+    ----------
+    model : from :func:`core.model.load`; ``model.sees_images`` must hold.
+    image : of PIL, or uint8 (height, width, 3) in sRGB.
+    size : (height, width) in pixels that the model gets, multiples of its patches. Without it, or
+        where the model takes one size only, the image is brought to the model's own size in the way
+        of its processor; ``trace.patches.given`` tells what it had.
+
+    Raises
+    ------
+    WrongInputError
+        When the model reads texts.
+    ImageError
+        When the image or the size cannot be used.
+    OutOfMemoryError
+        When the image has too many patches for the free memory.
+    """
+    (trace,) = trace_images(model, [image], size=size)
+    return trace
+
+
+def trace_images(
+    model: LoadedModel,
+    images: Iterable[Image.Image | Pixels],
+    batch: int = 8,
+    *,
+    size: Size | None = None,
+) -> Iterator[Trace]:
+    """One trace per image, in order, `batch` of them run together; all get one size.
+
+    Raises what :func:`trace_image` raises, once the batch with that image is reached.
+    """
+    with refusing(model.name, "see"):
+        vision = vision_of(model)
+        size = vision.size_for(size)
+    remaining = iter(images)
+    while group := list(islice(remaining, batch if model.batches else 1)):
+        yield from _traces(model, vision, [_prepare(model, vision, each, size) for each in group])
+
+
+def trace_patches(model: LoadedModel, patches: Patches) -> Trace:
+    """One forward pass of pixels that a trace of this model has had, as they are.
+
+    Raises
+    ------
+    WrongInputError
+        When the model reads texts.
+    ImageError
+        When the model takes no image of that size, or cuts it into other patches.
+    """
+    with refusing(model.name, "see"):
+        vision = vision_of(model)
+        size = size_of(patches.pixels)
+        if vision.size_for(size) != size or vision.grid(size) != (patches.rows, patches.columns):
+            raise ImageError(
+                f"{{name}} does not cut an image of {size[1]} x {size[0]} pixels into"
+                f" {patches.rows} x {patches.columns} patches.",
+                "Build the atlas again with this model.",
+            )
+    (trace,) = _traces(model, vision, [patches])
+    return trace
+
+
+def _traces(model: LoadedModel, vision: Vision, prepared: list[Patches]) -> Iterator[Trace]:
+    """The traces of images that run together."""
+    calls, output = _run(model, vision, prepared)
+    for row, patches in enumerate(prepared):
+        with refusing(model.name, "see"):  # must not enclose the caller's code
+            trace = _read_trace(model, vision, calls, output, row, patches)
+        yield trace
+
+
+@refusing_to("see")
+def classify(model: LoadedModel, image: Image.Image | Pixels) -> list[tuple[str, float]]:
+    """The likeliest classes of an image with their probabilities, at most five, likeliest first.
+
+    The softmax is over all classes. Empty where the checkpoint has no head for classes.
+
+    Raises
+    ------
+    WrongInputError
+        When the model reads texts.
+    """
+    import torch
+
+    vision = vision_of(model)
+    if model.classifier is None:
+        return []
+    patches = _prepare(model, vision, image, vision.image_size)
+    with torch.inference_mode():
+        inputs = image_inputs(model.classifier, vision, [patches.pixels])
+        logits = model.classifier(**inputs).logits[0].double()
+    chances, numbers = logits.softmax(-1).topk(min(TOP, len(logits)))
+    return [
+        (vision.labels[number], chance)
+        for number, chance in zip(numbers.tolist(), chances.tolist(), strict=True)
+    ]
+
+
+def vision_of(model: LoadedModel) -> Vision:
+    """How the model sees.
+
+    Raises
+    ------
+    WrongInputError
+        When it reads texts.
+    """
+    if model.vision is None:
+        raise WrongInputError("{name} reads texts, not images.", "Give it a text.", model.name)
+    return model.vision
+
+
+@refusing_to("see")
+def _prepare(
+    model: LoadedModel,  # noqa: ARG001 - named in a refusal
+    vision: Vision,
+    image: Image.Image | Pixels,
+    size: Size,
+) -> Patches:
+    rgb = as_rgb(image)
+    rows, columns = vision.grid(size)
+    return Patches(
+        process(rgb, vision.processing, size),
+        rows,
+        columns,
+        vision.patch_size,
+        vision.first,
+        (rgb.height, rgb.width),
+    )
+
+
+@refusing_to("see")
+def _run(model: LoadedModel, vision: Vision, images: list[Patches]) -> tuple[list[Call], object]:
+    """The forward pass of a batch."""
+    pixels = [each.pixels for each in images]
+    try:
+        recorder, output = run_images(model.network, vision, pixels, way=model.way)
+    except (MemoryError, RuntimeError) as error:
+        if not memory.is_out_of_memory(error):
+            raise
+        raise OutOfMemoryError(
+            f"There is not enough memory to run {images[0].count:,} patches through {{name}}.",
+            "Use a smaller size or a smaller model.",
+        ) from error
+    tokens = {call.query.shape[2] for call in recorder.calls}
+    if recorder.missed or tokens != {vision.tokens(size_of(pixels[0]))}:
+        raise UnsupportedModelError(
+            "{name} attends in another way in an image of this size, and that cannot be followed.",
+            "Use another size.",
+        )
+    return recorder.calls, output
+
+
+def _read_trace(
+    model: LoadedModel,
+    vision: Vision,
+    calls: list[Call],
+    output: object,
+    row: int,
+    patches: Patches,
+) -> Trace:
+    """The trace of one image of a batch."""
+    tokens = image_tokens(vision, size_of(patches.pixels))
+    recorded = read_calls(calls, row, len(tokens), len(tokens))
+    return Trace(
+        model.name,
+        tokens,
+        *recorded,
+        causal=False,
+        hidden_states=stack_states(hidden_states(output, "self"), row, len(tokens), recorded[-1]),
+        depth=model.depth if model.numbers else None,
+        patches=patches,
+    )

@@ -1,0 +1,88 @@
+"""Which heads stand out, what is usual, and the list of either."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import streamlit as st
+
+from core.analysis.anomalies import flagged, with_flag
+from core.screens.anomalies.open_head import open_buttons
+from core.screens.anomalies.wording import row_name
+from core.ui import controls
+from core.ui.words.numbers import in_a_row
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from core.analysis.anomalies import Row
+
+_NAMED = 4  # heads named in a sentence
+_LISTED = 6  # heads listed at first
+_EXAMPLES = 3  # listed where none stands out
+_USUAL = {
+    "first-token sink": "rest on the first token (sink)",
+    "null attention": "attend to values that are nearly zero (null attention)",
+    "empty value": "have a first token that carries almost nothing (empty value)",
+}
+
+
+def stand_out_sentence(table: pd.DataFrame) -> str:
+    """The heads that stand out, and how many do what is usual in transformers (Markdown)."""
+    where, out = table.attrs["where"], _standing_out(table)
+    if out.empty:
+        first = f"**No head stands out on {where}.**"
+    else:
+        rows = out.to_dict("records")
+        named = [f"{row_name(row)} ({row['stands_out']})" for row in rows[:_NAMED]]
+        more = len(rows) - len(named)
+        names = in_a_row([*named, f"{more} more"] if more else named)
+        verb = "stands" if len(rows) == 1 else "stand"
+        first = f"**{len(rows)} of {len(table)} heads {verb} out on {where}:** {names}."
+    usual = [
+        f"{count} {words}"
+        for name, words in _USUAL.items()
+        if (count := len(with_flag(table, name)))
+    ]
+    if not usual:
+        return first
+    heads = f"of {len(table)} heads, {in_a_row(usual)}"
+    return f"{first} Usual in trained transformers, and nothing to fix: {heads}."
+
+
+def show_list(table: pd.DataFrame, odd: pd.DataFrame, *, every_flag: bool) -> None:
+    """The heads with a reason each; with `every_flag` first only those that stand out."""
+    shown = odd
+    if not controls.flag("every", optional=True):
+        out = _standing_out(table) if every_flag else odd
+        shown = odd.head(_EXAMPLES) if out.empty else out.head(_LISTED)
+    for row in shown.to_dict("records"):
+        _show_head(row)
+    if len(odd) > len(shown) or st.session_state.get("every"):
+        controls.flag(
+            "every",
+            f"List all {len(odd)} heads with a flag",
+            optional=True,
+            help="Off: the heads that stand out." if every_flag else f"Off: the first {_LISTED}.",
+        )
+
+
+def _show_head(row: Row) -> None:
+    with st.container(border=True, gap="xsmall"):
+        with st.container(horizontal=True, vertical_alignment="center"):
+            rank = "stands out" if row["stands_out"] else "usual"
+            st.markdown(f"**{row_name(row)}** · {rank}", width="stretch")
+            open_buttons(row["layer"], row["head"])
+        st.caption(_reasons(row))
+
+
+def _reasons(row: Row) -> str:
+    """Each flag with what it is raised for (Markdown), those that stand out first."""
+    pairs = list(zip(row["flags"].split(", "), row["reasons"].split("; "), strict=True))
+    pairs.sort(key=lambda pair: pair[0] not in row["stands_out"].split(", "))
+    return "  \n".join(f"**{flag.capitalize()}:** {reason}." for flag, reason in pairs)
+
+
+def _standing_out(table: pd.DataFrame) -> pd.DataFrame:
+    odd = flagged(table)
+    return odd[odd["stands_out"] != ""]

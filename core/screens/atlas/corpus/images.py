@@ -1,0 +1,117 @@
+"""Which images an atlas is made of: the box, or a visitor's own files."""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+from functools import partial
+from pathlib import PurePath
+from typing import TYPE_CHECKING
+
+import streamlit as st
+
+from core.model import Chosen, ModelError, trace_images
+from core.model.box import BOX, open_box
+from core.model.image.opening import open_image
+from core.screens.atlas.corpus.source import Corpus
+from core.ui import controls
+from core.ui.messages import escape, quote
+from core.ui.site import uploads
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from PIL.Image import Image
+    from streamlit.runtime.uploaded_file_manager import UploadedFile
+
+    from core.model import LoadedModel, Trace
+
+MAX_IMAGES, MAX_MB = 100, 20  # files of a visitor, and the size of one
+_BATCH = 4  # images of a forward pass, then others may go first
+_CHECKED = "_atlas_images_checked"  # of files that were opened once: why not, or nothing
+
+
+def images_of(source: str) -> Corpus:
+    """The images; ends the page with a hint or a message if there are none."""
+    return _box() if source == "box" else _own()
+
+
+def plan_images(model: LoadedModel, corpus: Corpus) -> Chosen:
+    """All of them: an image has as many tokens as any other."""
+    tokens = model.vision.tokens() if model.vision is not None else 0
+    count = len(corpus.texts)
+    return Chosen(tuple(range(count)), (tokens,) * count, count)
+
+
+def traced(
+    model: LoadedModel, corpus: Corpus, places: Sequence[int]
+) -> Iterator[tuple[int, Trace]]:
+    """The trace of each image with its place among `places`; one batch in memory at a time."""
+    yield from enumerate(trace_images(model, (corpus.images[place]() for place in places), _BATCH))
+
+
+@functools.cache
+def _box() -> Corpus:
+    names = tuple(entry.title for entry in BOX.values())
+    digest = hashlib.sha256("\n".join(("box", *BOX)).encode()).hexdigest()
+    readers = tuple(partial(open_box, name) for name in BOX)
+    groups = tuple(entry.group for entry in BOX.values())
+    return Corpus(names, groups, digest, readers, is_ours=True)
+
+
+def _own() -> Corpus:
+    files = st.file_uploader(
+        f"Images: PNG, JPEG or WebP, at most {MAX_IMAGES} files of {MAX_MB} MB, and"
+        f" {uploads.limit_mb():,} MB together",
+        type=["png", "jpg", "jpeg", "webp"],
+        accept_multiple_files=True,
+        key="atlas_images",
+        max_upload_size=MAX_MB,
+    )
+    if not files:
+        st.info(
+            "**Choose some images.** They are read on this server only, and kept in memory only."
+            " A dozen make a picture, and more of one kind make a better one."
+        )
+        controls.end_page()
+    if len(files) > MAX_IMAGES:
+        st.caption(f"The first {MAX_IMAGES} of {len(files)} images are used.")
+    good = _that_open(files[:MAX_IMAGES])
+    if not good:
+        controls.end_page()
+    content = hashlib.sha256()
+    for file in good:
+        file.seek(0)
+        content.update(hashlib.file_digest(file, "sha256").digest())
+    names = tuple(PurePath(file.name).stem for file in good)
+    content.update("\n".join(names).encode("utf-8", "replace"))
+    return Corpus(names, (), content.hexdigest(), tuple(partial(_read, file) for file in good))
+
+
+def _that_open(files: Sequence[UploadedFile]) -> list[UploadedFile]:
+    """The files that are images, opened once to know; the others are named with the reason."""
+    before: dict[str, str] = st.session_state.get(_CHECKED, {})
+    checked = {file.file_id: before.get(file.file_id) for file in files}
+    with st.spinner("Looking at the images …"):
+        for file in files:
+            if checked[file.file_id] is None:
+                checked[file.file_id] = _why_not(file)
+    st.session_state[_CHECKED] = checked
+    refused = [file for file in files if checked[file.file_id]]
+    if refused:
+        lines = [f"{quote(file.name)}: {checked[file.file_id]}" for file in refused]
+        st.warning("\n".join(f"- {line}" for line in lines))
+    return [file for file in files if not checked[file.file_id]]
+
+
+def _why_not(file: UploadedFile) -> str:
+    """Why the file is no image that can be shown (Markdown); empty where it is one."""
+    try:
+        open_image(file.getvalue())
+    except ModelError as error:
+        return escape(error.problem)
+    return ""
+
+
+def _read(file: UploadedFile) -> Image:
+    return open_image(file.getvalue()).image

@@ -1,0 +1,125 @@
+"""The points that a lasso or a region holds: the most common tokens, and each with its sentence."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING
+from weakref import ref
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+
+from core.analysis.atlas.one_head.outline import points_inside
+from core.analysis.atlas.one_head.table import point_rows
+from core.screens.atlas.head.points_file import frame_of
+from core.screens.atlas.screen import contents_of
+from core.screens.atlas.wording import number, whole
+from core.ui.downloads import csv_later, offer_file
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from core.analysis.arrays import Floats
+    from core.analysis.atlas import Atlas
+    from core.analysis.query_key.clouds import Stage
+    from core.model.trace import Array
+    from core.screens.atlas.screen import Screen
+
+    Indices = NDArray[np.intp]
+
+CHOSEN = "_atlas_chosen"  # a Choice
+_COMMON = 12  # tokens listed by how often they are chosen
+_ROWS = 200  # points listed with their sentences; the file has all
+
+
+@dataclass(frozen=True, eq=False)
+class Choice:
+    """What a lasso, a region or a search has chosen.
+
+    Attributes
+    ----------
+    tokens : those that were drawn.
+    points : chosen among theirs, queries first.
+    outline : the lasso's corners (corner, 2) in the plane, where it chose all that is inside.
+    place : layer, head and stage of the picture it was drawn in.
+    """
+
+    tokens: Indices
+    points: Indices
+    outline: Floats | None
+    place: tuple[int, int, Stage]
+
+
+def show_chosen(screen: Screen, tokens: Indices, points: Array) -> None:
+    """The most common tokens of what is chosen, then every point with its sentence, and a file.
+
+    The choice stays when the head changes, and goes when the drawn tokens do, as in the cloud.
+    `points` are those of the drawn tokens, (2 token, 2 or 3).
+    """
+    chosen: Choice | None = st.session_state.get(CHOSEN)
+    if chosen is None or not chosen.points.size or not np.array_equal(chosen.tokens, tokens):
+        return
+    indices, columns = chosen.points, screen.atlas.tokens
+    inside = tokens[indices % tokens.size]
+    queries = int((indices < tokens.size).sum())
+    position = number(float(columns.position[inside].mean()) + 1, ".1f")
+    st.markdown(
+        f"**Chosen:** {queries:,} queries and {indices.size - queries:,} keys; mean position"
+        f" {position} in their {whole(screen.atlas)}."
+    )
+    st.dataframe(
+        _common(screen.atlas, inside), key="atlas_lasso", hide_index=True, height="content"
+    )
+    table = point_rows(screen.atlas, tokens, points, indices[:_ROWS]).frame()
+    table = table[["point", "token", "sentence"]]
+    table = table.rename(columns={"sentence": whole(screen.atlas, 1)})
+    st.dataframe(table, key="atlas_chosen", hide_index=True)
+    of_file = _points_of_file(screen, chosen, points)
+    count = of_file[-1].size
+    if count > _ROWS:
+        st.caption(_what_the_file_has(chosen, len(columns), count))
+    held = contents_of(screen, f"L{screen.atlas.numbers[screen.layer]}H{screen.head + 1}-chosen")
+    make = partial(frame_of, ref(screen.atlas), *of_file)
+    write = csv_later(make, held, index=False, float_format="%.6g")
+    offer_file("Save as CSV", write, held, ".csv", key="atlas_chosen_csv")
+
+
+def _points_of_file(
+    screen: Screen, chosen: Choice, points: Array
+) -> tuple[Indices, Array, Indices]:
+    """Tokens, their points, and the chosen ones: those drawn, or all that lie in a lasso."""
+    atlas = screen.atlas
+    size = len(atlas.tokens)
+    if chosen.outline is None or chosen.tokens.size == size or screen.projection != "PCA":
+        return chosen.tokens, points, chosen.points
+    layer, head, stage = chosen.place
+    inside = points_inside(atlas.points[stage][layer, head, :, :2], chosen.outline)
+    own = atlas.points[screen.stage][screen.layer, screen.head, :, : points.shape[1]]
+    return np.arange(size), own.copy(), inside  # not a view that keeps all heads
+
+
+def _what_the_file_has(chosen: Choice, size: int, count: int) -> str:
+    first = f"The first {_ROWS:,} of {chosen.points.size:,} points."
+    if count == chosen.points.size:
+        return f"{first} The file has all."
+    return (
+        f"{first} The file has {count:,}: {chosen.tokens.size:,} of {size:,} tokens are drawn, and"
+        " the lasso holds points of the others too."
+    )
+
+
+def _common(atlas: Atlas, inside: Indices) -> pd.DataFrame:
+    """The most common tokens, with how many of their points are among the chosen."""
+    displays = atlas.tokens.displays
+    totals = Counter(displays)
+    common = Counter(displays[i] for i in inside).most_common(_COMMON)
+    return pd.DataFrame(
+        {
+            "token": [token for token, _ in common],
+            "points": [count for _, count in common],
+            "of all": [f"{count / (2 * totals[token]):.0%}" for token, count in common],
+        }
+    )

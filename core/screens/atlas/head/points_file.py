@@ -1,0 +1,64 @@
+"""Points of the head on screen as files, made when asked for: one for Embedding Atlas."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, Any
+from weakref import ref
+
+import numpy as np
+
+from core.analysis.atlas.one_head.table import EMBEDDING_ATLAS, embedding_atlas_file, point_rows
+from core.ui.downloads import offer_file
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    import pandas as pd
+    from numpy.typing import NDArray
+
+    from core.analysis.atlas import Atlas
+    from core.analysis.atlas.one_head.table import PointRows
+    from core.model.trace import Array
+    from core.screens.atlas.screen import Screen
+    from core.ui.downloads import Contents
+
+    Indices = NDArray[np.intp]
+
+
+def offer_points(screen: Screen, tokens: Indices, points: Array, held: Contents) -> None:
+    """A button for the points of the picture, of all tokens where all have a place in it."""
+    atlas = screen.atlas
+    if screen.projection == "PCA":
+        tokens = np.arange(len(atlas.tokens))
+        components = atlas.points[screen.stage][screen.layer, screen.head]
+        points = components[:, : points.shape[1]].copy()  # not a view that keeps all heads
+    offer_file(
+        "Save as Parquet",
+        partial(_file, ref(atlas), tokens, points, held.facts),
+        held,
+        ".parquet",
+        width="stretch",
+        help=f"The {2 * tokens.size:,} points of {tokens.size:,} tokens with their words and"
+        f" sentences. Embedding Atlas opens it with `embedding-atlas FILE {EMBEDDING_ATLAS}`.",
+    )
+
+
+def frame_of(
+    reference: ref[Atlas], tokens: Indices, points: Array, chosen: Indices
+) -> pd.DataFrame:
+    """The table of the chosen points; the parameters are those of `point_rows`."""
+    return _rows(reference, tokens, points, chosen).frame()
+
+
+def _file(reference: ref[Atlas], tokens: Indices, points: Array, facts: Mapping[str, Any]) -> bytes:
+    rows = _rows(reference, tokens, points, np.arange(2 * tokens.size))
+    return embedding_atlas_file(rows, facts)
+
+
+def _rows(reference: ref[Atlas], tokens: Indices, points: Array, chosen: Indices) -> PointRows:
+    """A button outlives its visit, and must keep no atlas in memory that has been dropped."""
+    atlas = reference()
+    if atlas is None:
+        raise LookupError("This atlas is no longer in memory: open the page again, then save it.")
+    return point_rows(atlas, tokens, points, chosen)

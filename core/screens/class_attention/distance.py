@@ -1,0 +1,117 @@
+"""The part on distance: how far the patches of this image, or of all of the box, look."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+import numpy as np
+import streamlit as st
+
+from core.analysis.images import distance_table, mean_of_distances
+from core.analysis.layers import rows_of
+from core.figures.images.distance import distance_figure, layer_means
+from core.model.box import BOX
+from core.ui import cache, controls
+from core.ui.downloads import contents, csv_later, offer_file
+from core.ui.head_maps import show_gaps, show_heads
+from core.ui.selectors import choose_head
+from core.ui.site import turns
+from core.ui.words.numbers import number
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from core.analysis.arrays import Floats
+    from core.analysis.images.distance import AttentionDistances
+    from core.figures.palette import Palette
+    from core.model import Trace
+    from core.ui.cache import TraceKey
+
+OVER = {"image": "this image", "box": f"all {len(BOX)} images of the box"}
+
+
+def pick_over() -> str:
+    """Whether distances are of the image on screen, or on average over the box."""
+    return controls.choice("over", OVER, "Measured on", subject="Distances can be measured on")
+
+
+def show_distance(trace: Trace, key: TraceKey, over: str, colours: Palette) -> None:
+    """A dot per head over the layers, beside the uniform baseline, and the numbers as CSV."""
+    keys = [key._replace(image=name) for name in BOX] if over == "box" else [key]
+    measured = _measure(keys)
+    figure = distance_figure(measured.pixels, measured.uniform, rows_of(trace), colours)
+    show_heads(
+        figure,
+        "Mean attention distance of every head, by layer",
+        key="class_attention_distance",
+        on_open=partial(choose_head, part="maps"),
+    )
+    st.markdown(_verdict(measured))
+    show_gaps(trace)
+    held = contents("attention-distance", trace.model, over, text=over == "image")
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.caption(_explain(over), width="stretch")
+        offer_file("CSV", csv_later(partial(_table, keys), held, index=False), held, ".csv")
+
+
+def _measure(keys: list[TraceKey]) -> AttentionDistances:
+    """The mean over these images. Each is cached, so that one that was cancelled goes on."""
+    slot, last = st.empty(), len(keys) - 1
+    with slot.container(), turns.long_work():
+        bar = None
+        if last > 0:
+            with st.container(horizontal=True, vertical_alignment="center"):
+                bar = st.empty()
+                st.button("Cancel", key="distance_cancel", on_click=_cancel)
+        parts = []
+        for place, key in enumerate(keys):
+            if bar is not None:
+                words = f"Measuring every head on the box: {place} of {len(keys)} images"
+                bar.progress(place / len(keys), text=words)
+            parts.append(cache.image_distances(key))
+            turns.give_way()
+    slot.empty()
+    return mean_of_distances(parts)
+
+
+def _cancel() -> None:
+    controls.pick(over="image")
+
+
+def _table(keys: list[TraceKey]) -> pd.DataFrame:
+    return distance_table(mean_of_distances([cache.image_distances(key) for key in keys]))
+
+
+def _verdict(measured: AttentionDistances) -> str:
+    """Which heads look nearest and farthest, in numbers (Markdown)."""
+    pixels = measured.pixels
+    if not np.isfinite(pixels).any():
+        return "No head gives patches anything: there is no distance."
+    near, far = (_place(f(pixels), pixels) for f in (np.nanargmin, np.nanargmax))
+    means = [number(each, ".1f") for each in layer_means(pixels)]
+    return (
+        f"**{_name(measured, near)} looks nearest, {pixels[near]:.1f} pixels away, and"
+        f" {_name(measured, far)} farthest, {pixels[far]:.1f}**; uniform attention gives"
+        f" {measured.uniform:.1f}. The mean of layer {measured.numbers[0]} is {means[0]}, that of"
+        f" layer {measured.numbers[-1]} {means[-1]}."
+    )
+
+
+def _place(index: np.intp, pixels: Floats) -> tuple[int, int]:
+    layer, head = np.unravel_index(index, pixels.shape)
+    return int(layer), int(head)
+
+
+def _name(measured: AttentionDistances, place: tuple[int, int]) -> str:
+    return f"L{measured.numbers[place[0]]} H{place[1] + 1}"
+
+
+def _explain(over: str) -> str:
+    images = "this image" if over == "image" else f"the {len(BOX)} images of the box, each alike"
+    return (
+        "A dot is a head: how many pixels lie, on average, between the centre of a patch and the"
+        f" centres of the patches it attends to, on {images}. Only patches count: CLS and registers"
+        " are left out and rows divided by what is left. Pixels are of the image as the model gets"
+        " it. Click a dot to see that head's CLS map."
+    )

@@ -1,0 +1,110 @@
+"""The part with the maps: a large one, rollouts, all heads, and the region that is measured."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import streamlit as st
+
+from core.analysis.images import Region, cls_table, read_region
+from core.analysis.images.cls.maps import TOP_SHARE
+from core.analysis.images.cls.summary import SUMMARIES
+from core.components.cls_maps import SHARE_ENDS, View, packed, show_cls_maps
+from core.components.export import standalone_page
+from core.screens.class_attention.help import explain
+from core.ui import cache, controls
+from core.ui.downloads import contents, csv_later, offer_file
+from core.ui.frame.layout import more
+from core.ui.messages import notice, quote
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    import pandas as pd
+
+    from core.analysis.images import ClsMaps
+    from core.model import Trace
+    from core.model.trace import Patches
+    from core.ui.cache import TraceKey
+
+KEY = "cls_maps"  # of the component
+SHARES = (*SHARE_ENDS, round(100 * TOP_SHARE))  # per cent of a map's mass
+_ONLY_HELP = (
+    "Divide each map by its sum over the patches: what CLS and registers take is left out of the"
+    " numbers. Outlines and shares on a region are of the patches' mass either way."
+)
+
+
+def pick_view(trace: Trace, patches: Patches) -> View:
+    """The controls of the maps, in the row above them."""
+    layer = controls.layer(trace, width=105, titled=False)
+    head = controls.head(trace, summaries=SUMMARIES, width=150, titled=False)
+    share = controls.number("mass", *SHARES)  # drawn by the picture itself
+    with more():
+        only_patches = controls.flag("only_patches", "Numbers without CLS", help=_ONLY_HELP)
+    column = head if isinstance(head, int) else trace.shape[1] + SUMMARIES.index(head)
+    return View(int(layer), column, share / 100, _pick_region(patches), only_patches)
+
+
+def _pick_region(patches: Patches) -> Region | None:
+    """The region of the link, or that was dragged; one that does not fit is removed, and said."""
+    name = controls.text("region", "", optional=True)
+    if not name:
+        return None
+    try:
+        return read_region(name, patches.rows, patches.columns)
+    except ValueError:
+        notice(
+            f"{quote(name)} is no region of {patches.rows} × {patches.columns} patches; regions are"
+            " written as `r1c2-r5c6`. None is marked."
+        )
+        st.session_state["region"] = ""
+        return None
+
+
+def show_maps(trace: Trace, patches: Patches, maps: ClsMaps, view: View, key: TraceKey) -> None:
+    """The picture, how to read it, and its files."""
+    held = contents("class-attention", trace.model)
+    picture = held.titled("What CLS sees")
+    show_cls_maps(
+        maps,
+        patches,
+        view,
+        picture,
+        key=KEY,
+        of=repr(key),
+        on_change=partial(take_change, trace.numbers, maps.heads),
+    )
+    note = explain(maps, view)
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.caption(note, width="stretch")
+        offer_file("CSV", csv_later(partial(_table, key, view), held, index=False), held, ".csv")
+        title = f"What CLS sees · {trace.model}"
+        data = packed(maps, patches, view, picture)
+        offer_file(
+            "Save as HTML",
+            partial(standalone_page, KEY, data, title, note, facts=held.facts),
+            held,
+            ".html",
+            help="One file that opens without internet; regions can be dragged in it.",
+        )
+
+
+def _table(key: TraceKey, view: View) -> pd.DataFrame:
+    """The numbers of every map; made anew from the cache, so that no session keeps the maps."""
+    return cls_table(cache.cls_maps(key), view.share, view.region)
+
+
+def take_change(numbers: tuple[int, ...], heads: int, changes: Mapping[str, Any]) -> None:
+    """Make what was changed in the picture the page's state; `numbers` are those of the layers."""
+    picked: dict[str, Any] = {}
+    if "layer" in changes and "column" in changes:
+        column = changes["column"]
+        head = str(column + 1) if column < heads else SUMMARIES[column - heads]
+        picked = {"layer": str(numbers[changes["layer"]]), "head": head}
+    if "region" in changes:
+        picked["region"] = changes["region"]
+    if "share" in changes:
+        picked["mass"] = changes["share"]
+    controls.pick(**picked)

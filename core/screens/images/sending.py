@@ -1,0 +1,88 @@
+"""What the page of patches sends: which layers, what of the others, and the file that is saved."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from core.analysis.images.colour import standing_out
+from core.analysis.images.exact_layer import exact_layer, exact_size
+from core.analysis.images.patch_scores import patches_of
+from core.components.export import standalone_page
+from core.components.patches import ALL_LAYERS_BYTES, PatchesView, Rows, pack_patches
+from core.components.reported_state import state_to_send
+from core.figures.palette import palette
+from core.screens.images.state import KEY, held_token
+from core.ui import cache
+from core.ui.current import current_key
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from core.model import Trace
+    from core.ui.downloads import Contents
+
+
+def pack_for_page(trace: Trace, view: Mapping[str, Any], held: Contents) -> bytes:
+    """All layers if they are small, else the one shown and a row of every head of the others."""
+    sent, serial = state_to_send(KEY, view)
+    return _pack(trace, view, sent, serial, held)
+
+
+def file_later(trace: Trace, view: Mapping[str, Any], held: Contents) -> Callable[[], str]:
+    """A function that writes the view as one HTML file, in the state that is on the screen."""
+    data = _pack(trace, view, view, 0, held)
+    return partial(
+        standalone_page,
+        "patches",
+        data,
+        f"Patches of {held.about} by {trace.model}",
+        _note(trace, view),
+        facts=held.facts,
+    )
+
+
+def sends_all(trace: Trace) -> bool:
+    """Whether all layers are sent at once."""
+    return exact_size(trace) <= ALL_LAYERS_BYTES
+
+
+def _pack(
+    trace: Trace, view: Mapping[str, Any], sent: Mapping[str, Any], serial: int, held: Contents
+) -> bytes:
+    key, patches, whole = current_key(trace.model), patches_of(trace), sends_all(trace)
+    shown = trace.numbers.index(int(view["layer"]))
+    layers = range(trace.shape[0]) if whole else (shown,)
+    start = patches.first + standing_out(patches)
+    both = palette("dark")  # light colours: they lie on a darkened image in either theme
+    facts = PatchesView(
+        view=sent,
+        serial=serial,
+        start=start,
+        heat={"from": both.key, "to": both.query},
+        rows=None if whole else _rows(trace, key, view, start),
+        classes=cache.classes(key.model, key.image or ""),
+        picture=held.titled("Patches"),
+    )
+    exact = {each: exact_layer(trace, each, cache.row_sums(key, each)) for each in layers}
+    return pack_patches(trace, patches, exact, facts)
+
+
+def _rows(trace: Trace, key: cache.TraceKey, view: Mapping[str, Any], start: int) -> Rows:
+    token, direction = held_token(trace, view, start), str(view["direction"])
+    only_patches = bool(view["only_patches"])
+    # A key that is no patch is none where only patches count.
+    if only_patches and direction == "to" and trace.tokens[token].special:
+        token = start
+    maps = cache.patch_maps(key, token, direction, only_patches=only_patches)
+    return Rows(maps, token, direction, only_patches)
+
+
+def _note(trace: Trace, view: Mapping[str, Any]) -> str:
+    layers = trace.shape[0]
+    if sends_all(trace):
+        return f"All {layers} layers are in this file."
+    return (
+        f"Layer {view['layer']} of {layers} is in this file (all of them would take"
+        f" {exact_size(trace) / 1e6:,.0f} MB)."
+    )

@@ -1,0 +1,67 @@
+"""The state of the view of patches: in the link, in the session, and in the picture.
+
+The component changes its picture at once and reports its state, to the session and the link. Only a
+state from elsewhere (a link, an example, a box above the picture) is sent to it, under a new
+number; otherwise the bytes stay the same, and Streamlit does not send them again.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import streamlit as st
+
+from core.components.patches import link_name
+from core.components.reported_state import note_report
+from core.ui import controls
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from core.model import Trace
+
+KEY = "patches"  # of the component
+FREE = "none"  # no token is held
+ARROWS = ("none", "strongest", "0.5", "0.2", "0.1", "0.05")
+_TEXTS = ("layer", "head", "patch", "direction", "arrows")
+
+
+def restore_view(trace: Trace) -> dict[str, Any]:
+    """The state, from the link where it has one, checked against what this image allows.
+
+    Layer and head have been picked before.
+    """
+    names = [link_name(token) for token in trace.tokens]
+    return {
+        "layer": st.session_state["layer"],
+        "head": st.session_state["head"],
+        "patch": controls.choice(
+            "patch",
+            [FREE, *names],
+            subject="The patches of this image are",
+            optional=True,
+            older={str(position): name for position, name in enumerate(names, start=1)},
+        ),
+        "direction": controls.choice(
+            "direction", ("from", "to"), subject="The directions are", optional=True
+        ),
+        "arrows": controls.choice("arrows", ARROWS, subject="The arrows shown are", optional=True),
+        "only_patches": controls.flag("only_patches", optional=True),
+    }
+
+
+def held_token(trace: Trace, view: Mapping[str, Any], start: int) -> int:
+    """The place of the token that is held, else of the one that is shown at first."""
+    held = (each.position for each in trace.tokens if link_name(each) == view["patch"])
+    return next(held, start)
+
+
+def take_report(view: object) -> None:
+    """Put what the component reports into the session; ignore anything that is not a state."""
+    if not isinstance(view, dict):
+        return
+    report: dict[str, Any] = {key: view[key] for key in _TEXTS if isinstance(view.get(key), str)}
+    if isinstance(view.get("only_patches"), bool):
+        report["only_patches"] = view["only_patches"]
+    controls.pick(**report)
+    note_report(KEY, view)

@@ -1,0 +1,1 @@
+"""What the page of heads that sort patches alone has."""

@@ -1,0 +1,96 @@
+"""The controls of the vector grid: the row above the picture, and what is behind "More"."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+from core.figures.vectors import MANY
+from core.ui import controls
+
+if TYPE_CHECKING:
+    from core.analysis.vectors import Source, Summary
+    from core.model import Trace
+
+_SOURCES: list[Source] = ["attention", "queries", "keys", "values", "hidden states"]
+_VIEWS = ["all layers", "one layer", "play"]
+_SUMMARIES: tuple[Literal["mean", "median", "max"], ...] = ("mean", "median", "max")
+
+
+@dataclass(frozen=True)
+class Row:
+    """What the row says; `layer` is from 0, None where all are shown."""
+
+    view: str
+    source: Source
+    summary: Summary
+    layer: int | None
+
+
+@dataclass(frozen=True)
+class Further:
+    """What stands behind "More"; `heads` are those of a summary, from 0, empty for all."""
+
+    heads: list[int]
+    special: bool
+    normalize: bool
+    align: bool = False
+    own_scale: bool = False
+    space: bool = False
+
+
+def pick_row(trace: Trace) -> Row:
+    """What is drawn and how; hidden states have no heads to choose."""
+    view = controls.choice("show", _VIEWS, "View", subject="The views are")
+    source = controls.choice(
+        "draw", _SOURCES, "Draw", subject="What can be drawn is", menu=True, width=150
+    )
+    summary: Summary = "mean"
+    if source != "hidden states":
+        summary = controls.head(trace, summaries=_SUMMARIES, width=165, follow=False)
+    layer = controls.layer(trace, width=110) if view == "one layer" else None
+    return Row(view, source, summary, layer)
+
+
+def pick_further(trace: Trace, row: Row) -> Further:
+    """The rest: each is offered only where it changes the picture."""
+    summarised = isinstance(row.summary, str) and row.source != "hidden states"
+    heads = _pick_heads(trace) if summarised else []
+    special = controls.flag("special", "Keep special tokens")
+    normalize = controls.flag(
+        "norm",
+        "Normalise planes",
+        default=True,
+        help="Divide each plane by its Frobenius norm (Shoemaker 2024).",
+    )
+    if row.view == "one layer":
+        space = controls.flag("space", "Three dimensions")
+        return Further(heads, special, normalize, space=space)
+    if row.view == "play":
+        return Further(heads, special, normalize, align=True)
+    align = controls.flag(
+        "align",
+        "Align layers",
+        help="Turn and mirror each plane onto the one before, so that a token can be followed."
+        " Distances do not change.",
+    )
+    own_scale = controls.flag(
+        "scale",
+        "Zoom each panel",
+        default=len(trace.tokens) > MANY,
+        help="Off: one scale for all layers, so that lengths compare.",
+    )
+    return Further(heads, special, normalize, align, own_scale)
+
+
+def _pick_heads(trace: Trace) -> list[int]:
+    """Which heads a summary is taken over, from 0; an empty list means all."""
+    picked = controls.tokens(
+        "of",
+        list(range(1, trace.shape[1] + 1)),
+        "Heads included",
+        place=f"among the {trace.shape[1]} heads of {trace.model}",
+        placeholder="all heads",
+        column=230,
+    )
+    return [number - 1 for number in sorted(picked)]

@@ -1,0 +1,1 @@
+"""Queries and keys as points: what the pages that draw them share."""

@@ -1,0 +1,147 @@
+"""The first row of every page that shows an image: which one, a file of one's own, and its size."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import streamlit as st
+
+from core.model.box import BOX
+from core.model.errors import ModelError
+from core.model.image.opening import open_image
+from core.model.image.vision import MAX_PATCHES
+from core.ui import controls
+from core.ui.messages import show_model_error
+from core.ui.site import images
+
+if TYPE_CHECKING:
+    from core.model import LoadedModel, Trace
+
+MAX_MB = 20  # of a file
+_FIRST = "three-shapes"
+_OWN, _FILE = "own", "image_file"  # the option of an image that was brought, and its uploader
+_KEPT, _SLOT, _OPENED = "_own_image", "_image_facts", "_image_opened"
+_SCALES = (1.0, 1.5, 2.0, 3.0)  # of a model's own size, where it takes others
+_NOT_LINKED = (
+    "**Your image** is in no link: who opens one sees the picture of the box that was shown before."
+    " It stays in this server's memory until you leave."
+)
+
+
+def draw() -> None:
+    """Draw the row; a file that has just been brought is shown at once."""
+    with st.container(key="typed_row", horizontal=True, vertical_alignment="center", gap="small"):
+        with st.popover("Your image", help=f"PNG, JPEG or WebP, at most {MAX_MB} MB"):
+            _take_file()
+        names = [*BOX, *([_OWN] if _KEPT in st.session_state else [])]
+        controls.choice(
+            "image",
+            names,
+            "Image",
+            subject="The images are",
+            default=_FIRST,
+            names=_title,
+            menu=True,
+            width=225,
+            unlinked=(_OWN,),
+            label_visibility="collapsed",
+        )
+        st.session_state[_SLOT] = st.container(
+            key="image_facts", horizontal=True, vertical_alignment="center", width="stretch"
+        )
+
+
+def image_title() -> str:
+    """What people call the image on screen."""
+    return _title(st.session_state["image"])
+
+
+def _title(name: str) -> str:
+    return "Your image" if name == _OWN else BOX[name].title
+
+
+def image_name() -> str:
+    """The name of the image on screen, as :mod:`core.ui.site.images` knows it."""
+    chosen: str = st.session_state["image"]
+    if chosen != _OWN:
+        return chosen
+    name, image = st.session_state[_KEPT]
+    images.keep(name, image)
+    return str(name)
+
+
+def pick_size(model: LoadedModel) -> None:
+    """Let the visitor choose in what size the model gets the image, where it takes several."""
+    if (sizes := _sizes(model)) is None:
+        return
+    patch = model.vision.patch_size if model.vision is not None else 1
+    with st.session_state[_SLOT]:
+        controls.choice(
+            "side",
+            [str(side) for side in sizes],
+            "Size",
+            subject="The model gets a side of (pixels)",
+            names=lambda side: f"{side} px, {int(side) // patch} × {int(side) // patch} patches",
+            menu=True,
+            width=190,
+            optional=True,
+            label_visibility="collapsed",
+        )
+
+
+def size_of(model: LoadedModel) -> int | None:
+    """The side in pixels that was chosen; None for the model's own."""
+    sizes = _sizes(model)
+    chosen = int(st.session_state.get("side", 0))
+    return chosen if sizes is not None and chosen in sizes[1:] else None
+
+
+def _sizes(model: LoadedModel) -> list[int] | None:
+    """The sides in pixels, the model's own first; None where it takes one size alone."""
+    vision = model.vision
+    if vision is None or not vision.interpolates or len(set(vision.image_size)) > 1:
+        return None
+    own, patch = vision.image_size[0], vision.patch_size
+    sides = [round(own * scale / patch) * patch for scale in _SCALES]
+    return [side for side in sides if (side // patch) ** 2 <= MAX_PATCHES]
+
+
+def show_facts(trace: Trace) -> None:
+    """Say what became of the image on its way to the model, and what to look for in it."""
+    patches = trace.patches
+    if patches is None:
+        return
+    height, width = patches.given
+    sizes = f"{width} × {height} → {patches.pixels.shape[1]} × {patches.pixels.shape[0]} px"
+    facts = [f"{sizes}, {patches.rows} × {patches.columns} patches of {patches.size} px."]
+    if images.is_brought(image_name()):
+        facts += st.session_state.get(_OPENED, ("", ()))[1]
+    elif (entry := BOX.get(image_name())) is not None:
+        facts.append(entry.look_for)
+        if entry.group == "photograph":
+            facts.append(f"Photograph: {entry.author}, {entry.licence}.")
+    with st.session_state[_SLOT]:
+        st.caption(" ".join(facts))
+    if images.is_brought(image_name()):
+        st.caption(_NOT_LINKED)
+
+
+def _take_file() -> None:
+    """The uploader; a file that cannot be shown is refused with a message under it."""
+    file = st.file_uploader(
+        f"PNG, JPEG or WebP, at most {MAX_MB} MB",
+        type=["png", "jpg", "jpeg", "webp"],
+        max_upload_size=MAX_MB,
+        key=_FILE,
+    )
+    opened, _ = st.session_state.get(_OPENED, ("", ()))
+    if file is None or file.file_id == opened:
+        return
+    try:
+        image = open_image(file.getvalue())
+    except ModelError as error:
+        show_model_error(error)
+        return
+    st.session_state[_KEPT] = images.bring(image.image)
+    st.session_state[_OPENED] = (file.file_id, image.notes)
+    st.session_state["image"] = _OWN

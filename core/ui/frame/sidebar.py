@@ -1,0 +1,163 @@
+"""The sidebar below the menu of pages: the model, and facts about it."""
+
+from __future__ import annotations
+
+import math
+from functools import cache
+from typing import TYPE_CHECKING
+
+import streamlit as st
+
+from core.analysis.layers import listed
+from core.model import CATALOG
+from core.model.catalog import bundled_problem, find, fits, is_local
+from core.model.memory import available_bytes
+from core.ui import controls
+from core.ui.frame import switch
+from core.ui.messages import escape, notice, quote
+from core.ui.site.access import access, box_help, default_model
+
+if TYPE_CHECKING:
+    from core.model import LoadedModel
+    from core.model.catalog import Group
+
+# Which way a model reads, for its group.
+READS: dict[Group, str] = {
+    "encoder": "↔",
+    "decoder": "→",
+    "multilingual": "↔",
+    "encoder-decoder": "↔→",
+    "vision": "▦",
+}
+_FACTS, _STANDS_IN = "_model_facts", "_model_stands_in"
+_DEVICES = {"cuda": "graphics card (CUDA)", "mps": "graphics processor (MPS)", "cpu": "processor"}
+
+
+def draw() -> None:
+    """Draw the choice of a model, before the model is loaded."""
+    granted, default = access(switch.reads()), default_model(switch.reads())
+    if granted.free_text:
+        controls.text("model", default)
+    else:
+        controls.choice("model", granted.names, subject="This site offers", default=default)
+    _notice_missing_default(granted.names)
+    with st.sidebar:
+        names, typed = granted.names, st.session_state["model"]
+        st.selectbox(
+            "Model",
+            names if not granted.free_text or typed in names else (*names, typed),
+            key="model",
+            format_func=_model_label,
+            accept_new_options=granted.free_text,
+            persist_state="session",
+            help=box_help(granted),
+        )
+        st.session_state[_FACTS] = st.container()
+
+
+def note_stand_in(stands_in: bool) -> None:
+    """Remember whether the model on screen stands in for the one that was picked."""
+    st.session_state[_STANDS_IN] = stands_in
+
+
+def _notice_missing_default(names: tuple[str, ...]) -> None:
+    """Say why another model is shown first; a visitor who picked it sees its refusal instead."""
+    error = bundled_problem(CATALOG[0])
+    if error is not None and CATALOG[0].name in names and st.session_state["model"] != error.name:
+        problem = quote(error.name).join(map(escape, error.problem.split("{name}")))
+        notice(f"{problem} {escape(error.advice)}")
+
+
+def show_model_facts(model: LoadedModel) -> None:
+    """Show what was loaded, in its place in the sidebar."""
+    spec = find(model.name)
+    with st.session_state[_FACTS]:
+        if st.session_state.get(_STANDS_IN, False):
+            st.caption(f"Shown instead: {quote(model.name)}")
+        if spec is not None:
+            st.caption(f"**{spec.title}.** {spec.good_for}")
+        st.caption(
+            f"{_describe_heads(model)} · {model.parameters / 1e6:,.1f} M parameters · on the"
+            f" {_DEVICES[model.device]}"
+        )
+        if model.depth is not None and model.depth > model.layers:
+            which = f": {listed(model.numbers)}" if model.numbers else "; here they count from 1"
+            st.caption(f"Only {model.layers} of its {model.depth} layers attend{which}.")
+        coarse = "" if model.number_type == "float32" else f" in {model.number_type}"
+        st.caption(
+            f"**Numbers checked{coarse}** (error below {_next_power(model.probe_error)})",
+            help=_describe_check(model),
+        )
+
+
+def _next_power(error: float) -> str:
+    """The power of ten above an error, with all its zeros: 0.000001 for 7e-7."""
+    exponent = math.floor(math.log10(error)) + 1 if error > 0 else -7
+    return f"{10.0**exponent:.{max(0, -exponent)}f}"
+
+
+def _describe_heads(model: LoadedModel) -> str:
+    """How many layers, heads and dims; an encoder-decoder has them in both its parts."""
+    parts = []
+    for kind in ("encoder", "decoder") if model.is_encoder_decoder else model.kinds:
+        own = model.attention[kind]
+        shared = f" ({own.kv_heads} key heads)" if own.kv_heads != own.heads else ""
+        name = "" if kind == "self" else f"{kind} "
+        parts.append(f"{name}{own.layers} layers × {own.heads} heads{shared} × {own.dim} dims")
+    return ", ".join(parts)
+
+
+def _describe_check(model: LoadedModel) -> str:
+    """What the number in the sidebar is, and what was found on the way."""
+    check = (
+        f"When this model was loaded, {_checked(model)} were run, and attention was recomputed from"
+        " the queries and keys recorded. This is the largest difference in any weight from the"
+        f" model's own. A model is refused when it differs by more than {model.number_type} rounds"
+        " off."
+    )
+    sentences = [check]
+    if model.sees_images:
+        sentences.append("Its tokens were found to be the patches of an image, row by row.")
+    if model.way == "watched":
+        sentences.append("It attends in code of its own, which is watched while it runs.")
+    if not model.batches:
+        why = "A batch" if model.sees_images else "Padding"
+        texts = "images" if model.sees_images else "texts"
+        sentences.append(f"{why} changes what it computes, so {texts} run one by one.")
+    return " ".join(sentences)
+
+
+def _checked(model: LoadedModel) -> str:
+    """What was run to check the model."""
+    if model.vision is None:
+        pair = ", a pair" if model.pairs else ""
+        return f"a short text, one of {model.checked_tokens} tokens{pair} and a padded batch"
+    height, width = model.vision.image_size
+    checked = f"two pictures of {width} × {height} pixels ({model.checked_tokens} tokens)"
+    together = ", both in one batch" if model.batches else ""
+    other = " and one of another size" if model.vision.interpolates else ""
+    return f"{checked}{together}{other}"
+
+
+@cache
+def _model_label(name: str) -> str:
+    """A model of the catalogue by how it reads and, if it is not here, what it would take.
+
+    As it was when somebody first looked: a browser answers with the label that it was shown, and
+    one that has changed meanwhile would be taken for a name that was typed.
+    """
+    spec = find(name)
+    if spec is None:
+        return name
+    facts = [f"{READS[spec.group]} {name}"]
+    if not fits(spec, available_bytes()):
+        facts.append("too large here")
+    elif not spec.bundled:
+        facts.append("here" if is_local(spec) else _size(spec.size_mb))
+        if spec.gated:
+            facts.append("licence")
+    return " · ".join(facts)
+
+
+def _size(megabytes: int) -> str:
+    return f"{megabytes} MB" if megabytes < 1000 else f"{megabytes / 1000:.1f} GB"

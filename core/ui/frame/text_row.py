@@ -1,0 +1,52 @@
+"""The first row of every page: the text, a second one, and examples of both."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from core.ui import controls
+from core.ui.words.glossary import TERMS
+
+EXAMPLES: tuple[tuple[str, str | None], ...] = (
+    ("Oh, this book? I've enjoyed it.", None),
+    ("My friend told me about this class and I love it so far! She was right.", None),
+    ("The brown capybara is sleeping now.", None),
+    ("leaves fall in autumn", "autumn is marked by colorful foliage"),
+    ("astronomers discovered a new planet", None),
+)
+_LINES = "Enter shows it too. Lines that you paste become one text."
+
+
+def draw() -> None:
+    """Draw the row. Enter and the button apply what was typed; so does leaving a field."""
+    st.session_state.setdefault("two", False)
+    with st.container(key="typed_row", horizontal=True, vertical_alignment="center", gap="small"):
+        controls.text(
+            "text",
+            EXAMPLES[0][0],
+            "Text",
+            label_visibility="collapsed",
+            placeholder="Type a sentence",
+        )
+        if st.session_state["two"]:
+            controls.text(
+                "pair",
+                "",
+                "Second sentence",
+                label_visibility="collapsed",
+                placeholder="The sentence to pair with the first",
+            )
+        st.button("Show", key="show_text", type="primary", help=_LINES)
+        st.menu_button(
+            "Examples",
+            range(len(EXAMPLES)),
+            format_func=lambda index: " / ".join(filter(None, EXAMPLES[index])),
+            key="example",
+            on_click=_use_example,
+        )
+        st.toggle("Pair", key="two", persist_state="session", help=TERMS["pair"])
+
+
+def _use_example() -> None:
+    text, pair = EXAMPLES[st.session_state["example"]]
+    st.session_state.update(text=text, pair=pair or "", two=pair is not None)

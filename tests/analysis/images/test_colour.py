@@ -1,0 +1,65 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from core.analysis.images.closeness import (
+    brightness_closeness,
+    colour_closeness,
+    hue_closeness,
+    position_closeness,
+)
+from core.analysis.images.colour import PatchLooks, looks_of, patch_looks
+from tests.analysis.images.pictures import image_trace, picture
+from tests.analysis.traces import random_trace
+
+# OKLCh of the primaries as CSS Color 4 gives them: lightness, chroma, hue in degrees.
+PRIMARIES = {
+    (1, 0, 0): (0.62796, 0.25768, 29.234),
+    (0, 1, 0): (0.86644, 0.29483, 142.495),
+    (0, 0, 1): (0.45201, 0.31321, 264.052),
+}
+
+
+@pytest.mark.parametrize(("colour", "known"), PRIMARIES.items())
+def test_looks_of_the_primaries_are_the_published_ones(
+    colour: tuple[int, int, int], known: tuple[float, float, float]
+) -> None:
+    looks = looks_of(np.array([colour], dtype=np.float32))
+    found = looks.brightness[0], looks.chroma[0], 360 * looks.hue[0]
+    np.testing.assert_allclose(found, known, rtol=2e-4)
+
+
+def test_grey_is_as_bright_as_its_step_and_has_no_saturation() -> None:
+    looks = looks_of(np.repeat(np.linspace(0, 1, 11)[:, None], 3, axis=1))
+    assert not looks.saturation.any()
+    assert (np.diff(looks.brightness) > 0).all()
+    np.testing.assert_allclose(looks.brightness[[0, -1]], [0, 1], atol=1e-6)
+
+
+def test_a_patch_looks_as_its_mean_colour_does() -> None:
+    patches = picture(np.array([[[1.0, 0, 0], [0, 0, 1.0]]]))
+    trace = image_trace(patches, np.zeros((1, 1, 3, 2)), np.zeros((1, 1, 3, 2)))
+    np.testing.assert_allclose(360 * patch_looks(trace).hue, [29.234, 264.052], rtol=1e-3)
+    with pytest.raises(ValueError, match="no patches"):
+        patch_looks(random_trace(0))
+
+
+def test_closeness_by_loops() -> None:
+    draw = np.random.default_rng(3)
+    looks = PatchLooks(draw.random(6), draw.uniform(0, 0.1, 6), draw.random(6))
+    hue, strong_hue, colour, bright = np.zeros((4, 6, 6))
+    places = np.zeros((3, 6, 6))
+    for i in range(6):
+        for j in range(6):
+            hue[i, j] = np.cos(2 * np.pi * (looks.hue[i] - looks.hue[j]))
+            strong = looks.chroma[i] >= 0.02 and looks.chroma[j] >= 0.02
+            strong_hue[i, j] = hue[i, j] if strong else 0
+            colour[i, j] = hue[i, j] * looks.chroma[i] * looks.chroma[j] if strong else 0
+            bright[i, j] = -abs(looks.brightness[i] - looks.brightness[j])
+            (ri, ci), (rj, cj) = divmod(i, 3), divmod(j, 3)
+            places[:, i, j] = ri == rj, ci == cj, -(((ri - rj) ** 2 + (ci - cj) ** 2) ** 0.5)
+    np.testing.assert_allclose(hue_closeness(looks), hue, atol=1e-12)
+    np.testing.assert_allclose(colour_closeness(looks), [strong_hue, colour], atol=1e-12)
+    np.testing.assert_allclose(brightness_closeness(looks), bright, atol=1e-12)
+    np.testing.assert_allclose(position_closeness(np.arange(6), 3), places, atol=1e-12)

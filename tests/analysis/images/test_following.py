@@ -1,0 +1,217 @@
+"""Planted heads are found, and nothing else is."""
+
+from __future__ import annotations
+
+import colorsys
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+
+from core.analysis.images import follow_images, follow_table
+from core.analysis.images.follow_table import LEVEL, MIN_CORRELATION, attention_masses
+from core.analysis.images.following import FEATURES, follow
+from tests.analysis.images.pictures import (
+    confetti,
+    image_trace,
+    of_hue,
+    picture,
+    scene,
+    tokens_of,
+    with_attention,
+    with_scores,
+)
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from core.model.trace import Patches, Trace
+
+
+def number(table: pd.DataFrame, head: int, column: str) -> float:
+    return float(table[column].to_numpy()[head])
+
+
+def turns(patches: Patches) -> np.ndarray:
+    """HSV hue of each patch, as the standard library has it: another space than the analysis's."""
+    return np.array([colorsys.rgb_to_hsv(*map(float, colour))[0] for colour in patches.colours])
+
+
+def luma(patches: Patches) -> np.ndarray:
+    return np.asarray(patches.colours @ np.array([0.299, 0.587, 0.114]))
+
+
+def circle(angles: np.ndarray) -> np.ndarray:
+    return np.stack([np.cos(2 * np.pi * angles), np.sin(2 * np.pi * angles)], axis=1)
+
+
+def planted(patches: Patches, seed: int = 0, noise: float = 0.5) -> Trace:
+    """Heads by hand: hue, brightness, same row, nearness, itself, CLS, and a random one.
+
+    Queries and keys of a patch say its hue as a point on a circle, its brightness as points whose
+    products fall with the difference, and its place; every head but two also has noise.
+    """
+    count, draw = patches.count, np.random.default_rng(seed)
+    row, column = np.divmod(np.arange(count), patches.columns)
+    bright = (luma(patches) - luma(patches).mean()) / luma(patches).std()
+    near = np.stack([row - row.mean(), column - column.mean()], axis=1)
+    sides = {
+        "hue": 3 * circle(turns(patches)),
+        "brightness": np.stack([bright, -(bright**2) / 2, np.ones(count)], axis=1),
+        "row": 3 * np.eye(patches.rows)[row],
+        "near": np.stack([*near.T, -(near**2).sum(axis=1) / 2, np.ones(count)], axis=1) / 2,
+        "itself": 4 * np.eye(count),
+        "CLS": np.zeros((count, 1)),
+        "random": np.zeros((count, 1)),
+    }
+    dim = count + 8
+    queries, keys = draw.normal(size=(2, 1, len(sides), count + 1, dim)) * noise**0.5 / dim**0.25
+    queries[..., 0, :] = keys[..., 0, :] = 0
+    for head, (name, side) in enumerate(sides.items()):
+        width = side.shape[1]
+        mirrored = side[:, [0, 2, 1]] if name == "brightness" else side
+        mirrored = side[:, [0, 1, 3, 2]] if name == "near" else mirrored
+        queries[0, head, 1:, :width] += side
+        keys[0, head, 1:, :width] += mirrored
+    queries[0, 5, 1:, -1], keys[0, 5, 0, -1] = 10, 1  # all look to CLS
+    return image_trace(patches, queries, keys)
+
+
+EXPECTED = ["hue", "brightness", "position", "position", "itself", "CLS", "none"]
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_planted_heads_get_their_class(seed: int) -> None:
+    for patches in (confetti(seed), scene(seed + 20)):
+        table = follow_table(planted(patches, seed))
+        assert table["class"].tolist() == EXPECTED
+        best = table[[f"{feature}_beyond" for feature in FEATURES]].to_numpy().argmax(axis=1)
+        assert [FEATURES[place] for place in best[:4]] == ["hue", "brightness", "row", "distance"]
+        assert table[["layer", "head"]].to_numpy().tolist() == [[1, i] for i in range(1, 8)]
+
+
+def test_scores_that_are_closeness_itself_correlate_perfectly() -> None:
+    patches = picture(of_hue(np.random.default_rng(0).random((6, 6))))
+    row, column = np.divmod(np.arange(36), 6)
+    far = np.hypot(row[:, None] - row, column[:, None] - column)
+    rows = np.random.default_rng(1).normal(size=(36, 1))  # softmax does not see them
+    result = follow(with_scores(patches, [2 * (row[:, None] == row) + rows, 5 - far + rows]), 19)
+    np.testing.assert_allclose(result.plain[2, 0, 0], 1, atol=1e-6)
+    np.testing.assert_allclose(result.plain[4, 0, 1], 1, atol=1e-6)
+
+
+def test_random_heads_follow_nothing() -> None:
+    """Per image and family, the smallest adjusted p is below a level as often as the level says."""
+    images, alarms = 40, 0
+    for seed in range(images):
+        draw = np.random.default_rng(seed)
+        queries, keys = draw.normal(size=(2, 2, 4, 65, 8))
+        table = follow_table(image_trace(scene(seed, 8, 8), queries, keys), permutations=59)
+        assert set(table["class"]) == {"none"}
+        adjusted = table[[f"{feature}_p_adjusted" for feature in FEATURES]].to_numpy()
+        alarms += int(adjusted[:, :2].min() <= LEVEL) + int(adjusted[:, 2:].min() <= LEVEL)
+    # 80 families at 0.05 or less: 12 or more alarms happen once in 1,000 times.
+    assert alarms < 12
+
+
+def smooth(draw: np.random.Generator, size: int, fields: int) -> np.ndarray:
+    """Random fields whose neighbours are alike, (patch, field)."""
+    noise = draw.normal(size=(fields, size + 4, size + 4))
+    for axis in (1, 2):
+        noise = np.sum([np.roll(noise, step, axis) for step in range(-2, 3)], axis=0)
+    return np.asarray(noise[:, 2:-2, 2:-2].reshape(fields, -1).T)
+
+
+def test_order_in_space_alone_is_not_taken_for_colour() -> None:
+    """Heads that compare smooth things which have nothing to do with the image's looks."""
+    images, alarms = 30, 0
+    for seed in range(images):
+        draw = np.random.default_rng(seed)
+        fields = [smooth(draw, 8, 2) for _ in range(4)]
+        trace = with_scores(scene(seed + 50, 8, 8), [each @ each.T / 20 for each in fields])
+        table = follow_table(trace, permutations=59)
+        alarms += int(table[["hue_p_adjusted", "brightness_p_adjusted"]].to_numpy().min() <= LEVEL)
+    assert alarms < 7  # of 30 at 0.05: once in 1,000 times
+
+
+def gradient(size: int = 12) -> Patches:
+    hue = np.tile(np.linspace(0, 0.8, size), (size, 1))
+    return picture(of_hue(hue))
+
+
+def test_a_head_that_looks_near_does_not_follow_the_hue_of_a_gradient() -> None:
+    patches = gradient()
+    table = follow_table(planted(patches))
+    assert number(table, 3, "hue") > 0.3  # it does correlate
+    assert table["class"][3] == "position"
+    # Nor can one know of a hue head, on this image, that it is not one of columns.
+    assert table["class"][0] != "hue"
+
+
+@pytest.mark.parametrize("offset", [(0, 1), (2, 0), (3, 3)])
+def test_a_head_of_a_fixed_offset_does_not_follow_colours(offset: tuple[int, int]) -> None:
+    row, column = np.divmod(np.arange(144), 12)
+    there = (row[:, None] + offset[0] == row) & (column[:, None] + offset[1] == column)
+    noise = np.random.default_rng(0).normal(size=(144, 144))
+    for patches in (gradient(), scene(3)):
+        table = follow_table(with_scores(patches, [6 * there + noise]), permutations=99)
+        assert table["class"][0] in {"position", "none"}
+
+
+def test_a_head_that_draws_all_queries_to_bright_patches_follows_nothing() -> None:
+    patches = scene(5)
+    drawn = np.tile(4 * luma(patches), (patches.count, 1))
+    noise = np.random.default_rng(0).normal(size=drawn.shape) * 0.2
+    table = follow_table(with_scores(patches, [drawn + noise]))
+    assert table["class"][0] == "none"
+
+
+def test_grey_images_have_no_hue_and_several_images_leave_them_out() -> None:
+    grey = picture(np.repeat(np.random.default_rng(0).random((8, 8, 1)), 3, axis=2))
+    trace, coloured = planted(grey), planted(confetti(7, 8, 8))
+    single = follow_table(trace, permutations=49)
+    assert single[["hue", "hue_beyond", "hue_p", "hue_p_adjusted"]].isna().all(axis=None)
+    assert single["class"][1] == "brightness"
+    both = follow_images([trace, coloured], permutations=49)
+    alone = follow_table(coloured, permutations=49)
+    np.testing.assert_allclose(both["hue_beyond"], alone["hue_beyond"])
+    assert both.attrs["images"] == 2
+
+
+def test_several_images_count_by_fishers_mean() -> None:
+    traces = [planted(confetti(seed, 8, 8), seed) for seed in (1, 2, 3)]
+    together = follow_images(traces, permutations=49)
+    each = [follow_table(trace, permutations=49)["brightness_beyond"] for trace in traces]
+    expected = np.tanh(sum(np.arctanh(values) for values in each) / 3)
+    np.testing.assert_allclose(together["brightness_beyond"], expected)
+    assert together["class"].tolist() == EXPECTED
+
+
+def test_large_grids_are_sampled_and_it_is_said() -> None:
+    table = follow_table(planted(confetti(4, 20, 20)), permutations=39)
+    assert (table.attrs["patches"], table.attrs["of"]) == ((256,), (400,))
+    assert number(table, 0, "hue_beyond") > MIN_CORRELATION
+    assert table["class"].tolist()[4:] == EXPECTED[4:]
+
+
+def test_masses_of_attention_by_loops() -> None:
+    patches = picture(np.random.default_rng(0).random((2, 3, 3)))
+    weights = np.random.default_rng(1).dirichlet(np.ones(8), (2, 2, 8)).astype(np.float32)
+    trace = with_attention(patches, weights, ("[CLS]", "[REG1]"))
+    assert [token.text for token in tokens_of(patches, ("[CLS]", "[REG1]"))][2] == "r1c1"
+    result = attention_masses(trace)
+    for layer in range(2):
+        for head in range(2):
+            rows = weights[layer, head]
+            own = sum(rows[i, i] for i in range(2, 8)) / 6
+            found = [each[layer, head] for each in (result.itself, result.cls, result.registers)]
+            np.testing.assert_allclose(found, [own, rows[2:, 0].mean(), rows[2:, 1].mean()], 1e-5)
+
+
+def test_no_image_and_different_models_are_refused() -> None:
+    with pytest.raises(ValueError, match="no image"):
+        follow_images([])
+    one = planted(confetti(0, 6, 6))
+    other = with_scores(confetti(0, 6, 6), [np.eye(36)])
+    with pytest.raises(ValueError, match="different models"):
+        follow_images([one, other], permutations=3)

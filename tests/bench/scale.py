@@ -1,0 +1,211 @@
+"""Atlases of any size: what one process and several take to build them, and how that grows."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from functools import cache
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from core.analysis.atlas.engine import FolderStore, Row, pieces_of, share_to_measure, walk
+from core.console.output import write_folder
+from core.model import DEFAULT_MODEL, load, trace_by_length
+from core.model.inputs import token_lengths
+from tests.bench.atlas_capture import _batches, _run_plain, large_corpus, tell_load
+from tests.bench.forward import _plain_network
+from tests.bench.report import show
+from tests.bench.scale_opening import show_opening
+from tests.bench.timing import milliseconds
+from tests.server import ROOT
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from core.analysis.atlas.engine import Piece
+    from core.model import LoadedModel
+    from core.model.trace import Trace
+
+ONE_PROCESS = 40_000  # tokens, to compare with plain forward passes
+PART = 8_192  # tokens, as on the command line
+TURNS = 3
+FORWARD_LIMIT = 1.3  # texts to vectors on disk, in plain forward passes
+SMALL, LARGE = 50_000, 1_000_000  # tokens, of which growth is told
+GROWTH_LIMIT = 1.15  # (time / time) / (tokens / tokens)
+MEMORY_LIMIT_MB = 1500.0
+CLUSTER = 20_000, 80_000  # tokens; the difference leaves out what it takes to begin
+PLAIN_SECONDS = 20.0
+
+
+class Built(NamedTuple):
+    """One command: seconds from start to end, its largest memory, and the bytes of its folder."""
+
+    seconds: float
+    peak_mb: float
+    bytes: int
+
+
+def run() -> None:
+    """Everything, each with its limit and the load of the machine."""
+    show_one_process()
+    show_workers()
+    show_growth()
+    show_opening()
+
+
+def show_one_process() -> None:
+    """Tokens a second beside plain forward passes of the same batches, by turns."""
+    model, plain = _model(), _plain_network()
+    pieces = list(pieces_of(_rows(ONE_PROCESS), PART))
+    batches = [b for piece in pieces for b in _batches(model, list(piece.texts.values()))]
+    tokens = sum(sum(piece.lengths.values()) for piece in pieces)
+    passes, traced, written = list[float](), list[float](), list[float]()
+    for _ in range(TURNS):
+        passes.append(milliseconds(lambda: _run_plain(plain, batches)) / 1e3)
+        one, other = _build_once(pieces)
+        traced.append(one)
+        written.append(other)
+    name = f"{tokens} tokens, one process"
+    show(f"{name}: plain forward passes", passes, "s")
+    show(f"{name}: texts to vectors and sums on disk", traced, "s")
+    show(f"{name}:   beside the passes", _ratios(traced, passes), "x", FORWARD_LIMIT)
+    show(f"{name}: merge, project, count, write", written, "s")
+    show(f"{name}:   beside the passes", _ratios(written, passes), "x")
+    show(f"{name}: tokens a second, passes", [tokens / each for each in passes], "count")
+    both = [one + other for one, other in zip(traced, written, strict=True)]
+    show(f"{name}: tokens a second, texts to atlas", [tokens / each for each in both], "count")
+    tell_load()
+
+
+def _build_once(pieces: Sequence[Piece]) -> tuple[float, float]:
+    """Seconds from texts to vectors on disk, and from there to the folder of the atlas."""
+    with tempfile.TemporaryDirectory() as folder:
+        start = time.perf_counter()
+        store = FolderStore(Path(folder))
+        tokens = sum(sum(piece.lengths.values()) for piece in pieces)
+        sums = walk(pieces, _traces_of, store, share=share_to_measure(tokens))
+        if sums is None:
+            raise RuntimeError("the corpus has no sentence")
+        traced = time.perf_counter()
+        write_folder(store, sums, Path(folder) / "out.atlas", {}, lambda _: None)
+        return traced - start, time.perf_counter() - traced
+
+
+def show_growth() -> None:
+    """The command line with a small and a large corpus, in processes of their own."""
+    built = {}
+    for tokens in (SMALL, LARGE):
+        built[tokens] = build_apart(tokens)
+        name = f"command line, {tokens} tokens"
+        show(f"{name}: start to folder", [built[tokens].seconds], "s")
+        show(f"{name}: peak", [built[tokens].peak_mb], "MB", MEMORY_LIMIT_MB)
+        show(f"{name}: bytes a token on disk", [built[tokens].bytes / tokens], "count")
+        tell_load()
+    ratio = (built[LARGE].seconds / LARGE) / (built[SMALL].seconds / SMALL)
+    show("command line: ratio of times / ratio of tokens", [ratio], "x", GROWTH_LIMIT)
+
+
+def show_workers() -> None:
+    """Two workers of one core each over one, beside what two plain processes are over one."""
+    alone, together = _plain_rates(1), _plain_rates(2)
+    limit = sum(together) / alone[0]
+    show("two plain processes of one core over one: tokens a second", [limit], "x")
+    if find_spec("ray") is None:
+        print("  Ray is not installed here: workers are not measured", flush=True)
+        return
+    rates = []
+    for count in (1, 2):
+        extra = ("--ray", "local", "--workers", str(count), "--worker-cores", "1")
+        small, large = (build_apart(tokens, *extra).seconds for tokens in CLUSTER)
+        rates.append((CLUSTER[1] - CLUSTER[0]) / (large - small))
+        show(f"Ray, {count} workers: {CLUSTER[0]} tokens, start to folder", [small], "s")
+        show(f"Ray, {count} workers: {CLUSTER[1]} tokens, start to folder", [large], "s")
+        show(f"Ray, {count} workers: tokens a second", [rates[-1]], "count")
+    show("two workers over one", [rates[1] / rates[0]], "x")
+    show("  of what two plain processes are over one", [rates[1] / rates[0] / limit], "x")
+    tell_load()
+
+
+def build_apart(tokens: int, *extra: str) -> Built:
+    """Run ``python -m core.atlas_build`` for a corpus of about so many tokens."""
+    with tempfile.TemporaryDirectory() as folder:
+        corpus, out = Path(folder) / "corpus.txt", Path(folder) / "out.atlas"
+        corpus.write_text("\n".join(row.text for row in _rows(tokens)), "utf-8")
+        command = [
+            *(sys.executable, "-m", "core.atlas_build", "--model", DEFAULT_MODEL),
+            *("--corpus", str(corpus), "--out", str(out), *extra),
+        ]
+        start = time.perf_counter()
+        child = os.posix_spawn(  # wait4 tells the largest memory of this one child
+            sys.executable,
+            command,
+            os.environ | {"PYTHONPATH": str(ROOT)},
+            file_actions=[(os.POSIX_SPAWN_OPEN, 2, os.devnull, os.O_WRONLY, 0)],
+        )
+        _, status, usage = os.wait4(child, 0)
+        seconds = time.perf_counter() - start
+        if status:
+            raise RuntimeError(f"the command line ended with status {status}")
+        size = sum(path.stat().st_size for path in out.iterdir())
+        return Built(seconds, usage.ru_maxrss * 1024 / 1e6, size)
+
+
+def plain_rate(seconds: float) -> float:
+    """Tokens a second of plain forward passes, over and over for so long, after a first one."""
+    model, plain = _model(), _plain_network()
+    texts = [row.text for row in _rows(PART)]
+    batches = _batches(model, texts)
+    tokens = sum(token_lengths(model, texts, None))
+    _run_plain(plain, batches)
+    start, done = time.perf_counter(), 0
+    while time.perf_counter() - start < seconds:
+        _run_plain(plain, batches)
+        done += tokens
+    return done / (time.perf_counter() - start)
+
+
+def _plain_rates(processes: int) -> list[float]:
+    """Of so many processes at once, with one thread each."""
+    code = f"from tests.bench.scale import plain_rate; print(plain_rate({PLAIN_SECONDS}))"
+    environment = os.environ | {"OMP_NUM_THREADS": "1"}
+    running = [
+        subprocess.Popen(
+            [sys.executable, "-c", code], cwd=ROOT, env=environment, stdout=subprocess.PIPE
+        )
+        for _ in range(processes)
+    ]
+    return [float(each.communicate()[0]) for each in running]
+
+
+def _rows(tokens: int) -> Iterator[Row]:
+    """Sentences of the sample corpus, each round numbered, until they have so many tokens."""
+    model, number, rest = _model(), 0, tokens
+    for turn in range(1, tokens):
+        texts = [f"{turn}. {text.partition('. ')[2]}" for text in large_corpus(1)]
+        for text, length in zip(texts, token_lengths(model, texts, None), strict=True):
+            yield Row(number, length, text)
+            number, rest = number + 1, rest - length
+            if rest <= 0:
+                return
+
+
+def _traces_of(piece: Piece) -> Iterator[tuple[int, Trace]]:
+    numbers = list(piece.lengths)
+    texts = [piece.texts[number] for number in numbers]
+    traces = trace_by_length(_model(), texts, lengths=list(piece.lengths.values()))
+    return ((numbers[place], trace) for place, trace in traces)
+
+
+@cache
+def _model() -> LoadedModel:
+    return load(DEFAULT_MODEL)
+
+
+def _ratios(times: Sequence[float], passes: Sequence[float]) -> list[float]:
+    return [float(each) for each in np.asarray(times) / np.asarray(passes)]

@@ -1,0 +1,238 @@
+"""Large atlases made by repetition and noise: the first picture, a part of it, a search.
+
+Forward passes over ten million tokens would take too long, so one corpus is run, and its parts are
+written over and over, with other sentence numbers and each point moved a little. With ten million
+tokens it is a model of 16 heads, for the disk's sake: pictures and searches read the tokens, one
+head, and what does not grow, whatever the number of heads.
+
+Run as ``python -m tests.bench.scale_opening FOLDER``, this opens an atlas in a process of its own.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import subprocess
+import sys
+import tempfile
+import time
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from core.analysis.atlas.engine import (
+    FolderStore,
+    add_counts,
+    all_bounds,
+    facts_of_sums,
+    part_bounds,
+    part_counts,
+    pick,
+    pieces_of,
+    project_part,
+    shown_numbers,
+    walk,
+)
+from core.analysis.atlas.engine.project import join_projected
+from core.analysis.atlas.engine.walk import Row
+from core.analysis.atlas.files import Density, finish_folder, open_large, write_part
+from core.analysis.query_key.clouds import STAGES
+from core.console.output import constants_of
+from core.model import load, trace_by_length
+from core.model.inputs import token_lengths
+from tests.bench.atlas_capture import _peak_mb, large_corpus, tell_load
+from tests.bench.browser import arrive, close, link, running_browser, wait_until_idle
+from tests.bench.report import show
+from tests.bench.server import running_app, watching_memory
+from tests.server import ROOT
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from core.analysis.atlas.data import AtlasFacts, ProjectedPart
+    from core.analysis.atlas.engine import Piece
+    from core.analysis.query_key.clouds import Stage
+    from core.model.trace import Trace
+
+SIZES = (("bundled/minilm", 1_000_000), ("bundled/gpt2-novels", 10_000_000))
+RUN = 32_000  # tokens that are really run
+PART = 8_192
+NOISE = 0.01  # of each component, in its own standard deviation
+HEAD = 2, 1  # one that is looked at, from 0
+WORD = "she"
+PICTURE_LIMIT_S, SEARCH_LIMIT_S = 5.0, 2.0
+MEMORY_LIMIT_MB = 500.0  # beyond a process that has imported the same
+
+
+class Opened(NamedTuple):
+    """Seconds of each step, and megabytes beyond what importing took."""
+
+    picture: float  # opened: the sample and the counts of all heads, which the page draws first
+    zoom: float  # a quarter of one head's plane, counted anew
+    search: float
+    again: float  # the same search once more
+    matches: int
+    memory: float
+
+
+class Base(NamedTuple):
+    """What is written over and over: parts, and what does not grow."""
+
+    parts: list[ProjectedPart]
+    facts: AtlasFacts
+    density: Mapping[Stage, Density]
+    sample: ProjectedPart
+    sentences: int
+
+
+def show_opening() -> None:
+    """Both sizes, one after the other: they take 10 GB of disk each."""
+    for model, tokens in SIZES:
+        with tempfile.TemporaryDirectory() as place:
+            folder = Path(place) / "large.atlas"
+            start = time.perf_counter()
+            held, size = repeat_atlas(model, tokens, folder)
+            name = f"{model}, {held} tokens by repetition and noise"
+            show(f"{name}: written", [time.perf_counter() - start], "s")
+            show(f"{name}: bytes a token on disk", [size / held], "count")
+            opened = open_apart(folder)
+            _show_page(name, folder)
+        show(f"{name}: opened, with its sample and counts", [opened.picture], "s")
+        show(f"{name}: a quarter of a head counted anew", [opened.zoom], "s")
+        search = f"{name}: search “{WORD}” ({opened.matches} matches)"
+        show(search, [opened.search], "s", SEARCH_LIMIT_S)
+        show(f"{name}: the same search again", [opened.again], "s", SEARCH_LIMIT_S)
+        show(f"{name}: memory for it", [opened.memory], "MB", MEMORY_LIMIT_MB)
+        tell_load()
+
+
+def _show_page(name: str, folder: Path) -> None:
+    """A link to it on a server that has shown a page: painted, and a word searched in all of it."""
+    with (
+        running_app(HEADSCOPE_ATLASES=str(folder.parent)) as server,
+        watching_memory(server) as watch,
+        running_browser() as browser,
+    ):
+        page = arrive(browser, server.url)
+        watch.begin()
+        before, start = watch.look(), time.perf_counter()
+        page.goto(link(server.url, "atlas", corpus="prepared", prepared=folder.stem))
+        page.locator(".root[data-painted]").first.wait_for()
+        show(f"{name}: link to first picture", [time.perf_counter() - start], "s", PICTURE_LIMIT_S)
+        wait_until_idle(page)
+        box, start = page.get_by_role("textbox", name="Find"), time.perf_counter()
+        box.fill(WORD)
+        box.press("Enter")
+        page.get_by_text("among all").first.wait_for()
+        show(f"{name}: Enter to what is found", [time.perf_counter() - start], "s", SEARCH_LIMIT_S)
+        wait_until_idle(page)
+        show(f"{name}: server", [(watch.peak - before) / 1e6], "MB", MEMORY_LIMIT_MB)
+        close(page)
+
+
+def repeat_atlas(model_name: str, tokens: int, folder: Path) -> tuple[int, int]:
+    """Write an atlas of about so many tokens; returns how many it has, and its bytes."""
+    folder.mkdir()
+    base, rng = _base(model_name), np.random.default_rng(0)
+    own = sum(len(part.tokens) for part in base.parts)
+    times = max(1, round(tokens / own))
+    for turn in range(times):
+        for index, part in enumerate(base.parts):
+            shifted = part.tokens.sentence + turn * base.sentences
+            moved = {stage: _moved(points, rng) for stage, points in part.points.items()}
+            again = replace(
+                part,
+                index=turn * len(base.parts) + index,
+                tokens=replace(part.tokens, sentence=shifted),
+                points=moved,
+            )
+            write_part(folder, again)
+    facts = replace(
+        base.facts, tokens=base.facts.tokens * times, sentences=base.facts.sentences * times
+    )
+    density = {
+        stage: Density(counted.counts * np.uint32(times), counted.bounds)
+        for stage, counted in base.density.items()
+    }
+    finish_folder(folder, facts, density=density, sample=base.sample)
+    return facts.tokens, sum(path.stat().st_size for path in folder.iterdir())
+
+
+def open_atlas(folder: Path) -> Opened:
+    """What the page does first, and what is asked for then."""
+    before, start = _peak_mb(), time.perf_counter()
+    atlas = open_large(folder)
+    sample, density = atlas.sample, atlas.density("raw")
+    assert len(sample.tokens)
+    drawn = time.perf_counter()
+    x0, x1, y0, y1 = density.bounds[HEAD]
+    atlas.look(*HEAD, "raw", np.array([x0, (x0 + x1) / 2, y0, (y0 + y1) / 2]))
+    zoomed = time.perf_counter()
+    matches = atlas.search(WORD, "token")
+    found = time.perf_counter()
+    atlas.search(WORD, "token")
+    again = time.perf_counter()
+    return Opened(
+        drawn - start,
+        zoomed - drawn,
+        found - zoomed,
+        again - found,
+        matches.count,
+        _peak_mb() - before,
+    )
+
+
+def open_apart(folder: Path) -> Opened:
+    """The same in a process of its own."""
+    command = [sys.executable, "-m", "tests.bench.scale_opening", str(folder)]
+    done = subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True)
+    return Opened(*json.loads(done.stdout.splitlines()[-1]))
+
+
+def _base(model_name: str) -> Base:
+    """A corpus of `RUN` tokens, really run."""
+    model = load(model_name)
+    texts = large_corpus()
+    lengths = token_lengths(model, texts, None)
+    count = int(np.searchsorted(np.cumsum(lengths), RUN))
+    rows = [Row(number, lengths[number], texts[number]) for number in range(count)]
+
+    def traces_of(piece: Piece) -> Iterator[tuple[int, Trace]]:
+        numbers = list(piece.lengths)
+        traces = trace_by_length(model, [piece.texts[number] for number in numbers])
+        return ((numbers[place], trace) for place, trace in traces)
+
+    with tempfile.TemporaryDirectory() as place:
+        store = FolderStore(Path(place))
+        sums = walk(pieces_of(rows, PART), traces_of, store)
+        if sums is None:
+            raise RuntimeError("the corpus has no sentence")
+        constants = constants_of(store, sums)
+        made = [part for index in store.indices if (part := store.part(index)) is not None]
+    parts = [project_part(part, constants) for part in made]
+    bounds = all_bounds([part_bounds(each) for each in parts])
+    counts = part_counts(parts[0], bounds)
+    for each in parts[1:]:
+        counts = add_counts(counts, part_counts(each, bounds))
+    shown = [pick(each, shown_numbers(sums.candidates)) for each in parts]
+    return Base(
+        parts,
+        facts_of_sums(sums, constants, {}, labelled=False),
+        {stage: Density(counts[stage], bounds[stage]) for stage in STAGES},
+        join_projected([each for each in shown if each is not None]),
+        count,
+    )
+
+
+def _moved(points: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """Points (layer, head, 2 token, 3) with a little noise."""
+    noise = rng.standard_normal(points.shape, dtype=np.float32)
+    return points + NOISE * points.std(axis=2, keepdims=True) * noise
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser()
+    parser.add_argument("folder", type=Path)
+    print(json.dumps(open_atlas(parser.parse_args().folder)))

@@ -1,0 +1,145 @@
+"""The first row in the browser: typing, leaving by a link, Back, fast presses, Share."""
+
+from __future__ import annotations
+
+import io
+import re
+from typing import TYPE_CHECKING
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+import zxingcpp
+from PIL import Image
+from playwright.sync_api import expect
+
+from tests.browser.conftest import Open, arrive, box_of, choose, follow, settle
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from playwright.sync_api import Browser, BrowserContext, Locator, Page, ViewportSize
+
+    OpenHome = Callable[[bool], Page]
+
+TYPED = "The brown capybara is sleeping now."
+
+
+def test_enter_and_the_button_show_what_was_typed_and_lines_become_one(goto: Open) -> None:
+    page = goto("/heatmap")
+    text = page.get_by_label("Text", exact=True)
+    text.fill(TYPED)
+    text.press("Enter")
+    follow(page, "text=The.brown.capybara")
+    expect(page.get_by_role("columnheader", name="brown")).to_be_visible()
+    page.evaluate("navigator.clipboard.writeText('leaves fall\\nin autumn\\r\\nand winter')")
+    text.click()
+    page.keyboard.press("Control+A")
+    page.keyboard.press("Control+V")
+    expect(text).to_have_value("leaves fall in autumn and winter")
+    page.get_by_role("button", name="Show", exact=True).click()
+    follow(page, "text=leaves.fall.in.autumn.and.winter")
+    expect(page.get_by_role("columnheader", name="winter")).to_be_visible()
+    page.get_by_role("button", name="Show", exact=True).hover()
+    expect(page.get_by_text("Lines that you paste become one text.")).to_be_visible()
+
+
+def leave_by(page: Page, link: Locator, *, touch: bool) -> None:
+    """Type, then press a link without holding it, as a fast hand does."""
+    page.get_by_label("Text", exact=True).fill(TYPED)
+    link.scroll_into_view_if_needed()
+    box = box_of(link)
+    place = box["x"] + 15, box["y"] + box["height"] / 2
+    if touch:
+        page.touchscreen.tap(*place)
+    else:
+        page.mouse.click(*place)
+    page.wait_for_url(re.compile(r"/vectors\?.*text=The.brown.capybara"))
+    settle(page)
+    expect(page.get_by_role("heading", name="Vector grid", level=1)).to_be_visible()
+
+
+@pytest.mark.parametrize("touch", [False, True], ids=["mouse", "touch"])
+def test_a_link_that_ends_typing_opens_its_page_with_the_text(
+    browser_at: OpenHome, touch: bool
+) -> None:
+    page = browser_at(touch)
+    card = page.get_by_test_id("stMain").locator("a[href*=vectors] >> visible=true").first
+    leave_by(page, card, touch=touch)
+    if touch:
+        return  # on a phone the menu lies over the field
+    page.get_by_label("Text", exact=True).fill("")
+    menu = page.get_by_test_id("stSidebarNav")
+    menu.get_by_text("Home").click()
+    page.wait_for_url(re.compile("/home"))
+    settle(page)
+    leave_by(page, menu.locator("a[href*=vectors]"), touch=False)
+
+
+@pytest.fixture
+def browser_at(browser: Browser, app: str) -> Iterator[OpenHome]:
+    """A page on Home: of a computer with a mouse, or of a phone with a touch screen."""
+    contexts: list[BrowserContext] = []
+
+    def open_home(touch: bool) -> Page:
+        size: ViewportSize = (
+            {"width": 390, "height": 844} if touch else {"width": 1280, "height": 720}
+        )
+        context = browser.new_context(viewport=size, has_touch=touch, is_mobile=touch)
+        context.set_default_timeout(90_000)
+        contexts.append(context)
+        page = context.new_page()
+        page.goto(f"{app}/home")
+        arrive(page)
+        expect(page.get_by_test_id("stMain").locator("a[href*=vectors]").first).to_be_attached()
+        settle(page)
+        return page
+
+    yield open_home
+    for context in contexts:
+        context.close()
+
+
+def test_one_press_of_back_leaves_a_page_however_much_was_changed_there(goto: Open) -> None:
+    page = goto("/heatmap")
+    follow(page, "layer=4&head=2")
+    choose(page, "Layer", "layer 1")
+    follow(page, "layer=1")
+    choose(page, "Head", "head 3")
+    follow(page, "layer=1&head=3")
+    page.get_by_test_id("stSidebarNav").get_by_text("Vector grid").click()
+    follow(page, "/vectors.*draw=attention")
+    page.go_back()
+    follow(page, "/heatmap.*layer=1&head=3")
+    expect(page.get_by_role("grid")).to_have_attribute("aria-label", re.compile("L1 H3"))
+    page.go_back()
+    assert page.url == "about:blank"
+    page.close()
+
+
+def test_no_press_of_an_arrow_is_lost(goto: Open) -> None:
+    page = goto("/neuron_view?layer=2&head=10")
+    after = page.get_by_role("button", name="Next head")
+    for _ in range(5):
+        after.click()
+    follow(page, "layer=3&head=3")
+    page.get_by_role("button", name="Previous head").click()
+    follow(page, "layer=3&head=2")
+
+
+def test_share_gives_a_link_that_a_phone_reads_from_the_code(goto: Open, app: str) -> None:
+    page = goto("/heatmap?layer=2&head=3&hide=1")
+    page.get_by_role("button", name="Share").click()
+    settle(page)
+    box = page.locator(".st-key-share_box")
+    box.get_by_role("button", name="Copy link").click()
+    expect(box.get_by_role("button", name="Link copied")).to_be_visible()
+    copied = urlsplit(page.evaluate("navigator.clipboard.readText()"))
+    here = urlsplit(page.url)
+    assert (copied.path, copied.port) == ("/heatmap", urlsplit(app).port)
+    assert parse_qs(copied.query) == parse_qs(here.query)
+    code = box.get_by_test_id("stImage")
+    (read,) = zxingcpp.read_barcodes(Image.open(io.BytesIO(code.screenshot())))
+    assert read.text == copied.geturl()
+    expect(
+        box.get_by_text("attention_table(trace, trace.numbers.index(2), 2, hide_special=True)")
+    ).to_be_visible()

@@ -1,0 +1,82 @@
+"""Answers that come late, as on a loaded machine or a slow line: no picture is lost."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
+
+from tests.bench.texts import sentence_of
+from tests.browser.conftest import Open, arrive, follow, watch
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Page, WebSocketRoute
+
+MESSAGE_BYTES = 10_000  # from which Streamlit's client keeps a message, to be named instead of sent
+
+
+class Line:
+    """The way from the server to a page, which can be held up."""
+
+    def __init__(self, page: Page) -> None:
+        self.page = page
+        self.held: list[bytes] | None = None
+        page.route_web_socket(re.compile("/_stcore/stream"), self._connect)
+
+    def _connect(self, browser: WebSocketRoute) -> None:
+        self.browser, server = browser, browser.connect_to_server()
+        browser.on_message(server.send)
+        server.on_message(self._pass_on)
+
+    def _pass_on(self, message: str | bytes) -> None:
+        assert isinstance(message, bytes)
+        if self.held is None:
+            self.browser.send(message)
+        else:
+            self.held.append(message)
+
+    def hold(self) -> None:
+        """Let no answer arrive from now on."""
+        self.held = []
+
+    def wait_for_a_run(self) -> None:
+        """Wait until the server has ended one more run of the page, whose answer is held."""
+        before = self._runs()
+        while self._runs() == before:
+            self.page.wait_for_timeout(20)
+
+    def _runs(self) -> int:
+        ends = (ForwardMsg.FromString(each) for each in self.held or [])
+        return sum(each.WhichOneof("type") == "script_finished" for each in ends)
+
+    def release(self) -> None:
+        """Let everything arrive that was held."""
+        held, self.held = self.held or [], None
+        for message in held:
+            self.browser.send(message)
+
+
+def test_a_picture_that_comes_back_is_shown_though_answers_are_late(
+    app: str, open_page: Open
+) -> None:
+    page, troubles = open_page(), list[str]()
+    line = Line(page)
+    watch(page, app, troubles)
+    page.goto(f"{app}/neuron_view?layer=3&head=5&text={sentence_of(40)}")
+    arrive(page)
+    after = page.get_by_role("button", name="Next head")
+    before = page.get_by_role("button", name="Previous head")
+    for head in (6, 7):
+        after.click()
+        follow(page, f"layer=3&head={head}")
+    line.hold()
+    for button in (after, before, before):  # the last one asks for what was shown before
+        button.click()
+        line.wait_for_a_run()
+    assert max(map(len, line.held or [])) > MESSAGE_BYTES
+    line.release()
+    follow(page, "layer=3&head=6")
+    after.click()
+    follow(page, "layer=3&head=7")
+    assert troubles == []

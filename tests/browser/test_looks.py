@@ -1,0 +1,99 @@
+"""Every page can be read on a projector and a phone, in both themes, and axe finds nothing."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from core.ui.navigation import PAGES
+from tests.browser.conftest import settle
+from tests.looks.visit import (
+    STREAMLITS_OWN,
+    Exemption,
+    picture_top,
+    texts_of,
+    unreadable,
+    violations_of,
+    wait_until_drawn,
+    watch_canvases,
+)
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Page
+
+    from tests.browser.conftest import Open
+
+SIZES = ((1280, 720), (390, 844))  # a projector and a phone
+HIGHEST = 260  # pixels from the top of a projector, where a picture has to begin
+OPENED = {"atlas": "?budget=1000"}  # addresses that make a page quick to open
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("name", [page.name for page in PAGES])
+def test_texts_are_readable_and_axe_finds_nothing(
+    app: str, open_page: Open, name: str, scheme: str
+) -> None:
+    page = open_page(scheme, *SIZES[0])
+    watch_canvases(page)
+    page.goto(f"{app}/{name}{OPENED.get(name, '')}")
+    settle(page)
+    for width, height in SIZES:
+        page.set_viewport_size({"width": width, "height": height})
+        wait_until_drawn(page)
+        texts = texts_of(page)
+        assert len(texts) > 20, "the page is not there"
+        if (width, height) == SIZES[0]:
+            assert (picture_top(page) or HIGHEST) < HIGHEST
+        problems = [*unreadable(texts), *violations_of(page)]
+        assert not problems, f"{width} x {height}\n" + "\n".join(map(str, problems))
+
+
+def test_what_is_excused_is_there_and_is_streamlits(goto: Open) -> None:
+    """A rule that Streamlit no longer breaks is excused no longer."""
+    page = goto("/home")
+    broken = {(each.rule, each.target) for each in excused(page)}
+    assert broken == {(each.rule, each.target) for each in STREAMLITS_OWN}
+
+
+def excused(page: Page) -> list[Exemption]:
+    """The exemptions that the page needs."""
+    found = violations_of(page, exempt=False)
+    return [own for own in STREAMLITS_OWN if any(own.covers(each) for each in found)]
+
+
+def test_a_faint_and_a_small_text_are_found(app: str, open_page: Open) -> None:
+    """The measure itself: opacity of groups, shadow roots, drawings and canvases count."""
+    page = open_page()
+    watch_canvases(page)
+    page.goto(f"{app}/_stcore/health")
+    page.evaluate(MIXED)
+    sizes = {text.text: (round(text.size, 1), round(text.contrast, 2)) for text in texts_of(page)}
+    assert sizes == {
+        "black": (16, 21),
+        "half of half": (16, 1.83),  # a quarter of black over white: rgb(191.25, …)
+        "in the dark": (16, 21),
+        "in a shadow": (16, 5.74),  # rgb(102, 102, 102)
+        "drawn small": (8, 21),  # 16 px in a drawing at half its size
+        "painted": (10, 3.95),  # rgb(128, 128, 128)
+    }
+
+
+MIXED = """() => {
+  document.body.innerHTML = `
+    <p>black</p>
+    <div style="opacity: .5"><p style="opacity: .5">half of half</p></div>
+    <div style="background: black"><p style="color: white">in the dark</p></div>
+    <p style="visibility: hidden">hidden</p><p style="display: none">gone</p>
+    <svg viewBox="0 0 200 40" width="100" height="20">
+      <text y="20" font-size="16">drawn small</text>
+    </svg>
+    <div id="host"></div>`
+  const root = document.getElementById("host").attachShadow({ mode: "open" })
+  root.innerHTML = `<p style="color: rgb(102, 102, 102)">in a shadow</p>`
+  const canvas = document.createElement("canvas")
+  document.body.append(canvas)
+  const pen = canvas.getContext("2d")
+  Object.assign(pen, { font: "10px sans-serif", fillStyle: "rgb(128, 128, 128)" })
+  pen.fillText("painted", 5, 20)
+}"""

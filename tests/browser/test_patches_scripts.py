@@ -1,0 +1,164 @@
+"""Rows, columns and arrows of patches as the scripts work them out, against the trace's own."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+
+from core.analysis.images import attention_of_patch, links_above, strongest_keys
+from core.analysis.images.exact_layer import exact_layer
+from core.components.patches import PatchesView, Rows, pack_patches
+from core.model.trace import Layer
+from tests.analysis.images.pictures import image_trace, picture
+from tests.browser.scripts import Run, running
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from playwright.sync_api import Browser
+
+    from core.model.trace import Trace
+
+SPECIALS = ("[CLS]", "[REG1]")
+TOKENS, FIRST = 14, 2
+HEAT = {"from": "#010203", "to": "#040506"}
+
+
+def random_trace(
+    *, bias: bool = False, softcap: float | None = None, shared: bool = False
+) -> Trace:
+    """2 layers, 4 heads, a register, 3 x 4 patches."""
+    draw = np.random.default_rng(7)
+    queries, keys = 2 * draw.normal(size=(2, 2, 4, TOKENS, 6))
+    patches = picture(draw.random((3, 4, 3)))
+    added = draw.normal(size=(4, TOKENS, TOKENS)).astype(np.float32) if bias else None
+    trace = image_trace(patches, queries, keys[:, :2] if shared else keys, specials=SPECIALS)
+    return replace(trace, layers=(Layer(0.4, added, softcap),) * 2)
+
+
+TRACES = {
+    "plain": random_trace(),
+    "biased": random_trace(bias=True),
+    "soft-capped": random_trace(softcap=1.5),
+    "shared keys": random_trace(shared=True),
+}
+
+
+def packed(trace: Trace, *layers: int, rows: Rows | None = None) -> bytes:
+    assert trace.patches is not None
+    facts = PatchesView({}, 1, FIRST, HEAT, rows)
+    return pack_patches(
+        trace, trace.patches, {each: exact_layer(trace, each) for each in layers}, facts
+    )
+
+
+@pytest.fixture(scope="module")
+def run(browser: Browser) -> Iterator[Run]:
+    scripts = ("weights", "arrows", "tokens", "words", "layout")
+    with running(browser, *(f"patches/{name}" for name in scripts)) as run:
+        yield run
+
+
+WEIGHTS = """
+  const layer = layerOf(data, 1)
+  return [...tokenWeights(layer, head, token, asked, data.grid)]
+"""
+
+
+@pytest.mark.parametrize("kind", TRACES)
+@pytest.mark.parametrize("head", [0, 3, "mean", "max"])
+def test_a_row_and_a_column_are_the_attention(run: Run, kind: str, head: int | str) -> None:
+    trace = TRACES[kind]
+    by_head = trace.attention(1).astype(float)  # (head, token, token)
+    only = by_head.copy()
+    only[:, :, :FIRST] = 0
+    only /= only.sum(axis=2, keepdims=True)
+    for only_patches, weights in ((False, by_head), (True, only)):
+        summary = {"mean": weights.mean(0), "max": weights.max(0)}
+        expected = summary[head] if isinstance(head, str) else weights[head]
+        for token in (0, 5, TOKENS - 1):
+            asked = {"direction": "from", "onlyPatches": only_patches}
+            row = run(WEIGHTS, data=packed(trace, 1), head=head, token=token, asked=asked)
+            np.testing.assert_allclose(row, expected[token], atol=2e-6)
+            column = run(
+                WEIGHTS,
+                data=packed(trace, 1),
+                head=head,
+                token=token,
+                asked={**asked, "direction": "to"},
+            )
+            np.testing.assert_allclose(column, expected[:, token], atol=2e-6)
+
+
+ARROWS = """
+  const [layer, asked] = [layerOf(data, 0), { direction: "from", onlyPatches: false }]
+  const queries = Array.from({ length: data.grid.count }, (_, patch) => data.grid.first + patch)
+  return queries
+    .flatMap((query) => arrowsOf(tokenWeights(layer, 2, query, asked, data.grid), query, least))
+    .map((arrow) => [arrow.query, arrow.key, arrow.weight, kindOf(arrow, data.grid, 0)])
+"""
+
+
+@pytest.mark.parametrize("least", [None, 0.2, 0.05])
+def test_arrows_are_those_of_the_analysis(run: Run, least: float | None) -> None:
+    trace = TRACES["plain"]
+    expected = strongest_keys(trace, 0, 2) if least is None else links_above(trace, 0, 2, least)
+    drawn = run(ARROWS, data=packed(trace, 0), least=least)
+    assert [arrow[0] for arrow in drawn] == expected.queries.tolist()
+    assert [arrow[1] for arrow in drawn] == expected.keys.tolist()
+    np.testing.assert_allclose([arrow[2] for arrow in drawn], expected.weights, atol=1e-6)
+    kinds = np.array(["patch", "itself", "CLS", "register"])
+    assert [arrow[3] for arrow in drawn] == kinds[expected.kinds].tolist()
+    assert len(drawn) >= 12
+
+
+def test_where_one_layer_is_sent_the_others_come_in_steps_of_each_heads_maximum(run: Run) -> None:
+    trace = TRACES["plain"]
+    maps = attention_of_patch(trace, 6)
+    data = packed(trace, 1, rows=Rows(maps, 6, "from", only_patches=False))
+    sent = run("return [[...data.rows], [...data.tops], data.sent, data.asked.token]", data=data)
+    shown = np.reshape(sent[0], (2, 4, 12)) / 255 * np.reshape(sent[1], (2, 4, 1))
+    expected = trace.attention()[:, :, 6, FIRST:]
+    assert (np.abs(shown - expected) <= expected.max(-1, keepdims=True) / 500).all()
+    assert sent[2:] == [[1], 6]
+
+
+def test_names_of_tokens_in_links_lead_back_to_them(run: Run) -> None:
+    data = packed(TRACES["plain"], 0)
+    body = "return [...Array(14).keys()].map((token) => tokenOf(linkName(token, data), data))"
+    assert run(body, data=data) == list(range(TOKENS))
+    names = run("return namesOf(data)", data=data)
+    assert names[:4] == ["CLS", "REG1", "r1c1", "r1c2"]
+    assert names[-1] == "r3c4"
+    assert run("return tokenOf('none', data)", data=data) is None
+
+
+def test_a_sentence_says_where_attention_goes(run: Run) -> None:
+    body = """
+      const weights = Float64Array.from([0.5, 0.3, 0.15, 0.05])
+      const grid = { rows: 1, columns: 3, first: 1, count: 3 }
+      const names = ["CLS", "r1c1", "r1c2", "r1c3"]
+      const view = { direction, onlyPatches: false, names, grid, head: 0, place: "L1 H1" }
+      return tokenSentence(1, weights, view).map(([text]) => text).join("")
+    """
+    assert run(body, direction="from") == (
+        "r1c1 attends to CLS 0.500 · itself 0.300 · r1c2 0.150 in L1 H1."
+        " 0.500 goes to patches, 0.500 elsewhere."
+    )
+    assert run(body, direction="to") == (
+        "r1c1 gets 0.500 from CLS · 0.300 from itself · 0.150 from r1c2 in L1 H1."
+        " It gets 1.00 in all; the mean over keys is 1."
+    )
+
+
+@pytest.mark.parametrize("width", [320, 700, 960, 1400])
+@pytest.mark.parametrize(("side", "heads"), [(12, 6), (37, 6), (14, 12), (16, 16)])
+def test_pictures_fit_the_width(run: Run, width: int, side: int, heads: int) -> None:
+    body = "return sizesFor(width, { rows: side, columns: side, first: 0, count: 1 }, heads)"
+    sizes = run(body, width=width, side=side, heads=heads)
+    assert side * sizes["cell"] <= min(520, width)
+    if sizes["isWide"] and heads <= 12:
+        assert sizes["stage"] + 28 + 34 + heads * (sizes["small"] + 3) <= width + 3

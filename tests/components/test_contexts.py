@@ -1,0 +1,41 @@
+"""Contexts of a head: what the view is sent, and its file."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from core.components.contexts import Context, ContextGroup, _packed, contexts_page
+from tests.components.received import data_of, received
+
+HOSTILE = "</script><img src=x onerror=alert(1)>"
+
+
+def group(*tokens: str, title: str = "Decile 10") -> ContextGroup:
+    weights = np.linspace(0, 1, len(tokens))
+    return ContextGroup(title, [Context(tokens, weights, 0, len(tokens) - 1, 4)])
+
+
+def test_weights_of_all_contexts_arrive_one_after_the_other() -> None:
+    sent = received(_packed([group("a", "b"), group("c", "d", "e", title="Decile 9")]))
+    assert sent["weights"].tolist() == [0, 1, 0, 0.5, 1]
+    assert [each["title"] for each in sent["groups"]] == ["Decile 10", "Decile 9"]
+    assert sent["groups"][1]["contexts"] == [
+        {"tokens": ["c", "d", "e"], "query": 0, "key": 2, "number": 4}
+    ]
+    assert received(_packed([]))["weights"].size == 0
+
+
+def test_weights_that_are_not_one_a_token_are_refused() -> None:
+    bad = ContextGroup("t", [Context(["a", "b"], np.zeros(3), 0, 1, 1)])
+    with pytest.raises(ValueError, match="2 tokens have 3 weights"):
+        _packed([bad])
+
+
+def test_a_file_holds_tokens_only_as_data() -> None:
+    groups = [group(HOSTILE, "$x$")]
+    page = contexts_page(groups, "<b>", "note", "<p>body</p>", {"model": "m"})
+    assert data_of(page) == _packed(groups)
+    assert HOSTILE not in page
+    assert "&lt;b&gt;" in page
+    assert "<p>body</p>" in page

@@ -1,0 +1,22 @@
+"""Ray, started once for a module's tests; they are skipped where it is not installed."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from core.console.cluster.session import Workers
+
+
+@pytest.fixture(scope="module")
+def two_workers() -> Iterator[Workers]:
+    """Ray on this machine, with room for two workers of one core."""
+    pytest.importorskip("ray", reason="Ray is optional, and not installed here")
+    from core.console.cluster.session import LOCAL, joined
+
+    with joined(LOCAL, workers=2) as workers:
+        yield workers

@@ -1,0 +1,29 @@
+"""The map of what heads follow: a square for each head, by class, that a click can open."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from core.analysis.layers import Rows
+from core.figures.images.following import follow_map
+from core.figures.palette import palette
+
+NAMES = {"hue": "hue", "brightness": "brightness", "CLS": "CLS", "none": "none of these"}
+
+
+def test_each_head_is_one_square_of_its_class_with_its_number() -> None:
+    classes = np.array([["hue", "none"], ["CLS", "hue"]])
+    strengths = np.array([[0.5, 0.1], [0.9, 0.4]])
+    rows = Rows((3, 7), (1.0, 2.5), (), 2.5)
+    figure = follow_map(classes, strengths, rows, NAMES, palette("light"))
+    drawn = {trace.name: trace for trace in figure.data}
+    assert list(drawn) == ["hue (2)", "CLS (1)", "none of these (1)"]
+    np.testing.assert_allclose(drawn["hue (2)"].customdata, [[3, 1, 0.5], [7, 2, 0.4]])
+    assert list(drawn["hue (2)"].y) == [1.0, 2.5]
+    assert set(drawn["hue (2)"].text) == {"H"}
+    assert set(drawn["none of these (1)"].text) == {""}
+    assert "of the attention" in drawn["CLS (1)"].hovertemplate
+    assert "correlation" in drawn["hue (2)"].hovertemplate
+    colours = {trace.marker.color for trace in figure.data}
+    assert len(colours) == 3
+    assert not colours & {palette("light").query, palette("light").key}

@@ -1,0 +1,144 @@
+"""A page as it looks, measured in the browser: letters, contrast, and what axe finds."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from playwright.sync_api import Page
+
+HERE = Path(__file__).parent
+_AXE = HERE.parent / "scripts/node_modules/axe-core/axe.min.js"
+MIN_SIZE = 12.0  # CSS pixels; what counts is the number that a browser computes
+MIN_CONTRAST = 4.5
+_RULES = ("wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice")
+# Streamlit's elements are there before the pictures in them.
+_DRAWN = """() => {
+  const visible = (selector) =>
+    [...document.querySelectorAll(selector)].filter((node) => node.checkVisibility())
+  return visible("[data-testid=stSkeleton]").length === 0
+    && visible("*").every(({ shadowRoot }) => !shadowRoot || shadowRoot.querySelector("div > *"))
+    && visible("[data-testid=stPlotlyChart]").every((chart) => chart.querySelector(".main-svg"))
+}"""
+# Where the first picture begins: what is drawn, not what is written.
+_PICTURE = """() => {
+  const kinds = "PlotlyChart BidiComponentRegular BidiComponentIsolated DataFrame".split(" ")
+  const selectors = kinds.map((kind) => `[data-testid=stMain] [data-testid=st${kind}]`)
+  const boxes = [...document.querySelectorAll(selectors.join())]
+    .map((node) => node.getBoundingClientRect()).filter(({ height }) => height > 90)
+  return boxes.length ? Math.round(Math.min(...boxes.map(({ y }) => y))) : null
+}"""
+
+
+@dataclass(frozen=True)
+class Text:
+    """A text on the screen: its letters in CSS pixels, its contrast, and what it stands in."""
+
+    text: str
+    where: str
+    size: float
+    contrast: float
+
+    def __str__(self) -> str:
+        return f"{self.size:.1f} px, {self.contrast:.2f} to one: {self.text!r} in {self.where}"
+
+
+@dataclass(frozen=True)
+class Violation:
+    """A rule of axe's that an element breaks; `target` are selectors, `html` its beginning."""
+
+    rule: str
+    target: str
+    html: str
+
+    def __str__(self) -> str:
+        return f"axe {self.rule}: {self.target} {self.html}"
+
+
+@dataclass(frozen=True)
+class Exemption:
+    """A rule that Streamlit's own elements break where `target` matches, and why it stays."""
+
+    rule: str
+    target: str
+    reason: str
+
+    def covers(self, violation: Violation) -> bool:
+        """Whether the violation is this one."""
+        return violation.rule == self.rule and bool(re.search(self.target, str(violation)))
+
+
+STREAMLITS_OWN = (
+    Exemption(
+        "list", r"stSidebarNavItems", "The menu's sections are <div>s between <ul> and <li>."
+    ),
+    Exemption("listitem", r"<li class=\"st-emotion-cache", "The same, seen from the entries."),
+)
+
+
+def watch_canvases(page: Page) -> None:
+    """Before the page opens: note what is written on canvases from its first script on."""
+    page.add_init_script(path=HERE / "canvas.js")
+
+
+def wait_until_drawn(page: Page) -> None:
+    """Until charts and components show something, and their last frame is painted."""
+    page.wait_for_function(_DRAWN)
+    page.evaluate("() => new Promise((done) => requestAnimationFrame(() => setTimeout(done)))")
+
+
+def texts_of(page: Page) -> list[Text]:
+    """All texts of the page, on canvases too where :func:`watch_canvases` was called."""
+    body = _script("measure.js")
+    rows: list[dict[str, Any]] = page.evaluate(
+        f"() => {{ {body}; return [...measureTexts(), ...measureCanvases()] }}"
+    )
+    return [Text(row["text"], row["where"], row["size"], row["contrast"]) for row in rows]
+
+
+def unreadable(texts: Iterable[Text]) -> list[Text]:
+    """Those whose letters are too small or too faint."""
+    return [
+        text
+        for text in texts
+        if text.size < MIN_SIZE - 0.01 or text.contrast < MIN_CONTRAST - 0.005
+    ]
+
+
+def violations_of(page: Page, *, exempt: bool = True) -> list[Violation]:
+    """What axe finds on the page, but for what Streamlit does itself if `exempt`."""
+    page.evaluate(_axe())
+    found: list[dict[str, Any]] = page.evaluate(
+        "(values) => axe.run(document, { resultTypes: ['violations'], runOnly: { type: 'tag',"
+        " values } }).then(({ violations }) => violations)",
+        list(_RULES),
+    )
+    violations = [
+        Violation(rule["id"], str(node["target"]), node["html"][:160])
+        for rule in found
+        for node in rule["nodes"]
+    ]
+    exemptions = STREAMLITS_OWN if exempt else ()
+    return [each for each in violations if not any(own.covers(each) for own in exemptions)]
+
+
+def picture_top(page: Page) -> int | None:
+    """Where the first picture begins, in pixels from the top of the screen; None without one."""
+    top: int | None = page.evaluate(_PICTURE)
+    return top
+
+
+@cache
+def _axe() -> str:
+    return _AXE.read_text("utf-8")
+
+
+@cache
+def _script(name: str) -> str:
+    return (HERE / name).read_text("utf-8")

@@ -1,0 +1,226 @@
+"""Facts of the vision transformer that comes with the app, on scenes it has not learned from."""
+
+from __future__ import annotations
+
+import json
+import re
+import struct
+from functools import cache
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+import torch
+
+from core.analysis.images.colour import looks_of
+from core.analysis.images.following import follow
+from core.model import LoadedModel, ModelSpec, classify, load, trace_image
+from core.model.box import BOX
+from core.model.bundled.training.scenes.pictures import HELD_BACK
+from core.model.catalog import bundled_folder, find
+from core.model.scenes import Scene, draw_mosaic, random_scene
+from core.vit_scenes_card import untrained
+
+if TYPE_CHECKING:
+    from core.model.trace import Trace
+
+NAME = "bundled/vit-scenes"
+FEW = 8  # scenes; the card has more
+
+
+def spec() -> ModelSpec:
+    found = find(NAME)
+    assert found is not None
+    return found
+
+
+@cache
+def model() -> LoadedModel:
+    return load(NAME)
+
+
+@cache
+def twin() -> LoadedModel:
+    return untrained()
+
+
+@cache
+def scenes() -> tuple[Scene, ...]:
+    return tuple(random_scene(seed) for seed in range(HELD_BACK, HELD_BACK + FEW))
+
+
+@cache
+def card() -> str:
+    return (bundled_folder(spec()) / "README.md").read_text("utf-8")
+
+
+def column(name: str) -> list[str]:
+    """A column of the card's table of heads, (layer x head)."""
+    lines = [line for line in card().splitlines() if line.startswith(("| head |", "| L"))]
+    names, *rows = ([cell.strip() for cell in line.split("|")[1:-1]] for line in lines)
+    assert len(rows) == 36
+    return [row[names.index(name)] for row in rows]
+
+
+def numbers(name: str) -> np.ndarray:
+    return np.array(column(name), dtype=float)
+
+
+def heads_of(name: str) -> list[tuple[int, int]]:
+    """The heads of that class on the card, counted from 0."""
+    return [divmod(place, 6) for place, each in enumerate(column("follows")) if each == name]
+
+
+def mosaic(seed: int) -> np.ndarray:
+    """A held-back mosaic with a hue and a brightness of its own in every patch."""
+    found = (
+        draw_mosaic(HELD_BACK + number, 96, 8) for number in range(100 * seed, 100 * seed + 100)
+    )
+    return next(each for each in found if len(np.unique(each.reshape(-1, 3), axis=0)) > 100)
+
+
+def test_its_weights_are_a_small_file_of_half_precision() -> None:
+    raw = (bundled_folder(spec()) / "model.safetensors").read_bytes()
+    assert len(raw) <= 6_000_000
+    assert round(len(raw) / 1e6) == spec().size_mb
+    (length,) = struct.unpack("<Q", raw[:8])
+    tensors = json.loads(raw[8 : 8 + length])
+    del tensors["__metadata__"]
+    assert {tensor["dtype"] for tensor in tensors.values()} == {"F16"}
+
+
+def test_it_loads_in_float32_as_any_model_of_images_does() -> None:
+    loaded = model()
+    assert loaded.sees_images
+    assert (loaded.layers, loaded.heads, loaded.max_tokens) == (6, 6, 1 + 12 * 12)
+    assert loaded.probe_error < 1e-5
+    assert {weight.dtype for weight in loaded.network.parameters()} == {torch.float32}
+
+
+def test_it_sees_a_scene_as_it_was_drawn() -> None:
+    trace = trace_image(model(), scenes()[0].pixels)
+    assert trace.patches is not None
+    np.testing.assert_array_equal(trace.patches.pixels, scenes()[0].pixels)
+    assert [token.text for token in trace.tokens[:3]] == ["[CLS]", "r1c1", "r1c2"]
+
+
+def test_its_untrained_twin_is_another_network_of_the_same_shape() -> None:
+    shapes = [
+        {name: tuple(weight.shape) for name, weight in each.network.named_parameters()}
+        for each in (model(), twin())
+    ]
+    assert shapes[0] == shapes[1]
+    pixels = scenes()[0].pixels
+    gap = trace_image(model(), pixels).attention() - trace_image(twin(), pixels).attention()
+    assert np.abs(gap).max() > 0.1
+
+
+def test_its_card_says_what_was_measured() -> None:
+    """Of hue, brightness and CLS on a few of the card's scenes: alike, not the same."""
+    traces = [trace_image(model(), scene.pixels) for scene in scenes()]
+    beyond = np.tanh(np.nanmean([np.arctanh(follow(t, 1).beyond[:2]) for t in traces], axis=0))
+    for place, name in enumerate(("hue", "brightness")):
+        gaps = np.abs(beyond[place].ravel() - numbers(name))
+        assert gaps.mean() < 0.08
+        assert gaps.max() < 0.3
+    on_things = np.mean(
+        [on_things_of(*pair) for pair in zip(scenes(), traces, strict=True)], axis=0
+    )
+    assert np.abs(np.log(on_things.ravel() / numbers("CLS on things"))).mean() < 0.25
+
+
+def test_its_card_counts_its_heads() -> None:
+    """What issue and design ask of it: hue and brightness beyond the twin, and positions."""
+    counts = {name: len(heads_of(name)) for name in ("hue", "brightness", "position")}
+    shown = ", ".join(f"{count} {name}" for name, count in counts.items())
+    assert f"- **Trained**: {shown} (" in card()
+    assert min(counts.values()) >= 2
+    for name, before in (("hue", "untrained: hue"), ("brightness", "untrained: brightness")):
+        assert np.sort(numbers(name))[-2] > numbers(before).max() + 0.1
+
+
+@pytest.mark.parametrize("name", ["hue", "brightness"])
+def test_heads_of_the_card_attend_to_patches_that_look_alike_and_the_twin_does_not(
+    name: str,
+) -> None:
+    """On mosaics, where place says nothing: attention to like patches over that to unlike ones."""
+    strongest = np.argsort(numbers(name))[-2:]
+    gains = {each: np.zeros(2) for each in ("trained", "twin")}
+    for seed in range(4):
+        picture = mosaic(seed)
+        for each, loaded in (("trained", model()), ("twin", twin())):
+            trace = trace_image(loaded, picture)
+            alike, unlike = pairs_of(trace, name)
+            heads = trace.attention()[..., 1:, 1:].reshape(36, 144, 144)[strongest]
+            gains[each] += heads[:, alike].mean(axis=1) / heads[:, unlike].mean(axis=1) / 4
+    assert (gains["trained"] > 2).all()
+    assert (gains["twin"] < 1.5).all()
+
+
+def pairs_of(trace: Trace, name: str) -> tuple[np.ndarray, np.ndarray]:
+    """Pairs of patches that look alike and that do not, bool (patch, patch)."""
+    assert trace.patches is not None
+    looks = looks_of(trace.patches.colours)
+    if name == "brightness":
+        gap = np.abs(looks.brightness[:, None] - looks.brightness)
+        alike, unlike = gap < 0.05, gap > 0.3
+    else:
+        gap = np.abs((looks.hue[:, None] - looks.hue + 0.5) % 1 - 0.5)
+        coloured = np.outer(looks.chroma > 0.06, looks.chroma > 0.06)
+        alike, unlike = coloured & (gap < 0.04), coloured & (gap > 0.3)
+    np.fill_diagonal(alike, val=False)
+    return alike, unlike
+
+
+def test_heads_of_position_look_near_and_uniform_attention_does_not() -> None:
+    row, column_ = np.divmod(np.arange(144), 12)
+    apart = np.hypot(row[:, None] - row, column_[:, None] - column_)
+    trace = trace_image(model(), mosaic(0))
+    for layer, head in heads_of("position")[:2]:
+        weights = trace.attention(layer, head)[1:, 1:]
+        weights = weights / weights.sum(axis=1, keepdims=True)
+        assert (weights * apart).sum(axis=1).mean() < 0.95 * apart.mean()
+
+
+def test_what_cls_attends_to_covers_the_things_of_a_scene() -> None:
+    of_model, of_twin = (
+        np.mean([on_things_of(scene, trace_image(each, scene.pixels)) for scene in scenes()])
+        for each in (model(), twin())
+    )
+    assert of_model > 1.5
+    assert 0.8 < of_twin < 1.2
+
+
+def on_things_of(scene: Scene, trace: Trace) -> np.ndarray:
+    """Attention of CLS to patches half covered by things over their share, (layer, head)."""
+    covered = (scene.owner > 0).reshape(12, 8, 12, 8).mean(axis=(1, 3)).ravel() >= 0.5
+    maps = trace.attention()[:, :, 0, 1:]
+    shares: np.ndarray = maps[..., covered].sum(axis=-1) / maps.sum(axis=-1) / covered.mean()
+    return shares
+
+
+def test_it_names_things_of_scenes_far_more_often_than_a_guess() -> None:
+    hits, chances = [], []
+    for seed in range(40):
+        scene = random_scene(HELD_BACK + 500 + seed)
+        truth = {thing.label for thing in scene.things}
+        named = classify(model(), scene.pixels)
+        assert len(named) == 5
+        hits.append(named[0][0] in truth)
+        chances.append(len(truth) / 49)
+    stated = re.search(r"thing in the\s+scene in (\d+)%", card())
+    assert stated is not None
+    assert np.mean(hits) == pytest.approx(int(stated[1]) / 100, abs=0.25)
+    assert np.mean(hits) > 3 * np.mean(chances)
+
+
+def test_its_card_gives_the_licence_of_every_photograph_of_the_box() -> None:
+    for image in BOX.values():
+        row = f"| {image.name} | {image.author} | {image.licence} | {image.source} |"
+        assert (row in card()) == (image.group == "photograph")
+
+
+def test_pages_begin_with_the_head_that_follows_hue_most() -> None:
+    hue = [float(value) for value in column("hue")]
+    layer, head = divmod(int(np.argmax(hue)), 6)
+    assert spec().begin == (layer + 1, head + 1)

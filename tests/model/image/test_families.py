@@ -1,0 +1,154 @@
+"""Every family of vision transformers against its own eager attention in transformers."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+import torch
+
+from core.model import load, trace_image, trace_images
+from tests.model.image.families import FAMILIES, PATCH, SIDE, as_input, build, image
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+    from transformers import PreTrainedModel
+
+    from core.model import LoadedModel
+
+    Opened = tuple[LoadedModel, PreTrainedModel]
+    Open = Callable[[str], Opened]
+
+WIDE = (SIDE + 2 * PATCH, SIDE + PATCH)  # another size than the model's own, and no square
+TOLERANCE = 1e-5
+
+
+@pytest.fixture(scope="module")
+def opened(tmp_path_factory: pytest.TempPathFactory) -> Open:
+    """A family's model as the app opens it, and as transformers has it."""
+    known: dict[str, Opened] = {}
+
+    def of(name: str) -> Opened:
+        if name not in known:
+            folder = tmp_path_factory.mktemp("vision")
+            network = build(FAMILIES[name], folder)
+            known[name] = load(str(folder)), network
+        return known[name]
+
+    return of
+
+
+def eager(network: PreTrainedModel, pixels: NDArray[np.uint8]) -> Any:
+    """The network's own pass, with patches unmasked and positions interpolated if need be."""
+    settings: dict[str, Any] = {}
+    if network.config.model_type == "vit_mae":
+        network.config.mask_ratio = 0.0
+        count = pixels.shape[0] * pixels.shape[1] // PATCH**2
+        settings["noise"] = torch.arange(count, dtype=torch.float32)[None]
+    if pixels.shape[:2] != (SIDE, SIDE) and not network.config.model_type.startswith("dino"):
+        settings["interpolate_pos_encoding"] = True
+    with torch.inference_mode():
+        return network(
+            pixel_values=as_input(pixels),
+            output_attentions=True,
+            output_hidden_states=True,
+            **settings,
+        )
+
+
+@pytest.mark.parametrize("name", FAMILIES)
+@pytest.mark.parametrize("size", [(SIDE, SIDE), WIDE], ids=["own size", "another size"])
+def test_attention_is_that_of_transformers(opened: Open, name: str, size: tuple[int, int]) -> None:
+    model, network = opened(name)
+    pixels = image(*size)
+    trace = trace_image(model, pixels, size)
+    attention = trace.attention()
+    own = np.stack([each[0].numpy() for each in eager(network, pixels).attentions])
+    np.testing.assert_allclose(attention, own, atol=TOLERANCE)
+    np.testing.assert_allclose(attention.sum(-1), 1, atol=TOLERANCE)
+    assert attention.max() > 3 / attention.shape[-1]  # far from uniform, which could hide anything
+
+
+@pytest.mark.parametrize("name", FAMILIES)
+def test_hidden_states_are_those_of_transformers(opened: Open, name: str) -> None:
+    model, network = opened(name)
+    trace = trace_image(model, image())
+    own = np.stack([each[0].numpy() for each in eager(network, image()).hidden_states])
+    assert trace.hidden_states is not None
+    np.testing.assert_allclose(trace.hidden_states, own, atol=1e-4)
+
+
+@pytest.mark.parametrize("name", FAMILIES)
+def test_a_white_patch_changes_its_own_token_alone(opened: Open, name: str) -> None:
+    model, _ = opened(name)
+    row, column = 2, 4
+    black = np.zeros((SIDE, SIDE, 3), dtype=np.uint8)
+    white = black.copy()
+    white[row * PATCH : (row + 1) * PATCH, column * PATCH : (column + 1) * PATCH] = 255
+    one, other = (trace_image(model, pixels) for pixels in (black, white))
+    moved = np.abs(one.queries[0] - other.queries[0]).max(axis=(0, 2))
+    (changed,) = np.flatnonzero(moved > TOLERANCE)
+    token = one.tokens[changed]
+    assert (token.row, token.column, token.text, token.special) == (row, column, "r3c5", False)
+    assert one.patches is not None
+    assert changed == one.patches.first + row * (SIDE // PATCH) + column
+
+
+@pytest.mark.parametrize("name", FAMILIES)
+def test_tokens_are_its_own_and_then_the_patches_row_by_row(opened: Open, name: str) -> None:
+    model, _ = opened(name)
+    trace = trace_image(model, image())
+    own = FAMILIES[name].own
+    patches = [f"r{row}c{column}" for row in range(1, 7) for column in range(1, 7)]
+    assert [token.text for token in trace.tokens] == [*own, *patches]
+    assert [token.special for token in trace.tokens] == [True] * len(own) + [False] * 36
+    assert [token.position for token in trace.tokens] == list(range(len(own) + 36))
+    assert trace.patches is not None
+    assert trace.patches.first == len(own)
+    assert (trace.patches.rows, trace.patches.columns, trace.patches.size) == (6, 6, PATCH)
+    np.testing.assert_array_equal(trace.patches.pixels, image())
+
+
+@pytest.mark.parametrize("name", FAMILIES)
+def test_a_batch_gives_what_single_images_give(opened: Open, name: str) -> None:
+    model, _ = opened(name)
+    assert model.batches
+    pictures = [image(seed=seed) for seed in range(3)]
+    together = list(trace_images(model, pictures, batch=2))
+    for picture, trace in zip(pictures, together, strict=True):
+        alone = trace_image(model, picture)
+        np.testing.assert_allclose(trace.queries, alone.queries, atol=1e-4)
+        np.testing.assert_allclose(trace.kv_values, alone.kv_values, atol=1e-4)
+        assert alone.patches is not None
+        assert trace.patches is not None
+        np.testing.assert_array_equal(trace.patches.pixels, alone.patches.pixels)
+
+
+@pytest.mark.parametrize("name", FAMILIES)
+def test_a_model_says_how_it_sees(opened: Open, name: str) -> None:
+    model, network = opened(name)
+    own = FAMILIES[name].own
+    vision = model.vision
+    assert vision is not None
+    assert model.sees_images
+    assert (vision.patch_size, vision.image_size) == (PATCH, (SIDE, SIDE))
+    assert vision.has_cls == ("[CLS]" in own)
+    assert vision.distillation == ("[DIST]" in own)
+    assert vision.registers == sum(each.startswith("[REG") for each in own)
+    assert vision.interpolates
+    assert (model.layers, model.heads, model.dim, model.causal) == (3, 4, 8, False)
+    assert model.probe_error < TOLERANCE
+    assert model.outputs is not None
+    modules = dict(network.named_modules())
+    assert [modules[each].weight.shape for each in model.outputs] == [(32, 32)] * 3
+
+
+def test_no_patch_of_a_masked_autoencoder_is_hidden(opened: Open) -> None:
+    """Its own configuration hides three quarters, in a random order."""
+    model, _ = opened("vit_mae")
+    first, second = (trace_image(model, image()) for _ in range(2))
+    assert first.shape[2] == 1 + 36
+    np.testing.assert_array_equal(first.queries, second.queries)

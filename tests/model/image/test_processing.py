@@ -1,0 +1,174 @@
+"""Resize, crop and normalise, against transformers' own image processors."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+from PIL import Image
+from transformers.models.beit.image_processing_pil_beit import BeitImageProcessorPil
+from transformers.models.clip.image_processing_pil_clip import CLIPImageProcessorPil
+from transformers.models.deit.image_processing_pil_deit import DeiTImageProcessorPil
+from transformers.models.siglip.image_processing_pil_siglip import SiglipImageProcessorPil
+from transformers.models.vit.image_processing_pil_vit import ViTImageProcessorPil
+
+from core.model.errors import ImageError, UnsupportedModelError
+from core.model.image.pixels import as_rgb, normalise, process
+from core.model.image.settings import read_processing
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from numpy.typing import NDArray
+
+OWN = (224, 224)
+PROCESSORS = {
+    "vit": ViTImageProcessorPil,
+    "deit": DeiTImageProcessorPil,
+    "beit": BeitImageProcessorPil,
+    "siglip_vision_model": SiglipImageProcessorPil,
+    "clip_vision_model": CLIPImageProcessorPil,
+}
+DINOV2 = {  # as published with facebook/dinov2-small
+    "crop_size": {"height": 224, "width": 224},
+    "do_center_crop": True,
+    "image_mean": [0.485, 0.456, 0.406],
+    "image_std": [0.229, 0.224, 0.225],
+    "resample": 3,
+    "size": {"shortest_edge": 256},
+}
+SHAPES = [(300, 400), (400, 300), (225, 517), (224, 224), (61, 97)]
+
+
+def picture(height: int, width: int) -> Image.Image:
+    """Smooth colours with noise, so that filters differ."""
+    rows, columns = np.mgrid[:height, :width]
+    noise = np.random.default_rng(height * width).integers(0, 60, (height, width))
+    waves = [np.sin(rows / 9), np.cos(columns / 13), np.sin((rows + columns) / 17)]
+    pixels = np.stack([90 + 90 * wave + noise for wave in waves], axis=-1)
+    return Image.fromarray(pixels.clip(0, 255).astype(np.uint8))
+
+
+def ours(settings: dict[str, Any], kind: str, given: Image.Image) -> NDArray[np.float32]:
+    processing = read_processing(settings, kind, OWN)
+    return normalise(process(given, processing, processing.crop), processing)
+
+
+def saved(processor: Any, folder: Path) -> dict[str, Any]:
+    """What transformers writes to preprocessor_config.json."""
+    processor.save_pretrained(folder)
+    content: dict[str, Any] = json.loads((folder / "preprocessor_config.json").read_text("utf-8"))
+    return content
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("kind", PROCESSORS)
+def test_pixels_are_those_of_transformers(
+    kind: str, shape: tuple[int, int], tmp_path: Path
+) -> None:
+    processor = PROCESSORS[kind]()
+    given = picture(*shape)
+    theirs = processor(given, return_tensors="np")["pixel_values"][0]
+    np.testing.assert_allclose(ours(saved(processor, tmp_path), kind, given), theirs, atol=1e-5)
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_the_shortest_edge_is_resized_and_the_middle_cut_out(shape: tuple[int, int]) -> None:
+    given = picture(*shape)
+    theirs = CLIPImageProcessorPil(**DINOV2)(given, return_tensors="np")["pixel_values"][0]
+    np.testing.assert_allclose(ours(DINOV2, "dinov2", given), theirs, atol=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("kind", "settings"),
+    [
+        ("vit", {}),
+        ("beit", {}),
+        ("siglip_vision_model", {}),
+        ("clip_vision_model", {}),
+        ("deit", {"image_mean": [0.5] * 3, "image_std": [0.5] * 3}),  # unlike its class
+    ],
+)
+def test_without_a_file_the_family_decides(kind: str, settings: dict[str, Any]) -> None:
+    given = picture(300, 400)
+    theirs = PROCESSORS[kind]()(given, return_tensors="np")["pixel_values"][0]
+    np.testing.assert_allclose(ours(settings, kind, given), theirs, atol=1e-5)
+
+
+def test_without_a_file_dinov2_is_processed_as_it_was_published() -> None:
+    assert read_processing({}, "dinov2", OWN) == read_processing(DINOV2, "dinov2", OWN)
+
+
+def test_old_files_give_one_number_as_the_size() -> None:
+    """google/vit-base-patch16-224 squashes to it; CLIP resizes its shortest edge."""
+    assert read_processing({"size": 224}, "vit", OWN).keeps_aspect is False
+    clip = read_processing({"size": 224, "crop_size": 224}, "clip_vision_model", OWN)
+    assert (clip.resize, clip.crop, clip.keeps_aspect) == ((224, 224), (224, 224), True)
+
+
+def test_another_size_keeps_what_is_cropped_in_proportion() -> None:
+    """Of 256 the middle 224 are cut out: at twice that, 448 of 512."""
+    processing = read_processing(DINOV2, "dinov2", OWN)
+    given = picture(600, 900)
+    resized = given.resize((768, 512), Image.Resampling.BICUBIC)
+    expected = np.asarray(resized)[32 : 32 + 448, 160 : 160 + 448]
+    np.testing.assert_array_equal(process(given, processing, (448, 448)), expected)
+
+
+def test_an_oblong_size_is_covered_and_the_middle_cut_out() -> None:
+    processing = read_processing(DINOV2 | {"size": {"shortest_edge": 224}}, "dinov2", OWN)
+    given = picture(300, 300)
+    resized = given.resize((448, 448), Image.Resampling.BICUBIC)
+    np.testing.assert_array_equal(
+        process(given, processing, (224, 448)), np.asarray(resized)[112 : 112 + 224]
+    )
+
+
+def test_what_a_processor_leaves_out_is_left_out() -> None:
+    processing = read_processing({"do_rescale": False, "do_normalize": False}, "vit", OWN)
+    pixels = np.full((224, 224, 3), 200, dtype=np.uint8)
+    np.testing.assert_array_equal(normalise(pixels, processing), 200)
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"size": 10**9},
+        {"size": {"height": 0, "width": 224}},
+        {"size": {"shortest_edge": True}},
+        {"size": {"longest_edge": 224}},
+        {"crop_size": -1},
+        {"image_mean": [0.5, 0.5]},
+        {"image_mean": ["0.5"] * 3},
+        {"image_std": [0.5, 0.0, 0.5]},
+        {"image_std": [float("nan")] * 3},
+        {"rescale_factor": float("inf")},
+        {"rescale_factor": 0},
+    ],
+)
+def test_settings_that_no_processor_can_have_are_refused(settings: dict[str, Any]) -> None:
+    with pytest.raises(UnsupportedModelError, match=r"image processor of .* has no usable"):
+        read_processing(settings, "vit", OWN)
+
+
+def test_arrays_are_taken_as_they_are() -> None:
+    pixels = np.arange(4 * 5 * 3, dtype=np.uint8).reshape(4, 5, 3)
+    np.testing.assert_array_equal(np.asarray(as_rgb(pixels)), pixels)
+    grey = Image.new("L", (5, 4), 7)
+    np.testing.assert_array_equal(np.asarray(as_rgb(grey)), np.full((4, 5, 3), 7))
+
+
+@pytest.mark.parametrize(
+    ("pixels", "problem"),
+    [
+        (np.zeros((4, 5), dtype=np.uint8), r"this array is uint8 \(4, 5\)"),
+        (np.zeros((4, 5, 3), dtype=np.float32), "this array is float32"),
+        (np.zeros((4, 5, 4), dtype=np.uint8), r"\(4, 5, 4\)"),
+        (np.zeros((2, 300, 3), dtype=np.uint8), "a strip of 300 x 2 pixels"),
+    ],
+)
+def test_what_is_no_image_is_refused(pixels: Any, problem: str) -> None:
+    with pytest.raises(ImageError, match=problem):
+        as_rgb(pixels)

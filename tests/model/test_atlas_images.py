@@ -1,0 +1,70 @@
+"""The command line's atlas of a folder of images."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from core import atlas_build
+from core.analysis.atlas.files import read_atlas
+from core.model import load, trace_image
+from tests.model.image.families import FAMILIES, build, image
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+NAMES = ("a", "b", "c")
+
+
+@pytest.fixture
+def model(tmp_path: Path) -> Path:
+    build(FAMILIES["vit"], tmp_path / "model")
+    return tmp_path / "model"
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    folder = tmp_path / "pictures"
+    folder.mkdir()
+    for seed, name in enumerate(NAMES):
+        Image.fromarray(image(seed=seed)).save(folder / f"{name}.png")
+    return folder
+
+
+def run(model: Path, folder: Path, out: Path) -> int:
+    return atlas_build.main(["--model", str(model), "--images", str(folder), "--out", str(out)])
+
+
+def test_a_folder_becomes_an_atlas_with_its_pixels(
+    model: Path, folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (folder / "notes.txt").write_text("no image")
+    (folder / "broken.jpg").write_bytes(b"\xff\xd8\xff no more")
+    assert run(model, folder, tmp_path / "out.atlas.zip") == 0
+    told = capsys.readouterr().err
+    assert "broken.jpg is left out" in told
+    assert "3 images" in told
+    atlas = read_atlas(tmp_path / "out.atlas.zip")
+    assert atlas.sentences == NAMES
+    assert atlas.images is not None
+    for seed in range(len(NAMES)):
+        np.testing.assert_array_equal(atlas.images.pixels[seed], image(seed=seed))
+    trace = trace_image(load(str(model)), image())
+    norms = np.linalg.norm(trace.queries, axis=-1)  # of the first image
+    tokens = len(trace.tokens)
+    np.testing.assert_allclose(atlas.norms[:, :, :tokens], norms, rtol=1e-4)
+
+
+def test_no_folder_and_no_image_are_one_line(
+    model: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(model, tmp_path / "missing", tmp_path / "out.atlas.zip") == atlas_build.FAILED
+    (tmp_path / "empty").mkdir()
+    assert run(model, tmp_path / "empty", tmp_path / "out.atlas.zip") == atlas_build.FAILED
+    lines = capsys.readouterr().err.strip().splitlines()
+    assert "There is no folder" in lines[0]
+    assert "has no image" in lines[-1]
+    assert not (tmp_path / "out.atlas.zip").exists()

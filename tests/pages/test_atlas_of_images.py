@@ -1,0 +1,117 @@
+"""The atlas page with images: built, coloured, searched, opened, saved and opened again."""
+
+from __future__ import annotations
+
+import io
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from core.analysis.atlas import build_atlas
+from core.analysis.atlas.files import write_atlas
+from core.model import load, trace_images
+from core.model.box import BOX, open_box
+from tests.model.image.families import FAMILIES, build, image
+from tests.opening import open_app
+from tests.pages.conftest import said
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from streamlit.testing.v1 import AppTest
+
+    from core.components.atlas_cloud import AtlasCloud
+    from core.components.atlas_matrix import AtlasMatrix
+
+ZIP = "application/zip"
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory: pytest.TempPathFactory) -> str:
+    folder: Path = tmp_path_factory.mktemp("vit")
+    build(FAMILIES["vit"], folder)
+    return str(folder)
+
+
+def opened(model: str, **link: str) -> AppTest:
+    return open_app("atlas", input="image", model=model, **link)
+
+
+def test_the_box_is_an_atlas_of_all_its_images(model: str, matrices: list[AtlasMatrix]) -> None:
+    app = opened(model, part="heads", colour="row")
+    titles = [entry.title for entry in BOX.values()]
+    assert f"{37 * len(titles):,} tokens of {len(titles)} images" in said(app)
+    assert set(matrices[-1].texts) <= set(titles)
+    assert app.query_params["corpus"] == "box"
+    offered = {option.split("/")[0] for option in app.segmented_control(key="part").options}
+    assert not {"Words", "Positions"} & offered
+
+
+def test_a_search_for_an_image_draws_its_patches_large(
+    model: str, matrices: list[AtlasMatrix]
+) -> None:
+    app = opened(model, part="heads", find="cat", kind="image")
+    assert "**36** matches in 1 of" in said(app)
+    assert matrices[-1].matches.sum() == 36
+    odd = opened(model, part="heads", find="r9c9", kind="region")
+    assert "6 rows and 6 columns" in "".join(each.value for each in odd.warning)
+
+
+def test_a_patch_is_drawn_as_itself_and_opens_its_image(
+    model: str, clouds: list[AtlasCloud]
+) -> None:
+    app = opened(model, part="one", layer="2", head="3", token="41")
+    cloud = clouds[-1]
+    (trace,) = trace_images(load(model), [open_box(list(BOX)[1])])  # token 41 is the second's
+    assert trace.patches is not None
+    assert cloud.sprites is not None
+    assert cloud.patched is not None
+    np.testing.assert_array_equal(cloud.sprites[40], trace.patches.cells[2])
+    assert cloud.patched[[37, 38, 40]].tolist() == [False, True, True]
+    assert list(BOX.values())[1].title in said(app)
+    share = trace.attention(1, 2)[3, 1:].sum()
+    assert f"{share:.0%} of its attention goes to patches" in said(app)
+    assert cloud.lines is not None
+    queries = {(cloud.labels[int(query)], round(float(w), 5)) for query, _, w in cloud.lines}
+    top = np.sort(trace.attention(1, 2), axis=1)[:, -2:]
+    names = [token.display for token in trace.tokens]
+    expected = {(names[i], round(float(w), 5)) for i, row in enumerate(top) for w in row}
+    assert queries == expected
+
+
+def test_a_saved_atlas_of_images_opens_among_images_alone(model: str) -> None:
+    traces = list(trace_images(load(model), [image(seed=1), image(seed=2)]))
+    file = io.BytesIO()
+    write_atlas(build_atlas(traces, ["<b>one</b>", "$two$"]), file)
+    upload: Any = ("images.atlas.zip", file.getvalue(), ZIP)
+    app = opened(model, corpus="saved", part="one", token="3")
+    app.file_uploader(key="atlas_saved").set_value(upload).run()
+    assert not app.exception
+    assert "`<b>one</b>`" in said(app)
+    assert "opened from a file" in said(app)
+    texts = open_app("atlas", corpus="saved")
+    texts.file_uploader(key="atlas_saved").set_value(upload).run()
+    assert "an atlas of images" in "".join(each.value for each in texts.info)
+
+
+def png(seed: int) -> tuple[str, bytes, str]:
+    buffer = io.BytesIO()
+    Image.fromarray(image(40, 30, seed)).save(buffer, "PNG")
+    return f"photo {seed}.png", buffer.getvalue(), "image/png"
+
+
+def test_ones_own_images_are_an_atlas_and_what_is_no_image_is_named(
+    model: str, matrices: list[AtlasMatrix]
+) -> None:
+    app = opened(model, corpus="own")
+    assert "Choose some images" in "".join(each.value for each in app.info)
+    broken = ("broken.png", b"\x89PNG\r\n\x1a\n", "image/png")
+    app.file_uploader(key="atlas_images").set_value([png(1), broken, png(2)]).run()
+    assert not app.exception
+    assert "broken.png" in "".join(each.value for each in app.warning)
+    assert "74 tokens** of 2 images" in said(app)
+    app.button(key="atlas_build").click().run()
+    assert not app.exception
+    assert set(matrices[-1].texts) == {"photo 1", "photo 2"}

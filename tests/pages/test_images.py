@@ -1,0 +1,173 @@
+"""The page of patches: what it sends, what links hold, what it says."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+
+from core.analysis.images.patch_scores import patches_of
+from core.model import load, trace_image
+from core.model.box import open_box
+from core.screens.images import sending
+from core.screens.images.state import take_report
+from tests.model.image.families import FAMILIES, build
+from tests.opening import open_app
+from tests.pages.conftest import alerts, hints, payload, press_example, said, sent
+
+if TYPE_CHECKING:
+    from streamlit.testing.v1 import AppTest
+
+    from core.model.trace import Trace
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """A random vision transformer of 3 layers x 4 heads on 6 x 6 patches, with registers."""
+    path = tmp_path_factory.mktemp("vit")
+    build(FAMILIES["dinov2_with_registers"], path)
+    return str(path)
+
+
+@pytest.fixture(scope="module")
+def trace(folder: str) -> Trace:
+    return trace_image(load(folder, reads="image"), open_box("three-shapes"))
+
+
+def open_page(folder: str, **link: str) -> AppTest:
+    return open_app("images", model=folder, image="three-shapes", **link)
+
+
+def test_all_layers_of_a_small_image_are_sent_as_vectors(folder: str, trace: Trace) -> None:
+    app = open_page(folder, layer="2", head="3", patch="r2c3", direction="to")
+    data = sent(app, "patches")
+    assert alerts(app) == ""
+    assert data["sent"] == [0, 1, 2]
+    assert data["view"] == {
+        "layer": "2",
+        "head": "3",
+        "patch": "r2c3",
+        "direction": "to",
+        "arrows": "none",
+        "only_patches": False,
+    }
+    for layer in range(3):
+        assert np.array_equal(data[f"queries{layer}"], trace.queries[layer].ravel())
+        assert np.array_equal(data[f"keys{layer}"], trace.keys[layer].ravel())
+    assert trace.patches is not None
+    assert np.array_equal(data["pixels"], trace.patches.pixels.ravel())
+    names = ["cls", "reg1", "reg2", "reg3", "reg4"]
+    assert [each["name"] for each in data["specials"]] == names
+    assert "rows" not in data
+    assert data["asked"] is None
+
+
+def test_of_a_large_image_one_layer_is_sent_and_a_row_of_every_head(
+    folder: str, trace: Trace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sending, "ALL_LAYERS_BYTES", 1)
+    app = open_page(folder, layer="3", patch="r1c2")
+    data = sent(app, "patches")
+    token = next(each.position for each in trace.tokens if each.text == "r1c2")
+    assert data["sent"] == [2]
+    assert data["asked"] == {"token": token, "direction": "from", "onlyPatches": False}
+    rows = trace.attention()[:, :, token, patches_of(trace).tokens]
+    np.testing.assert_allclose(data["tops"].reshape(3, 4), rows.max(-1), rtol=1e-5)
+    steps = data["rows"].reshape(3, 4, -1) / 255 * data["tops"].reshape(3, 4, 1)
+    np.testing.assert_allclose(steps, rows, atol=float(rows.max()) / 500)
+    assert "Only layer 3 is in the browser" in said(app)
+
+
+def test_of_a_large_image_a_key_that_is_no_patch_is_none_where_only_patches_count(
+    folder: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sending, "ALL_LAYERS_BYTES", 1)
+    data = sent(open_page(folder, patch="reg2", direction="to", only_patches="1"), "patches")
+    assert data["asked"] == {"token": data["start"], "direction": "to", "onlyPatches": True}
+
+
+@pytest.mark.parametrize(
+    ("asked", "shown"),
+    [("r6c6", "r6c6"), ("6", "r1c1"), ("1", "cls"), ("reg4", "reg4"), ("none", "none")],
+)
+def test_a_link_holds_a_patch_by_its_place_or_its_number(
+    folder: str, asked: str, shown: str
+) -> None:
+    app = open_page(folder, patch=asked)
+    assert sent(app, "patches")["view"]["patch"] == shown
+    assert app.query_params.get("patch", ["none"]) in (shown, [shown])
+    assert alerts(app) == ""
+
+
+@pytest.mark.parametrize(
+    ("key", "value"), [("patch", "r7c1"), ("direction", "up"), ("arrows", "0.3"), ("head", "5")]
+)
+def test_what_a_link_asks_for_in_vain_is_said(folder: str, key: str, value: str) -> None:
+    app = open_page(folder, **{key: value})
+    assert f"This link asks for {key}" in alerts(app)
+    assert sent(app, "patches")["view"][key] != value
+
+
+def test_a_report_of_the_picture_is_taken_as_far_as_it_is_a_state(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    state: dict[str, object] = {}
+    monkeypatch.setattr("streamlit.session_state", state)
+    take_report("nonsense")
+    take_report(None)
+    assert state == {}
+    take_report({"patch": "r1c1", "layer": 3, "only_patches": "yes", "other": "x", "head": "2"})
+    assert {key: state[key] for key in ("patch", "head")} == {"patch": "r1c1", "head": "2"}
+    assert not {"layer", "only_patches", "other"} & set(state)
+
+
+def test_the_same_state_sends_the_same_bytes(folder: str) -> None:
+    """What people click in the picture is in the session already: nothing is sent again."""
+    app = open_page(folder, layer="2", head="1")
+    before = payload(app, "patches")
+    app.run()
+    assert payload(app, "patches") == before
+    app.session_state["head"] = "4"  # from elsewhere
+    app.run()
+    assert sent(app, "patches")["view"]["head"] == "4"
+
+
+def test_the_classes_of_a_checkpoint_with_a_head_are_named(
+    folder: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert sent(open_page(folder), "patches")["classes"] == []
+    monkeypatch.setattr(
+        "core.ui.cache.classes", lambda *_: (("tabby cat", 0.75), ("$x$ :red[y]", 0.125))
+    )
+    data = sent(open_page(folder), "patches")
+    assert data["classes"] == [["tabby cat", 0.75], ["$x$ :red[y]", 0.125]]
+
+
+def test_examples_are_measured_on_the_image(folder: str, trace: Trace) -> None:
+    app = open_page(folder)
+    first = patches_of(trace).first
+    weights = trace.attention()[:, :, first:]
+    itself = np.diagonal(weights[..., first:], axis1=2, axis2=3).mean(axis=-1)
+    layer, head = np.unravel_index(itself.argmax(), itself.shape)
+    assert f"In L{layer + 1} H{head + 1} a patch gives {itself.max():.2f}" in hints(app)
+    press_example(app, "images", "To itself")
+    view = sent(app, "patches")["view"]
+    assert (view["layer"], view["head"]) == (str(layer + 1), str(head + 1))
+    assert view["arrows"] == "strongest"
+    cls = weights[..., 0].mean(axis=-1)
+    press_example(app, "images", "Resting on CLS")
+    view = sent(app, "patches")["view"]
+    layer, head = np.unravel_index(cls.argmax(), cls.shape)
+    assert view["patch"] == "cls"
+    assert (view["layer"], view["head"]) == (str(layer + 1), str(head + 1))
+
+
+def test_the_caption_is_true_for_what_is_shown(folder: str) -> None:
+    app = open_page(folder, head="2")
+    assert "pinker" in said(app)
+    assert "divided by" not in said(app)
+    app = open_page(folder, head="max", direction="to", only_patches="1")
+    assert "greener" in said(app)
+    assert "divided by what it gives to patches" in said(app)
+    assert "the largest that any head" in said(app)

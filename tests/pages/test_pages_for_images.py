@@ -1,0 +1,183 @@
+"""Every page that shows texts and images, with an image: it opens, and says nothing untrue."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+
+from core.analysis.images import odd_patches
+from core.model import load, trace_image
+from core.model.box import open_box
+from core.model.catalog import find
+from core.ui.words.pages import PAGES
+from tests.pages.conftest import alerts, said, sent, sidebar
+from tests.pages.vision import KINDS, model_folder, open_image
+
+if TYPE_CHECKING:
+    from streamlit.testing.v1 import AppTest
+
+    from core.model import Trace
+
+IMAGES = ("three-shapes", "coffee", "cat")
+PARTS: dict[str, tuple[str, list[str]]] = {
+    "query_key": ("part", ["picture", "trust", "search", "heads"]),
+    "patterns": ("part", ["heads", "one", "alike"]),
+    "anomalies": ("anomaly", ["flags", "norms", "first", "moved", "states", "odd"]),
+    "model_view": ("pattern", ["previous", "next", "broad"]),
+    "heatmap": ("view", ["table", "picture"]),
+}
+VIEWS = [
+    (page.name, {PARTS[page.name][0]: part} if page.name in PARTS else {})
+    for page in PAGES
+    if page.reads == ("text", "image")
+    for part in PARTS.get(page.name, ("", [""]))[1]
+]
+# What no page may say of an image; "sentence" and "word" alone stand in the names of sources.
+UNTRUE = ("this text", "your text", "the text", "a longer text", "two words", "full stop", "comma")
+
+
+def trace_of(kind: str, image: str = "three-shapes") -> Trace:
+    return trace_image(load(model_folder(kind), reads="image"), open_box(image))
+
+
+def words(app: AppTest) -> str:
+    """All that the page says before its mathematics and references, and its hints."""
+    hints = [button.help or "" for button in app.main.button]
+    named = [*app.main.button, *app.main.toggle, *app.main.selectbox]
+    labels = [str(each.label) for each in named]
+    spoken = [text for text in said(app).split("\n") if "$" not in text and "doi:" not in text]
+    return "\n".join([*spoken, alerts(app), *hints, *labels])
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(("page", "view"), VIEWS, ids=str)
+def test_a_page_opens_on_an_image_and_speaks_of_it_truly(
+    page: str, view: dict[str, str], kind: str
+) -> None:
+    app = open_image(page, kind, **view)
+    assert not alerts(app)
+    for untrue in UNTRUE:
+        assert untrue not in words(app).casefold()
+    assert app.query_params["input"] == "image"
+    for key, value in view.items():
+        assert app.session_state[key] == value
+
+
+def test_a_question_of_a_page_for_both_follows_what_is_shown() -> None:
+    assert "What do all heads of all layers do with this image?" in said(open_image("model_view"))
+
+
+def test_an_example_of_a_page_sets_its_controls_on_an_image() -> None:
+    for page in ("heatmap", "head_view", "model_view", "neuron_view", "patterns", "anomalies"):
+        app = open_image(page)
+        keys = [str(each.key) for each in app.button if str(each.key).startswith(f"{page}_preset")]
+        assert len(keys) >= 3
+        for key in keys:
+            app.button(key=key).click().run()
+            assert not alerts(app)
+
+
+def test_two_images_are_two_for_the_head_view_which_keeps_layers_in_the_browser() -> None:
+    stamps = {sent(open_image("head_view", image=name), "head_view")["stamp"] for name in IMAGES}
+    assert len(stamps) == len(IMAGES)
+
+
+def test_the_head_view_begins_with_the_head_that_the_catalogue_names() -> None:
+    scenes = find("bundled/vit-scenes")
+    assert scenes is not None
+    assert scenes.begin is not None
+    layer, head = scenes.begin
+    app = open_image("head_view", model=scenes.name)
+    view = sent(app, "head_view")["view"]
+    assert (view["layer"], view["heads"]) == (str(layer), [head])
+    app = open_image("head_view", model=scenes.name, layer="1")
+    assert sent(app, "head_view")["view"]["heads"] == []  # a link without heads means all of them
+
+
+@pytest.mark.parametrize("component", ["head_view", "model_view", "neuron_view"])
+def test_patches_are_sent_as_one_picture_with_their_grid(component: str) -> None:
+    patches = sent(open_image(component), component)["patches"]
+    assert (patches["rows"], patches["columns"]) == (8, 8)
+    assert re.match(r"data:image/jpeg;base64,[A-Za-z0-9+/=]{200,}$", patches["url"])
+
+
+def test_the_neuron_view_begins_with_the_patch_in_the_middle() -> None:
+    app = open_image("neuron_view")
+    assert app.session_state["query"] == "38"  # CLS, then row 5 of 8, column 5: 1 + 4 * 8 + 4 + 1
+
+
+def test_coreference_has_no_meaning_for_an_image_and_its_link_says_what_has() -> None:
+    app = open_image("patterns", part="pronouns")
+    assert "The parts are: heads, one, alike" in alerts(app).replace("`", "")
+    assert app.session_state["part"] == "heads"
+
+
+def test_special_tokens_of_an_image_are_called_by_their_names() -> None:
+    for kind, label in zip(KINDS, ("Hide CLS", "Hide CLS and registers", None), strict=True):
+        labels = [toggle.label for toggle in open_image("heatmap", kind).toggle]
+        hides = [each for each in labels if each.startswith("Hide")]
+        assert hides == ([label] if label else [])
+
+
+# ---- odd patches -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_odd_patches_are_counted_as_their_lengths_have_it(kind: str) -> None:
+    trace = trace_of(kind)
+    assert trace.patches is not None
+    assert trace.hidden_states is not None
+    lengths = np.linalg.norm(trace.hidden_states[-1, trace.patches.tokens].astype(float), axis=1)
+    apart = lengths - np.median(lengths)
+    count = int((0.6745 * apart / np.median(np.abs(apart)) > 3.5).sum())
+    app = open_image("anomalies", kind, anomaly="odd")
+    if count:
+        assert re.search(rf"\*\*{count} of 64 patch(es are| is) odd\*\*", said(app))
+    else:
+        assert "**No patch of this image is odd.**" in said(app)
+    longest = int(lengths.argmax())
+    assert f"`r{longest // 8 + 1}c{longest % 8 + 1}`" in said(app)
+
+
+def test_the_share_that_registers_take_stands_beside_their_uniform_baseline() -> None:
+    trace = trace_of("dinov2_with_registers")
+    to_registers = trace.attention()[..., 1:5].sum(axis=-1).mean()
+    told = said(open_image("anomalies", "dinov2_with_registers", anomaly="odd"))
+    assert f"registers **{to_registers:.3f}** (uniform baseline {4 / 69:.3f}" in told
+
+
+def test_who_takes_attention_is_offered_where_the_model_has_it() -> None:
+    for kind, expected in zip(KINDS, ({"cls"}, {"cls", "registers"}, set()), strict=True):
+        found = odd_patches(trace_of(kind))
+        assert found is not None
+        app = open_image("anomalies", kind, anomaly="odd")
+        there = expected | ({"odd"} if found.count else set())
+        groups = [group for group in app.button_group if group.key == "taker"]
+        assert {option for group in groups for option in options_of(group)} == {
+            {"odd": "odd patches", "cls": "CLS", "registers": "registers"}[name] for name in there
+        }
+
+
+def options_of(group: object) -> list[str]:
+    return [str(option.content) for option in group.proto.options]  # type: ignore[attr-defined]
+
+
+def test_a_link_to_odd_patches_of_a_text_is_answered_with_what_there_is() -> None:
+    app = open_image("anomalies", anomaly="odd", input="text", model="bundled/minilm")
+    assert "This link asks for anomaly" in alerts(app)
+
+
+# ---- the sidebar -------------------------------------------------------------------------------
+
+
+def test_the_check_of_a_model_of_images_speaks_of_pictures_and_patches() -> None:
+    app = open_image("heatmap")
+    (told,) = [each.help for each in app.sidebar.caption if "Numbers checked" in each.value]
+    assert "two pictures of 32 × 32 pixels (65 tokens)" in told
+    assert "patches of an image, row by row" in told
+    assert "text" not in told
+    assert "{" not in told
+    assert "3 layers × 4 heads" in sidebar(app)

@@ -1,0 +1,100 @@
+"""Atlases that a site has prepared: offered by name, and nothing else of the server's disk."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+import pytest
+
+from core.analysis.atlas.files import write_atlas
+from core.screens.atlas.corpus.prepared import prepared_atlases
+from tests.analysis.atlas.folders import write_folder
+from tests.opening import open_app
+from tests.pages.atlases import LINES, small
+from tests.pages.conftest import alerts, said
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+@pytest.fixture
+def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A site with a small atlas and a large one."""
+    folder = tmp_path / "atlases"
+    folder.mkdir()
+    monkeypatch.setenv("HEADSCOPE_ATLASES", str(folder))
+    write_atlas(small(), folder / "small one.atlas.zip")
+    write_folder(small(), folder / "large.atlas", [(0, 1), (2, 3)], (1, 2))
+    return folder
+
+
+def test_without_a_folder_none_is_offered(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    for given in ("", str(tmp_path / "missing"), str(tmp_path)):
+        monkeypatch.setenv("HEADSCOPE_ATLASES", given)
+        assert prepared_atlases() == {}
+    app = open_app("atlas", corpus="prepared")
+    assert "`prepared`" in alerts(app)
+    assert app.query_params["corpus"] == "sample"
+
+
+def test_only_files_and_folders_of_atlases_in_the_folder_itself_are_offered(
+    site: Path, tmp_path: Path
+) -> None:
+    outside = tmp_path / "outside.atlas.zip"
+    write_atlas(small(), outside)
+    (site / "link.atlas.zip").symlink_to(outside)
+    (site / "linked.atlas").symlink_to(site / "large.atlas", target_is_directory=True)
+    (site / ".hidden.atlas.zip").write_bytes(b"")
+    (site / "notes.txt").write_bytes(b"")
+    (site / "within").mkdir()
+    write_atlas(small(), site / "within" / "deep.atlas.zip")
+    os.mkfifo(site / "pipe.atlas.zip")
+    assert list(prepared_atlases()) == ["large", "small one"]
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["../outside", "within/deep", "/etc/passwd", "small one.atlas.zip", ".", "", "\0", "nope"],
+)
+def test_a_link_cannot_name_anything_else(site: Path, name: str) -> None:
+    (site / "within").mkdir()
+    write_atlas(small(), site / "within" / "deep.atlas.zip")
+    app = open_app("atlas", corpus="prepared", prepared=name)
+    assert not app.exception
+    assert app.selectbox(key="prepared").value == "large"
+
+
+def test_a_small_one_opens_as_a_saved_one_does(site: Path) -> None:
+    app = open_app("atlas", corpus="prepared", prepared="small one", find="she")
+    assert not alerts(app)
+    assert "`she`: **2** matches in 2 of 4 sentences" in said(app)
+    assert app.query_params["prepared"] == "small one"
+
+
+def test_a_large_one_opens_with_its_sample(site: Path) -> None:
+    app = open_app("atlas", corpus="prepared", prepared="large")
+    assert not alerts(app)
+    whole = len(small().tokens)
+    assert f"a random sample of {whole} tokens" in said(app)
+    assert "of 2 texts" in said(app)
+
+
+@pytest.mark.parametrize("part", ["one", "words", "positions", "alike", "trust"])
+def test_a_large_one_has_every_part(site: Path, part: str) -> None:
+    app = open_app("atlas", corpus="prepared", prepared="large", part=part)
+    assert not app.exception
+    assert not app.error
+
+
+def test_one_that_is_replaced_is_opened_again_and_a_damaged_one_is_told(site: Path) -> None:
+    parameters = {"corpus": "prepared", "prepared": "small one", "find": "she"}
+    assert "**2** matches" in said(open_app("atlas", **parameters))
+    (site / "small one.atlas.zip").write_bytes(b"damaged")
+    app = open_app("atlas", **parameters)
+    assert "`small one`: The file is not an atlas" in app.error[0].value
+    (site / "large.atlas" / "points-00001.parquet").unlink()
+    app = open_app("atlas", corpus="prepared", prepared="large")
+    assert "`large`: The folder lacks “points" in app.error[0].value
+    assert str(site) not in alerts(app) + said(app)
+    assert LINES[0] not in said(app)

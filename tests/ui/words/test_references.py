@@ -1,0 +1,52 @@
+"""Every page names what it follows, and what a page quotes is in its list."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from core.ui.navigation import PAGES
+from core.ui.words.glossary import TERMS
+from core.ui.words.references import FOLLOWED, SOURCES
+from tests.opening import ROOT, open_app
+
+SCREENS = ROOT / "core" / "screens"
+QUOTED = re.compile(r"\b([A-Z][a-z]+)(?: et al\.| and [A-Z][a-z]+)?,? \(?((?:19|20)\d\d)\)?")
+WHERE = re.compile(
+    r"^(doi:10\.\d{4,9}/\S+|arXiv:\d{4}\.\d{5}|ISBN 978[\d-]{10,}|\S+\.html|no address)$"
+)
+
+
+def test_every_page_has_sources_and_every_source_says_where_it_is() -> None:
+    assert set(FOLLOWED) == {page.name for page in PAGES}
+    assert {name for names in FOLLOWED.values() for name in names} == set(SOURCES)
+    for source in SOURCES.values():
+        assert WHERE.match(source.where), source
+
+
+@pytest.mark.parametrize("page", [page.name for page in PAGES])
+def test_a_page_shows_its_list_and_quotes_nothing_else(page: str) -> None:
+    app = open_app(page, budget="1000")
+    (box,) = [each for each in app.expander if each.label == "References"]
+    listed = "\n".join(str(text.value) for text in box.markdown)
+    for name in FOLLOWED[page]:
+        assert SOURCES[name].where in listed
+    folder = SCREENS / page
+    code = "\n".join(path.read_text("utf-8") for path in folder.rglob("*.py"))
+    for author, year in QUOTED.findall(code):
+        assert re.search(rf"{author}.*\({year}\)", listed), (author, year)
+
+
+def test_no_page_speaks_of_a_chapter_or_a_notebook_without_its_name() -> None:
+    for path in [*SCREENS.rglob("*.py"), *(ROOT / "pages").glob("*.py")]:
+        text = path.read_text("utf-8")
+        page = path.stem if path.parent.name == "pages" else path.relative_to(SCREENS).parts[0]
+        for word, source in (("chapter", "shoemaker"), ("the notebook", "notebook")):
+            assert word not in text.lower() or source in FOLLOWED[page], path
+
+
+def test_definitions_are_sentences() -> None:
+    for term, meaning in TERMS.items():
+        assert meaning.endswith("."), term
+        assert len(meaning) < 160, term
