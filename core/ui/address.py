@@ -32,19 +32,23 @@ _LINK, _OPTIONAL, _STATE = "_link", "_optional_parameters", "_address"
 WATCHED = "_window_is_watched"
 
 
-def open_link() -> None:
-    """Read the parameters of a link: on a visitor's first run, and on back and forward."""
+def open_link() -> bool:
+    """Read the parameters of a link: on a visitor's first run, and on back and forward.
+
+    Returns whether this run is one of those.
+    """
     start_notices()
     context = get_script_run_ctx()
     moved = context is not None and getattr(context, "is_history_navigation", False)
     if _LINK in st.session_state and not moved:
-        return
+        return False
     link = _unpacked({key: value for key, value in st.query_params.to_dict().items() if value})
     # What an address omits is off: back and forward must switch it off again.
     omitted = dict.fromkeys(st.session_state.setdefault(_OPTIONAL, set()), "")
     st.session_state[_LINK] = omitted | link
     if moved or "pair" in link:
         st.session_state["two"] = "pair" in link
+    return True
 
 
 def take(key: str) -> str | None:

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Literal, NoReturn, TypeVar, cast
 import streamlit as st
 
 from core.analysis.layers import without_attention
-from core.ui import address
+from core.ui import address, late_picks
 from core.ui.frame import share
 from core.ui.messages import notice, quote
 from core.ui.words.glossary import TERMS
@@ -25,8 +25,10 @@ from core.ui.words.glossary import TERMS
 if TYPE_CHECKING:
     from typing import Protocol
 
-    class HasHeads(Protocol):
-        """A trace or an atlas: a model's name, and (layers, heads, ...)."""
+    from core.analysis.layers import Layered
+
+    class HasHeads(Layered, Protocol):
+        """A trace or an atlas: a model's name, its layers, and (layers, heads, ...)."""
 
         @property
         def model(self) -> str:
@@ -36,19 +38,12 @@ if TYPE_CHECKING:
         def shape(self) -> tuple[int, ...]:
             """Layers, heads, and more."""
 
-        @property
-        def numbers(self) -> tuple[int, ...]:
-            """Of the layers, as people read them."""
-
-        @property
-        def depth(self) -> int | None:
-            """Layers of the network, those that do not attend included."""
-
 
 Option = TypeVar("Option", bound=str)
 Number = TypeVar("Number", int, float)
 _SUMMARIES = {"mean": "mean", "median": "median", "max": "maximum"}  # of layers or heads
 _DECLARED = "_controls"
+_DEFAULTS = "_defaults"  # of all controls that were ever declared, by key
 _SUGGESTED, _FOLLOWED = "_suggested", "_followed"
 _MAX_NAMED = 8  # options that a message names; of more, the first three and the last
 
@@ -73,7 +68,9 @@ class Control:
 def open_link() -> None:
     """Begin a run: read the link, and forget the controls of the previous run."""
     st.session_state[_DECLARED] = {}
-    address.open_link()
+    if address.open_link():
+        late_picks.forget()
+    late_picks.restore()
 
 
 def declared() -> dict[str, Control]:
@@ -89,6 +86,7 @@ def suggest(**values: str) -> None:
 
 def pick(**values: Any) -> None:  # noqa: ANN401 - of controls
     """Set controls by key, as if the visitor had. For callbacks, which run before the page."""
+    late_picks.note(values, st.session_state.get(_DEFAULTS, {}))
     st.session_state.update(values)
     for key in values:
         st.session_state.get(_FOLLOWED, {}).pop(key, None)
@@ -105,6 +103,7 @@ def publish() -> None:
             and values[key] not in control.unlinked
         }
     )
+    late_picks.answered(address.current())
     share.fill(values)
 
 
@@ -382,6 +381,7 @@ def _place(
 
 def _declare(control: Control) -> None:
     declared()[control.key] = control
+    st.session_state.setdefault(_DEFAULTS, {})[control.key] = control.default
     if control.optional:
         address.may_leave_out(control.key)
 

@@ -5,10 +5,12 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+import pytest
+from playwright.sync_api import expect
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
 from tests.bench.texts import sentence_of
-from tests.browser.conftest import Open, arrive, follow, watch
+from tests.browser.conftest import Open, arrive, choose, follow, watch
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page, WebSocketRoute
@@ -79,4 +81,33 @@ def test_a_picture_that_comes_back_is_shown_though_answers_are_late(
     follow(page, "layer=3&head=6")
     after.click()
     follow(page, "layer=3&head=7")
+    assert troubles == []
+
+
+@pytest.mark.parametrize("first", ["query", "head"])
+@pytest.mark.parametrize("answered", [False, True])
+def test_neither_of_two_picks_is_lost_though_answers_are_late(
+    app: str, open_page: Open, first: str, answered: bool
+) -> None:
+    """The second message brings the values of all menus from before the first pick."""
+    page, troubles = open_page(), list[str]()
+    line = Line(page)
+    watch(page, app, troubles)
+    page.goto(f"{app}/neuron_view?layer=4&head=2&query=all&text={sentence_of(20)}")
+    arrive(page)
+    picks = [page.locator(".row .asking").nth(10), page.get_by_role("button", name="Next head")]
+    line.hold()
+    for pick in picks if first == "query" else picks[::-1]:
+        pick.click()
+        if answered:  # by the server; the browser has not heard of it
+            line.wait_for_a_run()
+    if not answered:
+        line.wait_for_a_run()
+    line.release()
+    follow(page, "layer=4&head=3&query=11&")
+    expect(page.get_by_role("combobox", name="Query token")).not_to_have_value("all at once")
+    expect(page.get_by_role("combobox", name="Head")).to_have_value("head 3")
+    # A menu still takes back what was picked in the picture.
+    choose(page, "Query token", "all at once")
+    follow(page, "layer=4&head=3&query=all&")
     assert troubles == []

@@ -84,9 +84,13 @@ def pick_words() -> tuple[str, str]:
             ("first", "second"), DEFAULT_WORDS, ("From", "To"), strict=True
         )
     )
-    swapped = {"first": second, "second": first}
-    update = st.session_state.update
-    st.button("Swap", key="atlas_swap", help="Swap the words", on_click=update, kwargs=swapped)
+    st.button(
+        "Swap",
+        key="atlas_swap",
+        help="Swap the words",
+        on_click=controls.pick,
+        kwargs={"first": second, "second": first},
+    )
     return first, second
 
 

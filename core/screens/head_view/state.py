@@ -113,7 +113,7 @@ def take_report(view: object) -> None:
         numbers = view.get(key)
         if isinstance(numbers, list) and all(type(number) in (int, float) for number in numbers):
             report[key] = [int(number) for number in numbers]
-    st.session_state.update(report)
+    controls.pick(**report)
     _remember_near(view.get("near"))
     note_report(KEY, {key: value for key, value in view.items() if key != "near"})
 

@@ -79,15 +79,13 @@ def _titles(tokens: tuple[Token, ...], name: str, title: str) -> dict[str, str]:
 
 def take_state(state: NeuronState) -> None:
     """Make what was chosen in the picture the state of the page."""
-    st.session_state.update(
-        {
-            "query": ALL if state.query is None else str(state.query + 1),
-            "key_token": STRONGEST if state.key is None else str(state.key + 1),
-            "sort": _SORTS[state.by_contribution],
-            "fold": state.folded,
-            "filter": state.pairs,
-            _TURN: state.turn,
-        }
+    st.session_state[_TURN] = state.turn
+    controls.pick(
+        query=ALL if state.query is None else str(state.query + 1),
+        key_token=STRONGEST if state.key is None else str(state.key + 1),
+        sort=_SORTS[state.by_contribution],
+        fold=state.folded,
+        filter=state.pairs,
     )
 
 

@@ -16,6 +16,7 @@ from core.components.clouds import Clouds, Image, Panel, show_clouds
 from core.figures.shades import shades
 from core.screens.patch_space.colouring import tints_of
 from core.screens.patch_space.wording import points_caption
+from core.ui import controls
 from core.ui.clouds.choice import STAGE_NAMES, clouds_of, scaling_of
 from core.ui.clouds.wording import notes_of, verdict
 from core.ui.downloads import contents, csv_later, offer_file
@@ -53,7 +54,7 @@ def show_points(trace: Trace, choice: Choice, options: PointOptions) -> None:
         _clouds(trace, choice, options, clouds, lines, tints),
         key="patch_space_clouds",
         pinned=options.point or None,
-        on_pin=lambda point: st.session_state.update(point=point or ""),
+        on_pin=lambda point: controls.pick(point=point or ""),
     )
     if lines.left_out:
         st.caption(f"Only the {MAX_LINES:,} strongest lines are drawn, not {lines.left_out:,}.")

@@ -89,7 +89,7 @@ def _choose_row(numbers: Sequence[int], heads: int) -> None:
 
 
 def _open_one() -> None:
-    st.session_state.update(part="one", whole="head")
+    controls.pick(part="one", whole="head")
 
 
 def _warn(view: View) -> None:

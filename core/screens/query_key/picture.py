@@ -22,6 +22,7 @@ from core.figures.query_key.clouds import space_figure, space_sizes
 from core.figures.shades import shades, shades_on
 from core.screens.query_key.controls import BOTH, ONE_HEAD
 from core.screens.query_key.wording import caption_of, search_words, title_of
+from core.ui import controls
 from core.ui.charts import show_chart
 from core.ui.clouds.choice import clouds_of, scaling_of, search_of
 from core.ui.clouds.wording import notes_of, verdict
@@ -144,7 +145,7 @@ def _show_panels(
         ),
         key="query_key_clouds",
         pinned=options.point or None,
-        on_pin=lambda point: st.session_state.update(point=point or ""),
+        on_pin=lambda point: controls.pick(point=point or ""),
     )
 
 

@@ -120,9 +120,7 @@ def _draw(
     show_cloud(
         cloud,
         key="atlas_cloud",
-        on_pick=lambda index: st.session_state.update(
-            token=0 if index is None else int(tokens[index]) + 1
-        ),
+        on_pick=lambda index: controls.pick(token=0 if index is None else int(tokens[index]) + 1),
         on_choose=lambda chosen, outline: st.session_state.update(
             {CHOSEN: Choice(tokens, np.array(chosen, dtype=np.intp), outline, (*head, stage))}
         ),
