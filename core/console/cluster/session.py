@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 CORE = Path(__file__).parents[2]
-LOCAL = "local"
+LOCAL, AUTO = "local", "auto"
 _PATIENCE = 5.0  # seconds
 # Bytes for what travels between processes: sums of some megabytes a part, and lines of the corpus.
 _OBJECT_STORE = 512 * 2**20
@@ -60,15 +60,16 @@ def joined(address: str, workers: int | None = None, cores: int = 1) -> Iterator
         raise ClusterError(
             "Ray is not installed: pip install -r core/console/cluster/requirements.txt"
         ) from error
-    if address.startswith("ray://"):
+    there = _running() if address == AUTO else address
+    if there.startswith("ray://"):
         raise ClusterError(
             "Give this command on a machine of the cluster with --ray auto, or with `ray job"
             " submit`: by ray:// the corpus could not be read in order."
         )
     _quiet()
     try:
-        _knock(address)
-        ray.init(**_options(address, workers, cores))
+        _knock(there)
+        ray.init(**_options(there, workers, cores))
     except (OSError, RuntimeError, ValueError) as error:
         raise ClusterError(f"No Ray at {address}: {error}") from error
     try:
@@ -80,6 +81,20 @@ def joined(address: str, workers: int | None = None, cores: int = 1) -> Iterator
         raise ClusterError(f"The cluster failed: {reason}") from error
     finally:
         ray.shutdown()
+
+
+def _running() -> str:
+    """Where the cluster is that `ray start` or a job made this machine part of.
+
+    Ray itself would also take a cluster that somebody's program has here for itself, and that ends
+    with it, and with all that joined it.
+    """
+    from ray._private.utils import read_ray_address
+
+    address = os.environ.get("RAY_ADDRESS") or read_ray_address()
+    if not address or address == AUTO:
+        raise ClusterError(f"No Ray at {AUTO}: `ray start` has not been given on this machine.")
+    return str(address)
 
 
 def _knock(address: str) -> None:

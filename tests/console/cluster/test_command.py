@@ -14,7 +14,7 @@ import pytest
 from safetensors.numpy import load_file
 
 from core import atlas_build
-from core.console.cluster.session import LOCAL, Workers, joined
+from core.console.cluster.session import LOCAL, ClusterError, Workers, joined
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -90,10 +90,11 @@ def test_a_cluster_that_is_not_there_is_told_in_one_line(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     pytest.importorskip("ray", reason="Ray is optional, and not installed here")
+    monkeypatch.delenv("RAY_ADDRESS", raising=False)
     monkeypatch.setenv("RAY_TMPDIR", str(tmp_path))  # where a running cluster leaves its address
     (tmp_path / "a.txt").write_text("It rains.")
     for address, words in (
-        ("auto", "No Ray at auto"),
+        ("auto", "`ray start` has not been given"),
         ("127.0.0.1:9", "No Ray at 127.0.0.1:9"),
         ("ray://head:10001", "ray job submit"),
     ):
@@ -101,6 +102,19 @@ def test_a_cluster_that_is_not_there_is_told_in_one_line(
         assert atlas_build.main(given) == 2
         (line,) = [one for one in capsys.readouterr().err.splitlines() if one.startswith("error")]
         assert words in line
+
+
+@pytest.mark.ray
+def test_a_cluster_that_ended_without_a_word_is_not_waited_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("ray", reason="Ray is optional, and not installed here")
+    monkeypatch.delenv("RAY_ADDRESS", raising=False)
+    monkeypatch.setenv("RAY_TMPDIR", str(tmp_path))
+    (tmp_path / "ray").mkdir()
+    (tmp_path / "ray" / "ray_current_cluster").write_text("127.0.0.1:9\n")
+    with pytest.raises(ClusterError, match=r"No Ray at auto: .*refused"), joined("auto"):
+        pass
 
 
 def test_neither_the_app_nor_the_small_command_imports_ray() -> None:

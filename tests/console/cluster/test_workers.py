@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import os
 import pickle
 import signal
+import subprocess
+import sys
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -22,7 +26,6 @@ from core.model.errors import UnknownModelError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
     from core.analysis.atlas.engine import Sums
     from core.console.cluster.session import Workers
@@ -150,3 +153,25 @@ def test_an_error_of_the_disk_is_still_one_when_it_comes_back() -> None:
     assert failure.error.errno == errno.ENOSPC
     assert failure.error.filename == "part-00003"
     assert "In a worker" in "".join(failure.error.__notes__)
+
+
+@pytest.mark.ray
+def test_auto_is_no_cluster_that_another_program_has_for_itself(
+    two_workers: Workers, tmp_path: Path
+) -> None:
+    code = (
+        "from core.console.cluster.session import ClusterError, joined\n"
+        "try:\n    with joined('auto'):\n        print('joined')\n"
+        "except ClusterError as error:\n    print(error)"
+    )
+    environment = {name: value for name, value in os.environ.items() if name != "RAY_ADDRESS"}
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        cwd=Path(__file__).parents[3],
+        env=environment | {"RAY_TMPDIR": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert two_workers.count == 2
+    assert "`ray start` has not been given" in done.stdout
