@@ -69,7 +69,7 @@ def joined(address: str, workers: int | None = None, cores: int = 1) -> Iterator
     _quiet()
     try:
         _knock(there)
-        ray.init(**_options(there, workers, cores))
+        ray.init(**_options(address, workers, cores))  # "auto" finds the cluster's token too
     except (OSError, RuntimeError, ValueError) as error:
         raise ClusterError(f"No Ray at {address}: {error}") from error
     try:
