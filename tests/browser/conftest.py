@@ -16,6 +16,7 @@ from playwright.sync_api import (
     expect,
     sync_playwright,
 )
+from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
 from tests.chromium import ARGUMENTS, find_chromium
 from tests.server import running_app
@@ -25,7 +26,14 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
-    from playwright.sync_api import ConsoleMessage, Dialog, FloatRect, Locator, Request
+    from playwright.sync_api import (
+        ConsoleMessage,
+        Dialog,
+        FloatRect,
+        Locator,
+        Request,
+        WebSocket,
+    )
 
 Open: TypeAlias = "Callable[..., Page]"  # what `goto`, `open_page` and `open_saved` are
 
@@ -278,6 +286,37 @@ def arrive(page: Page) -> None:
     links of tests leave out the model, the text, or that an image is shown.
     """
     page.wait_for_url(_WHOLE_STATE)
+    settle(page)
+
+
+def reload(page: Page) -> None:
+    """Open the page's address anew, and wait until it runs no more.
+
+    Of the run that follows the browser's first report nothing can be seen: the address is whole.
+    """
+    reported, answers = list[bool](), list[bool]()
+
+    def on_sent(payload: str | bytes) -> None:
+        reported.extend([True] * (isinstance(payload, bytes) and b"watched" in payload))
+
+    def on_received(payload: str | bytes) -> None:
+        if reported and isinstance(payload, bytes):
+            kind = ForwardMsg.FromString(payload).WhichOneof("type")
+            answers.extend([True] * (kind == "script_finished"))
+
+    def on_socket(socket: WebSocket) -> None:
+        socket.on("framesent", on_sent)
+        socket.on("framereceived", on_received)
+
+    page.on("websocket", on_socket)
+    page.reload()
+    for _ in range(PATIENCE_MS // 20):
+        if answers:
+            break
+        page.wait_for_timeout(20)
+    else:
+        pytest.fail("the browser's first report was not answered")
+    page.remove_listener("websocket", on_socket)
     settle(page)
 
 

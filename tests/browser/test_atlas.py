@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import expect
 
 from core.analysis.corpus.sample import sample_sentences
-from tests.browser.conftest import Open, box_of, choose, follow, save_file, settle
+from tests.browser.conftest import Open, box_of, choose, follow, reload, save_file, settle
 from tests.looks.visit import texts_of, unreadable, violations_of, watch_canvases
 
 if TYPE_CHECKING:
@@ -174,7 +174,7 @@ def test_a_click_shows_the_token_in_its_sentence_in_the_link_and_in_the_heads_be
     follow(page, r"token=[1-9]")
     text = message.inner_text()
     place = cloud(page).get_attribute("data-at")
-    page.reload()
+    reload(page)
     expect(message).to_have_text(text)
     expect(cloud(page)).to_have_attribute("data-at", place or "")
     expect(cloud(page)).to_have_attribute("data-lines", re.compile(r"[1-9]"))

@@ -10,7 +10,7 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from core.model import load, trace_text
-from tests.browser.conftest import HOSTILE, TEXT, Open, box_of, follow, settle
+from tests.browser.conftest import HOSTILE, TEXT, Open, box_of, follow, reload, settle
 from tests.model.families import FAMILIES, build
 
 if TYPE_CHECKING:
@@ -85,8 +85,7 @@ def test_a_token_shows_its_exact_weights_on_hover_and_stays_when_it_is_clicked(
     assert green > red  # the query's colour
     expect(page.locator(".tip")).to_contain_text(f"{row[BOOK_AT]:.5f}")
     page.mouse.move(5, 5)
-    page.reload()
-    settle(page)
+    reload(page)
     expect(sentence).to_contain_text("it attends to book 0.93")
     expect(token(page, "queries", IT)).to_have_attribute("aria-pressed", "true")
     token(page, "queries", IT).focus()
@@ -118,8 +117,7 @@ def test_at_first_only_the_head_of_home_is_on_and_its_link_is_read(
     page.get_by_role("button", name="All", exact=True).click()
     expect(on).to_have_count(12)
     follow(page, f"from={IT + 1}(&|$)")
-    page.reload()
-    settle(page)
+    reload(page)
     expect(on).to_have_count(12)  # a link that names no head means all of them, as ever
 
 
@@ -222,8 +220,7 @@ def test_two_sentences_have_filters_in_sight_and_a_boundary(goto: Open) -> None:
     expect(queries).to_have_text(["[CLS]", "leaves", "fall", "in", "autumn", "[SEP]"])
     expect(page.locator(".column.keys .token").first).to_have_text("autumn₂")
     settle(page)
-    page.reload()
-    settle(page)
+    reload(page)
     expect(queries).to_have_count(6)
     filters.get_by_text("All").click()
     expect(queries).to_have_count(rows)

@@ -12,7 +12,7 @@ from playwright.sync_api import Page, expect
 from core.analysis.images.patch_scores import patches_of
 from core.model import load, trace_image
 from core.model.box import open_box
-from tests.browser.conftest import Open, box_of, count_messages, follow, settle
+from tests.browser.conftest import Open, box_of, count_messages, follow, reload
 from tests.model.image.families import FAMILIES, build
 
 if TYPE_CHECKING:
@@ -121,8 +121,7 @@ def test_a_click_holds_a_patch_and_its_link_brings_it_back(
     pair = weights[position(trace, "r2c4"), position(trace, "r5c6")]
     expect(page.locator(".tip")).to_have_text(f"r2c4 → r5c6{pair:.5f}")
     assert shown(page) == "r2c4"
-    page.reload()
-    settle(page)
+    reload(page)
     expect(page.locator(".hint")).to_contain_text("r2c4 is held")
     page.mouse.click(*place_of(page, "r2c4"))
     expect(page.locator(".hint")).not_to_contain_text("is held")

@@ -20,7 +20,7 @@ from tests.browser.conftest import (
     box_of,
     count_messages,
     follow,
-    settle,
+    reload,
 )
 from tests.model.families import FAMILIES, build
 
@@ -185,8 +185,7 @@ def test_layers_and_heads_are_hidden_and_the_link_keeps_it(goto: Open) -> None:
     page.get_by_role("columnheader", name=re.compile("head 5:")).click(modifiers=["Shift"])
     expect(page.locator(".cell")).to_have_count(5)
     follow(page, "off_heads=")
-    page.reload()
-    settle(page)
+    reload(page)
     expect(page.locator(".cell")).to_have_count(5)
     page.get_by_role("button", name=re.compile("Show all")).click()
     expect(page.locator(".cell")).to_have_count(72)

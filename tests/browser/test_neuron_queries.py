@@ -12,7 +12,7 @@ from numpy.testing import assert_allclose
 from playwright.sync_api import Page, expect
 
 from core.model import load, trace_text
-from tests.browser.conftest import TEXT, Open, count_messages, follow, settle
+from tests.browser.conftest import TEXT, Open, count_messages, follow, reload, settle
 from tests.browser.scripts import as_globals
 from tests.browser.test_neuron_view import BOOK, asking, numbers, row, true_minus
 
@@ -90,8 +90,7 @@ def test_a_click_or_enter_keeps_a_query_and_another_click_or_escape_lets_it_go(g
     assert drawn(page) == "all"
     expect(page.get_by_role("combobox", name="Query token")).to_have_value("all at once")
 
-    page.reload()
-    settle(page)
+    reload(page)
     grid = page.get_by_role("grid")
     grid.focus()
     for _ in range(4):

@@ -11,7 +11,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from core.model import load, trace_text
-from tests.browser.conftest import HOSTILE, TEXT, Open, box_of, follow, settle
+from tests.browser.conftest import HOSTILE, TEXT, Open, box_of, follow, reload
 from tests.model.families import FAMILIES, build
 
 if TYPE_CHECKING:
@@ -131,8 +131,7 @@ def test_dimensions_are_sorted_and_folded_from_the_view_and_kept_in_the_link(
     page.get_by_role("button", name="Hide the vectors").click()
     expect(page.locator(CANVAS)).to_have_count(0)
     follow(page, "fold=1")
-    page.reload()
-    settle(page)
+    reload(page)
     expect(page.get_by_role("button", name="Show the vectors")).to_be_visible()
     expect(page.locator(".row")).to_have_count(13)
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import secrets
 from typing import TYPE_CHECKING
 
 import pytest
@@ -10,6 +12,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from core.console.cluster.session import Workers
+
+# Ray makes a token in the home folder where there is none; of two processes that do so at the same
+# time, one would be left with the other's.
+os.environ.setdefault("RAY_AUTH_TOKEN", secrets.token_hex(32))
 
 
 @pytest.fixture(scope="module")
