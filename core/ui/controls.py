@@ -17,7 +17,8 @@ from typing import TYPE_CHECKING, Any, Literal, NoReturn, TypeVar, cast
 import streamlit as st
 
 from core.analysis.layers import without_attention
-from core.ui import address, late_picks
+from core.ui import address
+from core.ui.address import late_picks
 from core.ui.frame import share
 from core.ui.messages import notice, quote
 from core.ui.words.glossary import TERMS

@@ -16,6 +16,7 @@ from playwright.sync_api import (
     expect,
     sync_playwright,
 )
+from playwright.sync_api import Error as PlaywrightError
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
 from tests.chromium import ARGUMENTS, find_chromium
@@ -285,7 +286,7 @@ def arrive(page: Page) -> None:
     The browser reports after the first run, which runs the page again and writes the whole state;
     links of tests leave out the model, the text, or that an image is shown.
     """
-    page.wait_for_url(_WHOLE_STATE)
+    wait_for_address(page, _WHOLE_STATE)
     settle(page)
 
 
@@ -330,8 +331,19 @@ def settle(page: Page) -> None:
 
 def follow(page: Page, pattern: str) -> None:
     """Wait until the address holds this and the page has followed."""
-    page.wait_for_url(re.compile(pattern))
+    wait_for_address(page, re.compile(pattern))
     settle(page)
+
+
+def wait_for_address(page: Page, pattern: re.Pattern[str]) -> None:
+    """Wait until the address is like this; where it never is, tell what the page shows."""
+    try:
+        page.wait_for_url(pattern)
+    except PlaywrightError as error:
+        state = page.get_by_test_id("stApp").get_attribute("data-test-script-state")
+        shown = " ".join(page.locator("body").inner_text().split())
+        error.add_note(f"{page.url} is {state} and shows: {shown[:1_000]}")
+        raise
 
 
 def choose(page: Page, label: str, option: str) -> None:

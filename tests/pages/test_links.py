@@ -8,7 +8,7 @@ from urllib.parse import urlencode
 import pytest
 
 from core.ui.address import MAX_ADDRESS
-from core.ui.link_text import pack
+from core.ui.address.link_text import pack
 from tests.opening import open_app
 from tests.pages.conftest import alerts
 

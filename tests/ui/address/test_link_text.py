@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.ui.link_text import pack, unpack
+from core.ui.address.link_text import pack, unpack
 
 ROOM = 10**6
 WORDS = st.text(st.characters(exclude_categories=["Cs"]), max_size=300)

@@ -16,7 +16,7 @@ from urllib.parse import parse_qsl
 import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
-from core.ui.address import to_text
+from core.ui.address.bar import to_text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -36,6 +36,8 @@ class _Waiting:
 
 def note(values: Mapping[str, Any], defaults: Mapping[str, Any]) -> None:
     """Remember what was picked, by control; the address omits some that have their defaults."""
+    if not values:
+        return
     shown, waiting = _address(), _waiting()
     for key, value in values.items():
         omitted = to_text(defaults.get(key))

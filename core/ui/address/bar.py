@@ -14,7 +14,7 @@ from urllib.parse import urlencode
 import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
-from core.ui.link_text import pack, unpack
+from core.ui.address.link_text import pack, unpack
 from core.ui.messages import notice, quote, start_notices
 from core.ui.site.deployment import setting
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from core.ui import late_picks
+from core.ui.address import late_picks
 
 DEFAULTS = {"query": "11", "marked": []}
 
