@@ -83,10 +83,11 @@ def _by_token(atlas: Atlas, query: str, *, whole: bool) -> Bools:
 
 def phrase(query: str) -> Callable[[str], Spans]:
     """Whole words: no letter or digit may touch the first or the last one."""
-    words = r"\s+".join(re.escape(word) for word in query.split())
-    before = r"(?<!\w)" if re.match(r"\w", query) else ""
+    first, *others = map(re.escape, query.split())
+    # Behind the first word, not before it: letters are compared faster than looked around.
+    before = rf"(?<!\w{first})" if re.match(r"\w", query) else ""
     after = r"(?!\w)" if re.match(r"\w", query[-1]) else ""
-    pattern = re.compile(before + words + after, re.IGNORECASE)
+    pattern = re.compile(r"\s+".join([first + before, *others]) + after, re.IGNORECASE)
     return lambda text: (match.span() for match in pattern.finditer(text))
 
 
