@@ -17,6 +17,7 @@ from safetensors.numpy import load_file, save_file
 from core.analysis.atlas import SearchError, build_atlas, search_tokens
 from core.analysis.atlas.data import CorpusTokens, ProjectedPart, facts_of
 from core.analysis.atlas.files import AtlasFileError, finish_folder, open_large, write_part
+from core.analysis.atlas.files import large as large_files
 from core.analysis.atlas.files.part import parts_of
 from core.analysis.atlas.files.segments import Segment, segment_file, write_segments, writing
 from core.analysis.atlas.files.texts import storable_sentences, stored_texts
@@ -80,6 +81,22 @@ def test_files_of_an_earlier_writer_are_removed(
     after = sorted(folder.glob("search-*"))
     assert len(after) == 1 < len(before)
     assert open_large(folder).search("she").count == 4
+
+
+def test_a_file_that_would_be_too_large_is_not_written(
+    atlas: Atlas, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nor is one opened; then all parts are searched."""
+    sizes = sorted(path.stat().st_size for path in folder.glob("search-*"))
+    monkeypatch.setattr(large_files, "MAX_SEGMENT", sizes[-1] - 1)
+    with pytest.raises(AtlasFileError, match="larger than"):
+        open_large(folder)
+    monkeypatch.setattr(writing, "MAX_SEGMENT", sizes[-1] - 1)
+    finish_folder(folder, facts_of(atlas))
+    large = open_large(folder)
+    assert not list(folder.glob("search-*"))
+    assert large.searched == large.parts
+    assert large.search("she").count == 4
 
 
 ALPHABET = "aAb ßſsKkKiİıIιΙͅΣσς\t\n\u00a0\x1c\x00\x01\ue000-,.é\u0301😀\ud83d"
@@ -233,6 +250,9 @@ DAMAGES: dict[str, Callable[[Path], object]] = {
     "a pair of texts that are not there": lambda path: changed(path, pairs=put((0, 1), 2**32 - 1)),
     "pairs of three": lambda path: changed(path, pairs=lambda a: np.zeros((len(a), 3), np.uint32)),
     "no pairs": lambda path: changed(path, pairs=lambda _: np.zeros((0, 2), np.uint32)),
+    "a vocabulary of air": lambda path: changed(
+        path, vocabulary__ends=lambda a: np.concatenate([np.zeros(99, np.int64), a])
+    ),
     "no vocabulary": lambda path: changed(path, vocabulary__ends=lambda _: np.zeros(0, np.int64)),
     "a text beyond its end": lambda path: changed(path, vocabulary__ends=put(-1, 10**12)),
     "a text that ends before it begins": lambda path: changed(path, vocabulary__ends=put(0, -1)),

@@ -31,7 +31,7 @@ from core.analysis.atlas.files.part import (
     part_file,
     parts_of,
 )
-from core.analysis.atlas.files.segments import Segment, segment_file
+from core.analysis.atlas.files.segments import MAX_SEGMENT, Segment, segment_file
 from core.analysis.atlas.search_parts import search_parts
 from core.analysis.query_key.clouds import STAGES
 
@@ -185,8 +185,9 @@ def _check_parts(folder: Path, description: Description) -> None:
     names = [ARRAYS, SAMPLE]
     for index, *_ in description.parts:
         names += [part_file(folder, name, index).name for name in (POINTS, TOKENS, SENTENCES)]
-    names += [segment_file(folder, number).name for number in range(len(description.segments))]
-    if any(_size(folder / name) > MAX_FILE for name in names[:2]):
+    segments = [segment_file(folder, number) for number in range(len(description.segments))]
+    too_large = any(_size(folder / name) > MAX_FILE for name in names[:2])
+    if too_large or any(_size(path) > MAX_SEGMENT for path in segments):
         raise AtlasFileError("A file of the folder is larger than those of any atlas.")
     for name in names[2:]:
         _size(folder / name)

@@ -26,6 +26,9 @@ if TYPE_CHECKING:
     Arrays = dict[str, NDArray[Any]]
 
 
+MAX_SEGMENT = 2**31  # bytes of a file: a million tokens of the longest texts fit
+
+
 def segment_file(folder: Path, number: int) -> Path:
     """The file of so many parts; files are numbered from 0."""
     return folder / f"search-{number:05}.safetensors"
@@ -50,12 +53,8 @@ class Segment:
 
     def words(self) -> tuple[Words, Words]:
         """Its tokens as the tokenizer writes them, and as they are shown."""
-        arrays = self._read("words", "pairs", "vocabulary", "vocabulary.ends")
-        vocabulary, words = unpack_texts("vocabulary", arrays), arrays["words"]
-        written, shown = arrays["pairs"].T
-        self._check_indices(arrays["pairs"], len(vocabulary))
-        self._check_indices(words, len(written))
-        first, second = ([vocabulary[i] for i in column.tolist()] for column in (written, shown))
+        words, pairs, vocabulary = self._words()
+        first, second = ([vocabulary[i] for i in column.tolist()] for column in pairs.T)
         return (first, words), (second, words)
 
     def sentence(self) -> NDArray[np.integer]:
@@ -93,14 +92,10 @@ class Segment:
         numbers, ends = self._sentences()
         own = np.searchsorted(ends, places, side="right")
         starts = np.concatenate([[0], ends])[own]
-        arrays = self._read("words", "pairs", "vocabulary", "vocabulary.ends")
-        words = arrays["words"][places]
-        self._check_indices(words, len(arrays["pairs"]))
-        self._check_indices(arrays["pairs"], len(arrays["vocabulary.ends"]))
-        vocabulary = unpack_texts("vocabulary", arrays)
+        words, pairs, vocabulary = self._words()
         texts, displays = (
             tuple(shortened(vocabulary[i]) for i in column)
-            for column in arrays["pairs"][words].T.tolist()
+            for column in pairs[words[places]].T.tolist()
         )
         return TokenRows(texts, displays, numbers[own], (places - starts).astype(np.int32))
 
@@ -109,6 +104,17 @@ class Segment:
         known, texts = self.texts()
         places = np.flatnonzero(np.isin(known, numbers))
         return dict(zip(known[places].tolist(), texts.take(places).to_pylist(), strict=True))
+
+    def _words(self) -> tuple[NDArray[np.uint32], NDArray[np.uint32], list[str]]:
+        """Each token's pair, the texts of each pair, and the texts."""
+        arrays = self._read("words", "pairs", "vocabulary", "vocabulary.ends")
+        words, pairs, texts = arrays["words"], arrays["pairs"], len(arrays["vocabulary.ends"])
+        # Each text is hundreds of bytes in memory, and may be a few in the file.
+        if len(pairs) > self.count or texts > 2 * len(pairs):
+            raise self._damaged()
+        if words.max() >= len(pairs) or pairs.max() >= texts:
+            raise self._damaged()
+        return words, pairs, unpack_texts("vocabulary", arrays)
 
     def _sentences(self) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
         """The number of each sentence, and where its tokens end."""
@@ -127,10 +133,6 @@ class Segment:
                 return {name: read(name) for name in names}
         except OSError as error:
             raise self._damaged() from error
-
-    def _check_indices(self, indices: NDArray[np.uint32], count: int) -> None:
-        if indices.max(initial=0) >= count:
-            raise self._damaged()
 
     def _damaged(self) -> AtlasFileError:
         return AtlasFileError(f"“{self.path.name}” in the folder is damaged.")

@@ -10,7 +10,7 @@ import numpy as np
 
 from core.analysis.atlas.files.errors import AtlasFileError
 from core.analysis.atlas.files.facts import pack_arrays
-from core.analysis.atlas.files.segments.reading import segment_file
+from core.analysis.atlas.files.segments.reading import MAX_SEGMENT, segment_file
 from core.analysis.atlas.files.texts import pack_texts
 from core.analysis.atlas.files.writing import whole_file
 
@@ -29,20 +29,29 @@ SEGMENT_TOKENS = 2**20  # of a file, or of one part that has more: 20 MB, in mem
 def write_segments(folder: Path, parts: Sequence[LargePart]) -> list[int]:
     """Write the files of all parts, one after the other; returns how many parts each file has.
 
-    Files of an earlier writer are removed. Raises `AtlasFileError` when the tables of a part do not
+    Files of an earlier writer are removed. No file is left where one would be too large to be
+    opened: then a search reads the parts. Raises `AtlasFileError` when the tables of a part do not
     fit each other; `OSError` when something cannot be written.
     """
-    for old in folder.glob(segment_file(folder, 0).name.replace("00000", "*")):
-        old.unlink()
+    _remove_all(folder)
     sizes = []
     for number, own in enumerate(_together(parts)):
         builder = _Builder()
         for part in own:
             builder.add(part)
+        content = pack_arrays(builder.arrays())
+        if len(content) > MAX_SEGMENT:
+            _remove_all(folder)
+            return []
         with whole_file(segment_file(folder, number)) as path:
-            path.write_bytes(pack_arrays(builder.arrays()))
+            path.write_bytes(content)
         sizes.append(len(own))
     return sizes
+
+
+def _remove_all(folder: Path) -> None:
+    for file in folder.glob(segment_file(folder, 0).name.replace("00000", "*")):
+        file.unlink()
 
 
 def _together(parts: Sequence[LargePart]) -> Iterator[list[LargePart]]:
