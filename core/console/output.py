@@ -40,7 +40,10 @@ if TYPE_CHECKING:
 
     Settings = Mapping[str, str | int]
 
-_MADE_HERE = ("points-", "tokens-", "sentences-", "sample.", "atlas.", ".")  # in a folder
+_MADE_HERE = (  # in a folder
+    *("points-", "tokens-", "sentences-", "search-"),
+    *("sample.", "atlas.", "."),
+)
 
 
 class Drawn(NamedTuple):

@@ -83,11 +83,12 @@ def _by_token(atlas: Atlas, query: str, *, whole: bool) -> Bools:
 
 def phrase(query: str) -> Callable[[str], Spans]:
     """Whole words: no letter or digit may touch the first or the last one."""
-    words = r"\s+".join(re.escape(word) for word in query.split())
-    before = r"(?<!\w)" if re.match(r"\w", query) else ""
+    first, *others = map(re.escape, query.split())
+    # Behind the first word, not before it: letters are compared faster than looked around.
+    before = rf"(?<!\w{first})" if re.match(r"\w", query) else ""
     after = r"(?!\w)" if re.match(r"\w", query[-1]) else ""
-    pattern = re.compile(before + words + after, re.IGNORECASE)
-    return lambda text: (match.span() for match in pattern.finditer(text))
+    pattern = re.compile(r"\s+".join([first + before, *others]) + after, re.IGNORECASE)
+    return lambda text: map(re.Match.span, pattern.finditer(text))
 
 
 def _by_text(atlas: Atlas, spans: Callable[[str], Spans]) -> Matches:
@@ -112,13 +113,25 @@ def overlaps(spans: Ints, matches: Ints) -> tuple[Bools, int]:
     `spans` are (token, 2), first character and last + 1; `matches` (match, 2) are in order and do
     not overlap each other. Memory grows with tokens plus matches, not with their product.
     """
-    first = np.searchsorted(matches[:, 1], spans[:, 0], side="right")  # first to end after a token
-    end = np.searchsorted(matches[:, 0], spans[:, 1], side="left")  # first to start after its end
+    if (spans[1:] >= spans[:-1]).all():  # as tokens nearly always are: there are fewer matches
+        overlapped, overlapping = _overlaps(matches, spans)
+    else:
+        overlapping, overlapped = _overlaps(spans, matches)
+    return overlapping, int(overlapped.sum())
+
+
+def _overlaps(spans: Ints, others: Ints) -> tuple[Bools, Bools]:
+    """Which spans overlap any of the others, and which of the others are overlapped.
+
+    Both the beginnings and the ends of the others ascend.
+    """
+    first = np.searchsorted(others[:, 1], spans[:, 0], side="right")  # to end after a span's start
+    end = np.searchsorted(others[:, 0], spans[:, 1], side="left")  # to start after its end
     overlapping = first < end
-    change = np.zeros(len(matches) + 1, dtype=np.intp)
+    change = np.zeros(len(others) + 1, dtype=np.intp)
     np.add.at(change, first[overlapping], 1)
     np.add.at(change, end[overlapping], -1)
-    return overlapping, int((np.cumsum(change[:-1]) > 0).sum())
+    return overlapping, np.cumsum(change[:-1]) > 0
 
 
 def _matches(atlas: Atlas, matching: Bools, count: int) -> Matches:

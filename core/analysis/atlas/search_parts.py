@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 import time
 from dataclasses import dataclass
+from itertools import chain
 from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
 
     Ints = NDArray[np.integer]
     Words = tuple[Sequence[str], Ints]  # distinct texts, and each token's index among them
+    Find = Callable[[Sequence[str]], Ints]  # matches (match, 2) in texts with a character between
 
 _BLANK = r"[\s\pZ\x0b\x1c-\x1f\x85]+"  # what Python counts as blank
 TIME_LIMIT = 5.0  # seconds that phrases and expressions may take over all sentences
@@ -79,9 +81,9 @@ def search_parts(parts: Iterable[Searched], query: str, kind: Kind) -> PartMatch
     elif kind == "phrase":
         # Every sentence with its words in this order is read: what ends a word differs in RE2.
         words = map(re.escape, SURROGATE.sub("\ufffd", query).split())
-        search = _by_text(phrase(query), _BLANK.join(words))
+        search = _by_text(_all_at_once(query), _BLANK.join(words))
     else:
-        search = _by_text(expression(query, TIME_LIMIT), query)
+        search = _by_text(_one_by_one(expression(query, TIME_LIMIT)), query)
     found, count, sentences, first = [np.empty(0, dtype=np.int64)], 0, 0, 0
     for part in parts:
         matching, places = search(part)
@@ -119,9 +121,7 @@ class _Known(dict[str, bool]):
         return answer
 
 
-def _by_text(
-    spans: Callable[[str], Spans], pattern: str
-) -> Callable[[Searched], tuple[Bools, int]]:
+def _by_text(find: Find, pattern: str) -> Callable[[Searched], tuple[Bools, int]]:
     """`pattern` is a regular expression that every sentence with a match has."""
     start = time.thread_time()  # others' work on this server does not count
 
@@ -134,31 +134,70 @@ def _by_text(
         chosen = has.to_numpy(zero_copy_only=False)
         if not chosen.any():
             return np.zeros(part.count, dtype=np.bool_), 0
-        return _within(part, numbers[chosen], texts.filter(has).to_pylist(), spans)
+        return _within(part, numbers[chosen], texts.filter(has).to_pylist(), find)
 
     return search
 
 
-def _within(
-    part: Searched, numbers: Ints, texts: Sequence[str], spans: Callable[[str], Spans]
-) -> tuple[Bools, int]:
+def _all_at_once(query: str) -> Find:
+    """Matches of a phrase, in time that hardly grows with the number of texts."""
+    spans = phrase(query)
+    # Neither blank nor letter nor in the phrase, so no match has it or looks beyond it.
+    between = next(one for one in map(chr, (0, *range(0xE000, 0xF8FF))) if one not in query)
+
+    def find(texts: Sequence[str]) -> Ints:
+        return _array(spans(between.join(texts)))
+
+    return find
+
+
+def _one_by_one(spans: Callable[[str], Spans]) -> Find:
+    """Matches of an expression, which may look at where a text begins and ends."""
+
+    def find(texts: Sequence[str]) -> Ints:
+        starts = _starts(texts).tolist()
+        return _array(
+            (start + first, start + end)
+            for text, start in zip(texts, starts, strict=False)
+            for first, end in spans(text)
+        )
+
+    return find
+
+
+def _array(matches: Spans) -> Ints:
+    """Spans as int64 (match, 2), without empty ones."""
+    ends = np.fromiter(chain.from_iterable(matches), dtype=np.int64).reshape(-1, 2)
+    return ends[ends[:, 0] < ends[:, 1]]
+
+
+def _starts(texts: Sequence[str]) -> Ints:
+    """Where each text begins when there is a character after each, and where the last one ends."""
+    return np.cumsum([0, *(len(text) + 1 for text in texts)])
+
+
+def _within(part: Searched, numbers: Ints, texts: Sequence[str], find: Find) -> tuple[Bools, int]:
     """The tokens in matches of these sentences, and how many matches have one.
 
     The sentences are laid one after the other, so that all tokens are compared at once.
     """
-    starts = np.cumsum([0, *(len(text) + 1 for text in texts)])
-    matches = [
-        (start + offset, end + offset)
-        for text, offset in zip(texts, starts.tolist(), strict=False)
-        for start, end in spans(text)
-        if end > start
-    ]
     matching = np.zeros(part.count, dtype=np.bool_)
-    if not matches:
+    matches = find(texts)
+    if not matches.size:
         return matching, 0
     pieces, special = part.spans()
-    own = np.flatnonzero(np.isin(part.sentence(), numbers) & ~special)
-    offsets = starts[np.searchsorted(numbers, part.sentence()[own])]
-    overlapping, places = overlaps(pieces[own] + offsets[:, None], np.array(matches))
+    own, sizes = _of_sentences(part.sentence(), numbers)
+    offsets = np.repeat(_starts(texts)[:-1], sizes)
+    in_text = ~special[own]
+    own, offsets = own[in_text], offsets[in_text]
+    overlapping, places = overlaps(pieces[own] + offsets[:, None], matches)
     matching[own[overlapping]] = True
     return matching, places
+
+
+def _of_sentences(sentence: Ints, numbers: Ints) -> tuple[Ints, Ints]:
+    """Indices of the tokens of these sentences, in order, and how many each sentence has."""
+    firsts, ends = (np.searchsorted(sentence, numbers, side) for side in ("left", "right"))
+    sizes = ends - firsts
+    before = np.cumsum(sizes) - sizes  # of each sentence, among these tokens
+    return np.arange(sizes.sum()) + np.repeat(firsts - before, sizes), sizes

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -70,3 +71,12 @@ def write_folder(
         sample=part_of(atlas, 0, sample),
     )
     return folder
+
+
+def without_index(folder: Path) -> None:
+    """Remove the files that a search reads, as if an earlier version had written the atlas."""
+    for path in folder.glob("search-*"):
+        path.unlink()
+    fields = json.loads((folder / "atlas.json").read_text("utf-8"))
+    del fields["index"]
+    (folder / "atlas.json").write_text(json.dumps(fields), "utf-8")

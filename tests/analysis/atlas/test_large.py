@@ -29,7 +29,7 @@ from core.analysis.atlas.files import (
 )
 from core.analysis.atlas.search_parts import search_parts
 from tests.analysis.atlas.files import HEADS, LAYERS, assert_same, opened, trace, written
-from tests.analysis.atlas.folders import part_of, write_folder
+from tests.analysis.atlas.folders import part_of, without_index, write_folder
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -144,8 +144,11 @@ def test_a_part_of_a_plane_has_the_tokens_that_lie_in_it(
     np.testing.assert_allclose(look.points, points[both], rtol=0, atol=0)
 
 
-def test_tokens_and_sentences_are_found_by_number(atlas: Atlas, folder: Path) -> None:
-    large = open_large(folder)
+@pytest.mark.parametrize("index", [True, False])
+def test_tokens_and_sentences_are_found_by_number(index: bool, atlas: Atlas, copy: Path) -> None:
+    if not index:
+        without_index(copy)
+    large = open_large(copy)
     wanted = np.array([len(atlas.tokens) - 1, 0, 7, 7, 20])
     rows = large.tokens_at(wanted)
     assert rows.texts == tuple(atlas.tokens.texts[i] for i in wanted)
@@ -192,6 +195,21 @@ def test_a_search_of_parts_finds_what_one_in_memory_finds(
     found = open_large(folder).search(query, kind)
     assert found.tokens.tolist() == np.flatnonzero(expected.tokens).tolist()
     assert (found.count, found.sentences) == (expected.count, expected.sentences)
+
+
+@pytest.mark.parametrize(("kind", "query"), SEARCHES)
+def test_an_atlas_without_files_to_search_is_searched_all_the_same(
+    kind: Kind, query: str, folder: Path, copy: Path
+) -> None:
+    """As an earlier version wrote it, or as a later one may."""
+    expected = open_large(folder).search(query, kind)
+    for change in (partial(indexed, version=2), without_index):
+        change(copy)
+        large = open_large(copy)
+        assert large.searched == large.parts
+        found = large.search(query, kind)
+        assert found.tokens.tolist() == expected.tokens.tolist()
+        assert (found.count, found.sentences) == (expected.count, expected.sentences)
 
 
 @pytest.mark.parametrize(
@@ -253,6 +271,10 @@ def described(copy: Path, **changes: Any) -> None:
     (copy / "atlas.json").write_text(json.dumps(fields | changes), "utf-8")
 
 
+def indexed(copy: Path, **changes: Any) -> None:
+    described(copy, index={"version": 1, "parts": [3]} | changes)
+
+
 def with_arrays(copy: Path, **changes: Any) -> None:
     arrays = load_file(copy / "atlas.safetensors") | changes
     save_file({n: a for n, a in arrays.items() if a is not None}, copy / "atlas.safetensors")
@@ -278,13 +300,22 @@ DAMAGES: dict[str, tuple[Callable[[Path], object], str]] = {
         lambda f: with_arrays(f, **{"scaling.c": -np.ones((2, 3))}),
         "scaling.c",
     ),
-    "a part less": (lambda f: described(f, parts=[[0, 15, 2], [1, 18, 3]]), "not those of a whole"),
+    "a part less": (
+        lambda f: described(f, parts=[[0, 15, 2], [1, 18, 3]], index={"version": 1, "parts": [2]}),
+        "not those of a whole",
+    ),
     "a part that is not there": (
         lambda f: (f / "tokens-00001.parquet").unlink(),
         "tokens-00001.parquet",
     ),
     "no sample": (lambda f: (f / "sample.atlas.zip").unlink(), "sample.atlas.zip"),
     "images": (lambda f: described(f, images=[4, 4, 2, 1]), "images"),
+    "no file to search": (lambda f: (f / "search-00000.safetensors").unlink(), "search-00000"),
+    "files to search of fewer parts": (lambda f: indexed(f, parts=[1, 1]), "“index” is not"),
+    "files to search of nothing": (lambda f: indexed(f, parts=[3, 0]), "“index” is not"),
+    "files to search of halves": (lambda f: indexed(f, parts=[1.5, 1.5]), "“index” is not"),
+    "files to search of text": (lambda f: indexed(f, parts="3"), "“index”"),
+    "files to search without a version": (lambda f: described(f, index={"parts": [3]}), "“index”"),
 }
 
 
@@ -301,7 +332,7 @@ def test_a_folder_that_is_damaged_or_lies_is_refused(name: str, copy: Path) -> N
     "name",
     [
         *("atlas.json", "atlas.safetensors", "sample.atlas.zip", "points-00001.parquet"),
-        *("tokens-00000.parquet", "sentences-00002.parquet"),
+        *("tokens-00000.parquet", "sentences-00002.parquet", "search-00000.safetensors"),
     ],
 )
 def test_links_in_the_place_of_files_are_refused(name: str, copy: Path, tmp_path: Path) -> None:
@@ -365,6 +396,7 @@ TABLES: dict[str, tuple[str, Callable[[pa.Table], pa.Table], str]] = {
 def test_a_table_that_lies_is_refused_where_it_is_read(name: str, copy: Path) -> None:
     table, change, message = TABLES[name]
     rewritten(copy / f"{table}-00001.parquet", change)
+    without_index(copy)  # so that a search reads the tables
     large = open_large(copy)
     ways: dict[str, Callable[[], object]] = {
         "points": partial(large.look, 0, 0, "raw", np.array([-1.0, 1.0, -1.0, 1.0])),

@@ -49,6 +49,10 @@ def test_two_workers_write_what_one_process_writes(folder_of: FolderOf, tmp_path
     check_arrays(load_file(outs[0] / "atlas.safetensors"), load_file(outs[1] / "atlas.safetensors"))
     one, two = (json.loads((out / "atlas.json").read_text()) for out in outs)
     assert two == one
+    names = [sorted(path.name for path in out.glob("search-*")) for out in outs]
+    assert names[0] == names[1] != []
+    for name in names[0]:
+        assert (outs[0] / name).read_bytes() == (outs[1] / name).read_bytes()
 
 
 def rows_of(out: Path, name: str) -> pd.DataFrame:

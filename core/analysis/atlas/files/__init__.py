@@ -2,8 +2,9 @@
 
 from core.analysis.atlas.files.errors import AtlasFileError
 from core.analysis.atlas.files.folder import Density, finish_folder, parts_in, write_part
-from core.analysis.atlas.files.large import LargeAtlas, TokenRows, open_large
+from core.analysis.atlas.files.large import LargeAtlas, open_large
 from core.analysis.atlas.files.opening import MAX_ROWS, read_atlas
+from core.analysis.atlas.files.part import TokenRows
 from core.analysis.atlas.files.writing import max_file_bytes, write_atlas
 
 __all__ = [

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from core.analysis.atlas.data import AtlasFacts
 
 FORMAT, FORMAT_VERSION = "headscope-atlas", 1
+INDEX_VERSION = 1  # of the files that a search reads; without them, it reads all parts
 MAX_BYTES = (
     2**20
 )  # of the JSON: a hundred settings, the numbers of layers, a hundred thousand parts
@@ -66,6 +67,15 @@ SCHEMA: dict[str, Any] = {
         "parts": {"type": "array", "minItems": 1, "maxItems": MAX_PARTS},
         "dtype": {"enum": ["float32", "float16"]},  # of points and norms
         "density": {"type": "boolean"},  # whether points were counted in cells
+        # Version of the files that a search reads, and how many parts each of them has.
+        "index": {
+            "type": "object",
+            "required": ["version", "parts"],
+            "properties": {
+                "version": {"type": "integer", "minimum": 1},
+                "parts": {"type": "array", "minItems": 1, "maxItems": MAX_PARTS},
+            },
+        },
         "images": {"type": "array", "items": _COUNT, "minItems": 4, "maxItems": 4},
     },
 }
@@ -99,6 +109,7 @@ class Description:
     parts: tuple[tuple[int, int, int], ...]
     dtype: str
     density: bool
+    segments: tuple[int, ...]  # how many parts each file that a search reads has
     images: Grid | None
 
 
@@ -108,9 +119,11 @@ def encode_description(
     dtype: str = "float32",
     *,
     density: bool = False,
+    segments: Sequence[int] = (),
 ) -> bytes:
     """``atlas.json`` of an atlas with these parts (number, tokens, sentences).
 
+    `segments` are how many parts each file has that a search reads; none where there is no file.
     Raises `AtlasFileError` when it is longer than readers accept.
     """
     layers, heads = facts.heads
@@ -137,6 +150,7 @@ def encode_description(
         "parts": [list(map(int, part)) for part in parts],
         "dtype": dtype,
         "density": density,
+        **({"index": {"version": INDEX_VERSION, "parts": list(segments)}} if segments else {}),
         **_grid_fields(facts),
     }
     raw = json.dumps(fields, ensure_ascii=False, allow_nan=False).encode()
@@ -179,6 +193,7 @@ def decode_description(raw: bytes) -> Description:
         parts=parts,
         dtype=fields["dtype"],
         density=fields.get("density", False),
+        segments=_segments(fields.get("index"), len(parts)),
         images=_read_grid(fields.get("images"), tokens, int(fields["sentences"])),
     )
 
@@ -244,6 +259,16 @@ def _part(value: object) -> tuple[int, int, int]:
         if 0 <= index < MAX_PARTS and 1 <= sentences <= tokens <= _MAX_COUNT:
             return index, tokens, sentences
     raise AtlasFileError("“parts” has an entry that is no part: number, tokens and sentences.")
+
+
+def _segments(field: dict[str, Any] | None, parts: int) -> tuple[int, ...]:
+    """How many parts each file has that a search reads; none of files of another version."""
+    if field is None or field["version"] != INDEX_VERSION:
+        return ()
+    sizes = tuple(field["parts"])
+    if not all(type(size) is int and size > 0 for size in sizes) or sum(sizes) != parts:
+        raise AtlasFileError("“index” is not of the parts of the atlas.")
+    return sizes
 
 
 def _pair(values: list[int]) -> tuple[int, int]:

@@ -25,7 +25,7 @@ from core.analysis.head_patterns.similarity import Distances
 from core.analysis.query_key.clouds import STAGES
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from numpy.typing import NDArray
@@ -132,7 +132,7 @@ def open_arrays(path: Path, expected: Spec) -> Iterator[Callable[[str], NDArray[
 
             def read(name: str) -> NDArray[Any]:
                 shape, kind = expected[name]
-                if opened.get_slice(name).get_shape() != list(shape):
+                if not _fits(opened.get_slice(name).get_shape(), shape):
                     raise AtlasFileError(f"“{name}” has another shape than the file's sizes imply.")
                 array: NDArray[Any] = opened.get_tensor(name)
                 _check(name, array, shape, kind)
@@ -143,13 +143,14 @@ def open_arrays(path: Path, expected: Spec) -> Iterator[Callable[[str], NDArray[
         raise AtlasFileError("The arrays of the file are damaged.") from error
 
 
+def _fits(sizes: Sequence[int], shape: tuple[int, ...]) -> bool:
+    """Whether an array of these sizes has the shape, in which -1 is any length."""
+    pairs = zip(sizes, shape, strict=False)
+    return len(sizes) == len(shape) and all(wanted in {size, -1} for size, wanted in pairs)
+
+
 def _check(name: str, array: NDArray[Any], shape: tuple[int, ...], kind: str) -> None:
-    sizes = zip(array.shape, shape, strict=False)
-    if (
-        array.dtype != np.dtype(kind)
-        or array.ndim != len(shape)
-        or any(size != wanted for size, wanted in sizes if wanted >= 0)
-    ):
+    if array.dtype != np.dtype(kind) or not _fits(array.shape, shape):
         raise AtlasFileError(f"“{name}” has another shape or type than the file's sizes imply.")
     if kind == "bool" and (array.view(np.uint8) > 1).any():
         raise AtlasFileError(f"“{name}” has values that are neither true nor false.")

@@ -2,6 +2,7 @@
 
 NAME.atlas/
   tokens-00000.parquet, sentences-00000.parquet, points-00000.parquet   of each part
+  search-00000.safetensors   what a search reads of some parts together
   sample.atlas.zip    a random sample of whole sentences, an atlas that opens by itself
   atlas.safetensors   what does not grow with the tokens
   atlas.json          what it is; written last, so that a folder without it is unfinished
@@ -19,9 +20,19 @@ from core.analysis.atlas.files.archive import ARRAYS, DESCRIPTION
 from core.analysis.atlas.files.description import MAX_PARTS, encode_description
 from core.analysis.atlas.files.errors import AtlasFileError
 from core.analysis.atlas.files.facts import facts_arrays, pack_arrays
+from core.analysis.atlas.files.part import (
+    POINTS,
+    SENTENCES,
+    TOKENS,
+    open_part,
+    part_file,
+    parts_of,
+)
+from core.analysis.atlas.files.segments import (
+    write_segments,
+)
 from core.analysis.atlas.files.tables import (
     FLOATS,
-    TEXTS,
     PointsWriter,
     write_sentences,
     write_tokens,
@@ -34,12 +45,10 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from numpy.typing import NDArray
-    from pyarrow.parquet import ParquetFile
 
     from core.analysis.atlas.data import AtlasFacts, ProjectedPart
     from core.analysis.query_key.clouds import Stage
 
-POINTS, TOKENS, SENTENCES = "points", "tokens", "sentences"
 SAMPLE = "sample.atlas.zip"
 _PART = re.compile(r"points-(\d{5})\.parquet")
 
@@ -114,15 +123,13 @@ def finish_folder(
         arrays |= {f"density.{stage}": counted.counts, f"density.{stage}.bounds": counted.bounds}
     for unfinished in folder.glob(f"*{UNFINISHED}"):  # of a writer that was killed
         unfinished.unlink(missing_ok=True)
+    segments = write_segments(folder, parts_of(folder, sizes))
     with whole_file(folder / ARRAYS) as path:
         path.write_bytes(pack_arrays(arrays))
     with whole_file(folder / DESCRIPTION) as path:
-        path.write_bytes(encode_description(facts, sizes, dtype, density=bool(density)))
-
-
-def part_file(folder: Path, name: str, index: int) -> Path:
-    """The file of a part's `POINTS`, `TOKENS` or `SENTENCES`."""
-    return folder / f"{name}-{index:05}.parquet"
+        path.write_bytes(
+            encode_description(facts, sizes, dtype, density=bool(density), segments=segments)
+        )
 
 
 def parts_in(folder: Path) -> list[int]:
@@ -139,23 +146,6 @@ def _sizes(folder: Path, index: int) -> tuple[int, int]:
     if points.num_row_groups == 0 or points.row_group(0).num_rows != tokens.num_rows:
         raise AtlasFileError(f"The files of part {index} are of different tokens.")
     return tokens.num_rows, sentences.num_rows
-
-
-def open_part(folder: Path, name: str, index: int) -> ParquetFile:
-    """A table of a part; of tokens, texts are read as dictionaries.
-
-    Raises `AtlasFileError` when it is missing or damaged.
-    """
-    from pyarrow import ArrowException
-    from pyarrow.parquet import ParquetFile
-
-    try:
-        path = part_file(folder, name, index)
-        dictionaries = list(TEXTS) if name == TOKENS else None
-        # Without reading ahead: a few columns of one group are read, in half the time.
-        return ParquetFile(path, read_dictionary=dictionaries, pre_buffer=False)
-    except (ArrowException, KeyError, FileNotFoundError) as error:
-        raise AtlasFileError(f"The {name} of part {index} are missing or damaged.") from error
 
 
 def _write_points(path: Path, part: ProjectedPart, dtype: str) -> None:

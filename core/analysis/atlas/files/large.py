@@ -8,28 +8,30 @@ tables by what they say of their sizes. Texts in its tables have no limit but me
 from __future__ import annotations
 
 import stat
+from bisect import bisect_right
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from core.analysis.atlas.density import CELLS, Plane, look_at
+from core.analysis.atlas.density import CELLS, look_at
 from core.analysis.atlas.files.archive import ARRAYS, DESCRIPTION
 from core.analysis.atlas.files.description import MAX_BYTES, decode_description
 from core.analysis.atlas.files.errors import AtlasFileError
 from core.analysis.atlas.files.facts import expected_facts, open_arrays, read_facts
-from core.analysis.atlas.files.folder import (
+from core.analysis.atlas.files.folder import SAMPLE, Density
+from core.analysis.atlas.files.opening import read_atlas
+from core.analysis.atlas.files.part import (
     POINTS,
-    SAMPLE,
     SENTENCES,
     TOKENS,
-    Density,
-    open_part,
+    LargePart,
+    TokenRows,
     part_file,
+    parts_of,
 )
-from core.analysis.atlas.files.opening import read_atlas
-from core.analysis.atlas.files.texts import shortened
+from core.analysis.atlas.files.segments import MAX_SEGMENT, Segment, segment_file
 from core.analysis.atlas.search_parts import search_parts
 from core.analysis.query_key.clouds import STAGES
 
@@ -38,89 +40,17 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from numpy.typing import NDArray
-    from pyarrow import Array as ArrowArray
-    from pyarrow import ChunkedArray, Table
 
-    from core.analysis.arrays import Bools, Floats
-    from core.analysis.atlas.data import Atlas, AtlasFacts, Ints
-    from core.analysis.atlas.density import Look
+    from core.analysis.arrays import Floats
+    from core.analysis.atlas.data import Atlas, AtlasFacts
+    from core.analysis.atlas.density import Look, Plane
     from core.analysis.atlas.files.description import Description
     from core.analysis.atlas.files.facts import Spec
     from core.analysis.atlas.search import Kind
-    from core.analysis.atlas.search_parts import PartMatches, Words
+    from core.analysis.atlas.search_parts import PartMatches
     from core.analysis.query_key.clouds import Stage
 
 MAX_FILE = 2**31  # bytes of the sample and of the arrays that are read whole
-
-
-@dataclass(frozen=True, eq=False)
-class TokenRows:
-    """Some tokens of an atlas; fields as in :class:`core.analysis.atlas.data.CorpusTokens`."""
-
-    texts: tuple[str, ...]
-    displays: tuple[str, ...]
-    sentence: Ints  # its number in the whole corpus
-    position: Ints
-
-
-@dataclass(frozen=True, eq=False)
-class LargePart:
-    """One part in a folder; its tables are read when they are asked for."""
-
-    folder: Path
-    index: int
-    first: int  # of its tokens, among all
-    count: int  # of its tokens
-    sentences: int
-
-    def table(self, name: str, group: int, columns: list[str]) -> Table:
-        """Columns of a group of rows of one of its tables, as many rows as the part has."""
-        from pyarrow import ArrowException
-
-        wanted = self.sentences if name == SENTENCES else self.count
-        try:
-            file = open_part(self.folder, name, self.index)
-            rows = file.metadata.row_group(group).num_rows
-            missing = set(columns) - set(file.schema_arrow.names)
-            if rows != wanted or missing:
-                raise AtlasFileError(
-                    f"The {name} of part {self.index} are {rows:,} rows for {wanted:,}, or lack a"
-                    " column."
-                )
-            return file.read_row_group(group, columns=columns, use_threads=False)
-        except (ArrowException, IndexError, OSError) as error:
-            raise AtlasFileError(f"The {name} of part {self.index} are damaged.") from error
-
-    def plane(self, group: int, stage: Stage) -> Plane:
-        """The first two components of one head."""
-        names = [f"{kind}_{stage}_{axis}" for kind in ("query", "key") for axis in "xy"]
-        table = self.table(POINTS, group, names)
-        queries, keys = (
-            np.stack([numbers_of(table, name, "f") for name in two], axis=1).astype(np.float32)
-            for two in (names[:2], names[2:])
-        )
-        return Plane(self.first, queries, keys)
-
-    def words(self) -> tuple[Words, Words]:
-        """As :class:`core.analysis.atlas.search_parts.Searched` has it; also what follows."""
-        table = self.table(TOKENS, 0, ["token", "display"])
-        first, second = (_words(table.column(name)) for name in ("token", "display"))
-        return first, second
-
-    def sentence(self) -> NDArray[np.integer]:
-        """The number of each token's sentence."""
-        return numbers_of(self.table(TOKENS, 0, ["sentence"]), "sentence", "i")
-
-    def texts(self) -> tuple[NDArray[np.integer], ArrowArray]:
-        """The number and the text of each sentence."""
-        table = self.table(SENTENCES, 0, ["sentence", "text"])
-        return numbers_of(table, "sentence", "i"), table.column("text").combine_chunks()
-
-    def spans(self) -> tuple[NDArray[np.integer], Bools]:
-        """Where each token lies in its sentence, and which are in no text."""
-        table = self.table(TOKENS, 0, ["start", "end", "special"])
-        ends = [numbers_of(table, name, "i") for name in ("start", "end")]
-        return np.stack(ends, axis=1), numbers_of(table, "special", "b").astype(np.bool_)
 
 
 @dataclass(frozen=True, eq=False)
@@ -131,12 +61,14 @@ class LargeAtlas:
     ----------
     facts : all of it that does not grow with its tokens.
     parts : its tokens, whole sentences each, in order.
+    searched : the same again: the files that were written to be searched, or else the parts.
     """
 
     folder: Path
     description: Description
     facts: AtlasFacts
     parts: tuple[LargePart, ...]
+    searched: tuple[LargePart | Segment, ...]
 
     @cached_property
     def sample(self) -> Atlas:
@@ -167,43 +99,39 @@ class LargeAtlas:
 
     def search(self, query: str, kind: Kind = "token") -> PartMatches:
         """Tokens that match, as :func:`core.analysis.atlas.search.search_tokens` finds them."""
-        return search_parts(self.parts, query, kind)
+        return search_parts(self.searched, query, kind)
 
     def tokens_at(self, indices: NDArray[np.integer]) -> TokenRows:
         """The tokens with these indices among all, in this order."""
         indices = np.asarray(indices)
         texts, displays = [""] * indices.size, [""] * indices.size
         sentence, position = (np.zeros(indices.size, dtype=np.int32) for _ in range(2))
-        starts = np.array([part.first for part in self.parts])
+        starts = np.array([part.first for part in self.searched])
         owners = np.searchsorted(starts, indices, side="right") - 1
         for owner in np.unique(owners).tolist():
-            part, places = self.parts[owner], np.flatnonzero(owners == owner)
-            names = ["sentence", "position", "token", "display"]
-            rows = part.table(TOKENS, 0, names).take(indices[places] - part.first)
-            sentence[places], position[places] = (numbers_of(rows, n, "i") for n in names[:2])
-            for name, into in (("token", texts), ("display", displays)):
-                for place, text in zip(places.tolist(), rows.column(name).to_pylist(), strict=True):
-                    into[place] = shortened(text)
+            part, places = self.searched[owner], np.flatnonzero(owners == owner)
+            rows = part.rows(indices[places] - part.first)
+            sentence[places], position[places] = rows.sentence, rows.position
+            for into, found in ((texts, rows.texts), (displays, rows.displays)):
+                for place, text in zip(places.tolist(), found, strict=True):
+                    into[place] = text
         return TokenRows(tuple(texts), tuple(displays), sentence, position)
 
     def sentences_at(self, numbers: NDArray[np.integer]) -> list[str]:
         """The texts of the sentences with these numbers in the corpus, in this order."""
         numbers = np.asarray(numbers)
-        owners = np.searchsorted(self._first_sentences, numbers, side="right") - 1
+        wanted = np.unique(numbers)
+        owners = np.array([self._owner(number) for number in wanted.tolist()], dtype=np.intp)
         texts: dict[int, str] = {}
         for owner in np.unique(owners).tolist():
-            known, stored = self.parts[owner].texts()
-            wanted = np.unique(numbers[owners == owner])
-            places = np.flatnonzero(np.isin(known, wanted))
-            texts |= zip(known[places].tolist(), stored.take(places).to_pylist(), strict=True)
-        if missing := set(numbers.tolist()) - texts.keys():
+            texts |= self.searched[owner].texts_of(wanted[owners == owner])
+        if missing := set(wanted.tolist()) - texts.keys():
             raise AtlasFileError(f"The atlas has no sentence {min(missing) + 1:,}.")
         return [texts[number] for number in numbers.tolist()]
 
-    @cached_property
-    def _first_sentences(self) -> NDArray[np.int64]:
-        """The number of each part's first sentence."""
-        return np.array([int(part.texts()[0][0]) for part in self.parts], dtype=np.int64)
+    def _owner(self, number: int) -> int:
+        """Which of `searched` has the sentence of this number, if any has; a few are asked."""
+        return max(0, bisect_right(self.searched, number, key=lambda part: part.first_sentence) - 1)
 
 
 def open_large(folder: Path) -> LargeAtlas:
@@ -221,23 +149,21 @@ def open_large(folder: Path) -> LargeAtlas:
     _check_parts(folder, description)
     with open_arrays(folder / ARRAYS, _expected(description)) as read:
         facts = read_facts(description, {name: read(name) for name in expected_facts(description)})
-    firsts = np.cumsum([0, *(tokens for _, tokens, _ in description.parts)]).tolist()
-    parts = (
-        LargePart(folder, index, first, tokens, sentences)
-        for first, (index, tokens, sentences) in zip(firsts, description.parts, strict=False)
-    )
-    return LargeAtlas(folder, description, facts, tuple(parts))
+    parts = parts_of(folder, description.parts)
+    searched = tuple(_segments(folder, parts, description.segments))
+    return LargeAtlas(folder, description, facts, parts, searched or parts)
 
 
-def numbers_of(table: Table, name: str, kind: str) -> NDArray[Any]:
-    """A column of numbers without gaps; `kind` is that of their type in NumPy, such as "f"."""
-    column = table.column(name)
-    values: NDArray[Any] = column.to_numpy()
-    if column.null_count or values.dtype.kind != kind:
-        raise AtlasFileError(f"The column “{name}” has gaps, or is of another type.")
-    if kind == "f" and not np.isfinite(values).all():
-        raise AtlasFileError(f"The column “{name}” has values that are not finite.")
-    return values
+def _segments(
+    folder: Path, parts: tuple[LargePart, ...], sizes: Sequence[int]
+) -> Iterator[Segment]:
+    """The files that a search reads, of so many parts each; none where they were not written."""
+    start = 0
+    for number, size in enumerate(sizes):
+        own = parts[start : start + size]
+        count, sentences = sum(each.count for each in own), sum(each.sentences for each in own)
+        yield Segment(segment_file(folder, number), own[0].first, count, sentences)
+        start += size
 
 
 def _expected(description: Description) -> Spec:
@@ -259,7 +185,9 @@ def _check_parts(folder: Path, description: Description) -> None:
     names = [ARRAYS, SAMPLE]
     for index, *_ in description.parts:
         names += [part_file(folder, name, index).name for name in (POINTS, TOKENS, SENTENCES)]
-    if any(_size(folder / name) > MAX_FILE for name in names[:2]):
+    segments = [segment_file(folder, number) for number in range(len(description.segments))]
+    too_large = any(_size(folder / name) > MAX_FILE for name in names[:2])
+    if too_large or any(_size(path) > MAX_SEGMENT for path in segments):
         raise AtlasFileError("A file of the folder is larger than those of any atlas.")
     for name in names[2:]:
         _size(folder / name)
@@ -274,12 +202,3 @@ def _size(path: Path) -> int:
     if not stat.S_ISREG(status.st_mode):
         raise AtlasFileError(f"“{path.name}” in the folder is not a file of its own.")
     return status.st_size
-
-
-def _words(column: ChunkedArray) -> tuple[Sequence[str], NDArray[np.integer]]:
-    """Distinct texts, and the index of each entry among them."""
-    whole = column.unify_dictionaries().combine_chunks()
-    whole = whole.chunk(0) if hasattr(whole, "chunks") else whole
-    if whole.null_count or not hasattr(whole, "dictionary"):
-        raise AtlasFileError("A column of texts has gaps.")
-    return whole.dictionary.to_pylist(), whole.indices.to_numpy()

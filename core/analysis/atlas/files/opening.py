@@ -99,7 +99,8 @@ def _refuse_old(source: BinaryIO) -> None:
 def _held(description: Description, max_rows: int) -> tuple[int, int]:
     """How many tokens and sentences the file has; `AtlasFileError` for too many."""
     (index, tokens, sentences), *others = description.parts
-    if others or index or description.dtype != "float32" or description.density:
+    of_folder = others or index or description.density or description.segments
+    if of_folder or description.dtype != "float32":
         raise AtlasFileError("The file describes a folder of parts, and not one file.")
     heads = description.layers * description.heads
     if heads * tokens > max_rows or tokens > MAX_TOKENS:
