@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -10,14 +11,17 @@ from core.model.capture.numbers import own_numbers
 from core.model.trace import Array, Layer
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     import torch
 
     from core.model.capture.calls import Call
 
+    Recorded = tuple[Array, Array, Array, tuple[Layer, ...]]
+    Reader = Callable[[int, int, int], Recorded]  # of row, queries and keys
 
-def read_calls(
-    calls: list[Call], row: int, queries: int, keys: int
-) -> tuple[Array, Array, Array, tuple[Layer, ...]]:
+
+def read_calls(calls: list[Call], row: int, queries: int, keys: int) -> Recorded:
     """Queries, keys, values and rules of every layer for one text in the batch.
 
     Parameters
@@ -38,21 +42,47 @@ def read_calls(
     ValueError
         When layers differ in their number of heads or tokens.
     """
-    rules: dict[tuple[int, bool, int], Array | None] = {}
-    layers = []
-    numbers = own_numbers([call.number for call in calls])
-    for call, number in zip(calls, numbers, strict=True):
-        key = (id(call.mask), call.causal, id(call.bias))
-        if key not in rules:
-            rules[key] = _mask_of_text(call, row, queries, keys)
-        sink = None if call.sink is None else call.sink.float().cpu().numpy()
-        layers.append(Layer(call.scaling, rules[key], call.softcap, sink, number))
     all_queries = _stack([_of_text(call.query, row, queries) for call in calls])
     all_keys, values = (
         _stack([_of_text(each, row, keys) for each in tensors], all_queries.shape[1])
         for tensors in ([call.key for call in calls], [call.value for call in calls])
     )
-    return all_queries, all_keys, values, tuple(layers)
+    return all_queries, all_keys, values, _rules(calls, row, queries, keys)
+
+
+def reader_of_vectors(calls: list[Call]) -> Reader:
+    """A function as :func:`read_calls` of one batch, whose values have no token.
+
+    The queries and keys of all texts are copied at once, and each text gets a view of them.
+    """
+    if any(len({getattr(call, side).shape for call in calls}) > 1 for side in ("query", "key")):
+
+        def read_apart(row: int, queries: int, keys: int) -> Recorded:
+            all_queries, all_keys, values, rules = read_calls(calls, row, queries, keys)
+            return all_queries, all_keys, values[:, :, :0], rules
+
+        return read_apart
+    of_texts = _join([call.query for call in calls]), _join([call.key for call in calls])
+
+    def read(row: int, queries: int, keys: int) -> Recorded:
+        of_row = of_texts[0][:, row, :, :queries], of_texts[1][:, row, :, :keys]
+        return *of_row, of_row[1][:, :, :0], _rules(calls, row, queries, keys)
+
+    return read
+
+
+def _rules(calls: list[Call], row: int, queries: int, keys: int) -> tuple[Layer, ...]:
+    """The rule of each layer for one text."""
+    masks: dict[tuple[int, bool, int], Array | None] = {}
+    layers = []
+    numbers = own_numbers([call.number for call in calls])
+    for call, number in zip(calls, numbers, strict=True):
+        key = (id(call.mask), call.causal, id(call.bias))
+        if key not in masks:
+            masks[key] = _mask_of_text(call, row, queries, keys)
+        sink = None if call.sink is None else call.sink.float().cpu().numpy()
+        layers.append(Layer(call.scaling, masks[key], call.softcap, sink, number))
+    return tuple(layers)
 
 
 def additive_mask(call: Call) -> torch.Tensor | None:
@@ -87,6 +117,21 @@ def _of_text(tensor: torch.Tensor, row: int, length: int) -> Array:
     return array
 
 
+def _join(layers: list[torch.Tensor]) -> Array:
+    """(layer, text, head, token, dim) of tensors that are alike."""
+    import torch
+
+    array: Array = torch.stack(layers).float().cpu().numpy()
+    return array
+
+
+def _of_row(tensor: torch.Tensor | None, row: int) -> torch.Tensor | None:
+    """What is added to the scores of one text, (1 or head, token, token), or fewer axes."""
+    if tensor is None or tensor.dim() < 4:
+        return tensor
+    return tensor[row if tensor.shape[0] > 1 else 0]
+
+
 def _stack(layers: list[Array], heads: int = 0) -> Array:
     """One array of (head, token, dim) each; `heads` is given for what query heads may share."""
     if heads and len({len(each) for each in layers}) > 1:
@@ -108,12 +153,11 @@ def _stack(layers: list[Array], heads: int = 0) -> Array:
 
 def _mask_of_text(call: Call, row: int, queries: int, keys: int) -> Array | None:
     """Additive mask of one text, (query, key) or (head, query, key), or None."""
-    batch_mask = additive_mask(call)
-    if batch_mask is None:
+    own = replace(call, mask=_of_row(call.mask, row), bias=_of_row(call.bias, row))
+    added = additive_mask(own)
+    if added is None:
         return None
-    while batch_mask.dim() < 4:
-        batch_mask = batch_mask.unsqueeze(0)
-    mask = batch_mask[row if batch_mask.shape[0] > 1 else 0].float().cpu().numpy()
+    mask = added.reshape(-1, *added.shape[-2:]).float().cpu().numpy()
     mask = np.broadcast_to(mask, (mask.shape[0], call.query.shape[2], call.key.shape[2]))
     mask = mask[:, :queries, :keys]  # (1 or head, query, key)
     if not mask.any():
