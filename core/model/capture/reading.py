@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     Recorded = tuple[Array, Array, Array, tuple[Layer, ...]]
     Reader = Callable[[int, int, int], Recorded]  # of row, queries and keys
+    _Masked = tuple[int, bool, int]
 
 
 def read_calls(calls: list[Call], row: int, queries: int, keys: int) -> Recorded:
@@ -47,14 +48,17 @@ def read_calls(calls: list[Call], row: int, queries: int, keys: int) -> Recorded
         _stack([_of_text(each, row, keys) for each in tensors], all_queries.shape[1])
         for tensors in ([call.key for call in calls], [call.value for call in calls])
     )
-    return all_queries, all_keys, values, _rules(calls, row, queries, keys)
+    rules = _rules(calls, lambda call: _mask_of_text(call, row, queries, keys))
+    return all_queries, all_keys, values, rules
 
 
 def reader_of_vectors(calls: list[Call]) -> Reader:
     """A function as :func:`read_calls` of one batch, whose values have no token.
 
-    The queries and keys of all texts are copied at once, and each text gets a view of them.
+    Queries, keys and masks of all texts are copied at once; each text gets views of its vectors.
     """
+    import torch
+
     if any(len({getattr(call, side).shape for call in calls}) > 1 for side in ("query", "key")):
 
         def read_apart(row: int, queries: int, keys: int) -> Recorded:
@@ -62,24 +66,43 @@ def reader_of_vectors(calls: list[Call]) -> Reader:
             return all_queries, all_keys, values[:, :, :0], rules
 
         return read_apart
-    of_texts = _join([call.query for call in calls]), _join([call.key for call in calls])
+    every_query, every_key = (  # (layer, text, head, token, dim)
+        torch.stack([getattr(call, side) for call in calls]).float().cpu().numpy()
+        for side in ("query", "key")
+    )
+    masks: dict[_Masked, Array | None] = {}
+
+    def mask_of(call: Call, row: int, queries: int, keys: int) -> Array | None:
+        if _masked(call) not in masks:
+            masks[_masked(call)] = _to_numpy(additive_mask(call))
+        of_texts = masks[_masked(call)]
+        if of_texts is None:
+            return None
+        own = of_texts if of_texts.ndim < 4 else of_texts[row if len(of_texts) > 1 else 0]
+        return _cut(own, call, queries, keys)
 
     def read(row: int, queries: int, keys: int) -> Recorded:
-        of_row = of_texts[0][:, row, :, :queries], of_texts[1][:, row, :, :keys]
-        return *of_row, of_row[1][:, :, :0], _rules(calls, row, queries, keys)
+        rules = _rules(calls, lambda call: mask_of(call, row, queries, keys))
+        own_keys = every_key[:, row, :, :keys]
+        return every_query[:, row, :, :queries], own_keys, own_keys[:, :, :0], rules
 
     return read
 
 
-def _rules(calls: list[Call], row: int, queries: int, keys: int) -> tuple[Layer, ...]:
-    """The rule of each layer for one text."""
-    masks: dict[tuple[int, bool, int], Array | None] = {}
+def _masked(call: Call) -> _Masked:
+    """Calls of one batch for which this is the same have the same mask."""
+    return id(call.mask), call.causal, id(call.bias)
+
+
+def _rules(calls: list[Call], mask_of: Callable[[Call], Array | None]) -> tuple[Layer, ...]:
+    """The rule of each layer for one text, whose mask in a call is given."""
+    masks: dict[_Masked, Array | None] = {}
     layers = []
     numbers = own_numbers([call.number for call in calls])
     for call, number in zip(calls, numbers, strict=True):
-        key = (id(call.mask), call.causal, id(call.bias))
+        key = _masked(call)
         if key not in masks:
-            masks[key] = _mask_of_text(call, row, queries, keys)
+            masks[key] = mask_of(call)
         sink = None if call.sink is None else call.sink.float().cpu().numpy()
         layers.append(Layer(call.scaling, masks[key], call.softcap, sink, number))
     return tuple(layers)
@@ -117,14 +140,6 @@ def _of_text(tensor: torch.Tensor, row: int, length: int) -> Array:
     return array
 
 
-def _join(layers: list[torch.Tensor]) -> Array:
-    """(layer, text, head, token, dim) of tensors that are alike."""
-    import torch
-
-    array: Array = torch.stack(layers).float().cpu().numpy()
-    return array
-
-
 def _of_row(tensor: torch.Tensor | None, row: int) -> torch.Tensor | None:
     """What is added to the scores of one text, (1 or head, token, token), or fewer axes."""
     if tensor is None or tensor.dim() < 4:
@@ -154,10 +169,17 @@ def _stack(layers: list[Array], heads: int = 0) -> Array:
 def _mask_of_text(call: Call, row: int, queries: int, keys: int) -> Array | None:
     """Additive mask of one text, (query, key) or (head, query, key), or None."""
     own = replace(call, mask=_of_row(call.mask, row), bias=_of_row(call.bias, row))
-    added = additive_mask(own)
-    if added is None:
-        return None
-    mask = added.reshape(-1, *added.shape[-2:]).float().cpu().numpy()
+    mask = _to_numpy(additive_mask(own))
+    return None if mask is None else _cut(mask, call, queries, keys)
+
+
+def _to_numpy(tensor: torch.Tensor | None) -> Array | None:
+    return None if tensor is None else tensor.float().cpu().numpy()
+
+
+def _cut(mask: Array, call: Call, queries: int, keys: int) -> Array | None:
+    """The mask of one text without its padding, of its own; None where it adds nothing."""
+    mask = mask.reshape(-1, *mask.shape[-2:])
     mask = np.broadcast_to(mask, (mask.shape[0], call.query.shape[2], call.key.shape[2]))
     mask = mask[:, :queries, :keys]  # (1 or head, query, key)
     if not mask.any():

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from core.analysis.arrays import in_threads
 from core.analysis.atlas.data import Positions
 from core.analysis.atlas.engine.priority import priorities
 from core.analysis.head_patterns.similarity import Distances, add_distances, head_distances
@@ -20,8 +21,9 @@ if TYPE_CHECKING:
 MAX_POSITIONS = 32  # in the view by position; later ones are not averaged
 COMPARED_EVERY = 5  # tokens: heads are compared on every fifth of a sentence
 MEASURED_TOKENS = 20_000  # of a corpus: their mean distances are known to 0.003
-_COMPARED_TOGETHER = 64  # rows of attention
-_WEIGHTS_TOGETHER = 2**20  # of attention, in memory at once unless one layer has more
+# Weights of attention in memory at once, unless one sentence has more, or one layer of it.
+_COMPARED_TOGETHER = _WEIGHTS_TOGETHER = 2**20
+_COMPARED_BY_A_THREAD = 2**17  # weights at a time: they stay near the processor
 
 
 class AttentionSums:
@@ -67,7 +69,7 @@ class AttentionSums:
             chosen = attention[:, :, np.searchsorted(wanted, compared)]
             rows.append(chosen.reshape(-1, *chosen.shape[2:]))
         self._rows.append(rows[0] if len(rows) == 1 else np.concatenate(rows))
-        if sum(part.shape[1] for part in self._rows) >= _COMPARED_TOGETHER:
+        if sum(part.size for part in self._rows) >= _COMPARED_TOGETHER:
             self._compare()
 
     def distances(self) -> Distances:
@@ -83,9 +85,15 @@ class AttentionSums:
             np.pad(part, ((0, 0), (0, 0), (0, longest - part.shape[2]))) for part in self._rows
         ]
         rows = np.concatenate(padded, axis=1)
-        added = Distances(head_distances(rows) * rows.shape[1], rows.shape[1], 0)
-        self._distances = add_distances([self._distances, added])
         self._rows.clear()
+        step = max(1, _COMPARED_BY_A_THREAD // (rows.shape[0] * longest))
+        some = (rows[:, first : first + step] for first in range(0, rows.shape[1], step))
+        self._distances = add_distances([self._distances, *in_threads(_distances_of, some)])
+
+
+def _distances_of(rows: Array) -> Distances:
+    """Between all heads, summed over rows of their attention, (head, row, key)."""
+    return Distances(head_distances(rows) * rows.shape[1], rows.shape[1], 0)
 
 
 def attention_of(trace: Trace, layers: slice, tokens: Indices) -> Array:
