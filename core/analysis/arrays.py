@@ -1,12 +1,17 @@
 """Types of the arrays that analyses and figures take and give, and what several of them compute."""
 
+from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager
 from functools import cache
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 from threadpoolctl import ThreadpoolController
 
+Given = TypeVar("Given")
+Result = TypeVar("Result")
 Bools = NDArray[np.bool_]
 Floats = NDArray[np.float64]
 Indices = NDArray[np.intp]
@@ -35,6 +40,16 @@ def mean_of_finite(values: Floats, weights: Floats | int = 1) -> Floats:
 def one_thread() -> AbstractContextManager[object]:
     """BLAS without threads: small matrices gain nothing, and threads of a busy server wait."""
     return _blas().limit(limits=1)
+
+
+def in_threads(function: Callable[[Given], Result], items: Iterable[Given]) -> list[Result]:
+    """`function` of each, in as many threads as BLAS may take, such as ``OMP_NUM_THREADS``.
+
+    For what spends its time in NumPy, which lets others run meanwhile.
+    """
+    threads = max((library["num_threads"] for library in _blas().info()), default=1)
+    with one_thread(), ThreadPoolExecutor(threads) as pool:
+        return list(pool.map(function, items))
 
 
 @cache

@@ -21,7 +21,9 @@ def traces_of(
     def traces(piece: Piece) -> Iterator[tuple[int, Trace]]:
         numbers, texts = list(piece.lengths), [piece.texts[number] for number in piece.lengths]
         lengths = list(piece.lengths.values())
-        traced = trace_by_length(model, texts, batch_tokens=batch_tokens, lengths=lengths)
+        traced = trace_by_length(
+            model, texts, batch_tokens=batch_tokens, lengths=lengths, whole=False
+        )
         return ((numbers[place], trace) for place, trace in traced)
 
     return traces

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import codecs
 import unicodedata
-from functools import cache
+from functools import cache, lru_cache
 from typing import TYPE_CHECKING
 
 from core.model.trace import Token
@@ -39,19 +39,24 @@ def read_tokens(
     names = tokenizer.convert_ids_to_tokens(encoding.ids)
     byte_level = is_byte_level(tokenizer)
     added = {getattr(tokenizer, f"{name}_token_id") for name in ("cls", "sep", "bos", "eos", "pad")}
-    tokens = []
+    unknown_id, tokens = tokenizer.unk_token_id, []
     segment, word, previous_unit = 0, -1, None
-    for position, (name, id_) in enumerate(zip(names, encoding.ids, strict=True)):
-        source = encoding.sequence_ids[position]
+    # An encoding builds each of these lists anew whenever it is asked.
+    columns = zip(
+        *(names, encoding.ids, encoding.sequence_ids, encoding.special_tokens_mask),
+        *(encoding.word_ids, encoding.offsets),
+        strict=True,
+    )
+    for position, (name, id_, source, added_here, unit_number, span) in enumerate(columns):
         segment = segment if source is None else source
-        special = bool(encoding.special_tokens_mask[position]) or id_ in added
-        unit = None if special else (source, encoding.word_ids[position])
+        special = bool(added_here) or id_ in added
+        unit = None if special else (source, unit_number)
         if unit is not None and (unit != previous_unit or name.startswith("▁")):
             word += 1
         previous_unit = unit
-        start, end = encoding.offsets[position]
+        start, end = span
         typed = (text, pair or "")[source or 0][start:end]
-        unknown = id_ == tokenizer.unk_token_id and not special and typed not in {"", name}
+        unknown = id_ == unknown_id and not special and typed not in {"", name}
         display = visible(typed) if unknown else display_name(name, byte_level)
         index = -1 if special else word
         tokens.append(
@@ -79,6 +84,7 @@ def describe_ids(tokenizer: PreTrainedTokenizerFast, ids: Sequence[int]) -> tupl
     return tuple(tokens)
 
 
+@lru_cache(maxsize=2**14)
 def display_name(name: str, byte_level: bool = False) -> str:
     """A vocabulary entry as people read it.
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import contextlib
 from dataclasses import replace
+from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from core.model import memory
-from core.model.capture import read_calls
+from core.model.capture import read_calls, reader_of_vectors
 from core.model.checks.vocabulary import check_ids
 from core.model.encoder_decoder.answers import MAX_ANSWER, greedy_ids
 from core.model.encoder_decoder.calls import Lengths, of_kind
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from transformers import PreTrainedModel
 
     from core.model.capture import Call
+    from core.model.capture.reading import Reader
     from core.model.encoder_decoder.targets import Target
     from core.model.loaded import LoadedModel
     from core.model.trace import Array, Kind, Layer
@@ -110,6 +112,7 @@ def trace_by_length(
     batch_tokens: int = BATCH_TOKENS,
     max_tokens: int | None = None,
     lengths: Sequence[int] | None = None,
+    whole: bool = True,
 ) -> Iterator[tuple[int, Trace]]:
     """The traces of a corpus, each with its place in `texts`, shortest texts first.
 
@@ -122,6 +125,9 @@ def trace_by_length(
     batch_tokens : tokens in a batch, padding included; a longer text runs alone.
     max_tokens : cut each text at this length if the model would take more.
     lengths : in tokens, as :func:`token_lengths` returns them, if already known.
+    whole : False for queries and keys alone, which take less time: values have no token then, there
+        are no hidden states, and the traces of a batch are views of arrays that they share, whose
+        memory is free once the last of them is gone.
     """
     if lengths is None:
         lengths = token_lengths(model, texts, max_tokens)
@@ -131,7 +137,8 @@ def trace_by_length(
             with contextlib.suppress(EmptyTextError):
                 items[place] = encode(model, texts[place], None, max_tokens)
         if items:
-            yield from zip(items, trace_inputs(model, list(items.values())), strict=True)
+            traces = trace_inputs(model, list(items.values()), whole=whole)
+            yield from zip(items, traces, strict=True)
 
 
 def batches_by_length(lengths: Sequence[int], batch_tokens: int) -> Iterator[list[int]]:
@@ -146,13 +153,21 @@ def batches_by_length(lengths: Sequence[int], batch_tokens: int) -> Iterator[lis
         yield batch
 
 
-def trace_inputs(model: LoadedModel, batch: list[Input]) -> Iterator[Trace]:
-    """The traces of a batch, one at a time; it runs when the first is asked for."""
+def trace_inputs(model: LoadedModel, batch: list[Input], *, whole: bool = True) -> Iterator[Trace]:
+    """The traces of a batch, one at a time; it runs when the first is asked for.
+
+    `whole` is as in :func:`trace_by_length`.
+    """
     for items in [batch] if model.batches else [[item] for item in batch]:
         calls, output = _run(model, items)
+        with refusing(model.name, "run"):
+            readers = {
+                kind: partial(read_calls, own) if whole else reader_of_vectors(own)
+                for kind, own in calls.items()
+            }
         for row in range(len(items)):
             with refusing(model.name, "run"):  # must not enclose the caller's code
-                trace = _read_trace(model, calls, output, row, items)
+                trace = _read_trace(model, readers, output if whole else None, row, items)
             yield trace
 
 
@@ -195,7 +210,7 @@ def _run(model: LoadedModel, batch: list[Input]) -> tuple[dict[Kind, list[Call]]
 
 def _read_trace(
     model: LoadedModel,
-    calls: dict[Kind, list[Call]],
+    readers: dict[Kind, Reader],
     output: object,
     row: int,
     batch: list[Input],
@@ -205,12 +220,12 @@ def _read_trace(
     targets = None if item.target is None else [len(each.target_ids) for each in batch]
     lengths = Lengths([len(each.ids) for each in batch], targets)
     traces = []
-    for kind, own in calls.items():
+    for kind, read in readers.items():
         decoded = item.target if kind in {"decoder", "cross"} else None
         states = hidden_states(output, kind)
         heads = model.attention[kind]
         queries, keys = lengths.of_text(row, kind)
-        recorded = read_calls(own, row, queries, keys)
+        recorded = read(row, queries, keys)
         traces.append(
             Trace(
                 model.name,

@@ -16,21 +16,24 @@ import numpy as np
 
 from core.analysis.atlas.engine import FolderStore, Row, pieces_of, share_to_measure, walk
 from core.console.output import write_folder
-from core.model import DEFAULT_MODEL, load, trace_by_length
+from core.console.tracing import traces_of
+from core.model import DEFAULT_MODEL, load
 from core.model.inputs import token_lengths
+from core.model.tracing import BATCH_TOKENS
 from tests.bench.atlas_capture import _batches, _run_plain, large_corpus, tell_load
 from tests.bench.forward import _plain_network
 from tests.bench.report import show
 from tests.bench.scale_opening import show_opening
-from tests.bench.timing import milliseconds
 from tests.server import ROOT
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from transformers import PreTrainedModel
+
     from core.analysis.atlas.engine import Piece
     from core.model import LoadedModel
-    from core.model.trace import Trace
+    from tests.bench.atlas_capture import Batch
 
 ONE_PROCESS = 40_000  # tokens, to compare with plain forward passes
 PART = 8_192  # tokens, as on the command line
@@ -60,21 +63,26 @@ def run() -> None:
 
 
 def show_one_process() -> None:
-    """Tokens a second beside plain forward passes of the same batches, by turns."""
+    """Tokens a second beside plain forward passes of the same batches, by turns.
+
+    Both sides run in this process with the same threads, in batches that are padded alike, after a
+    turn that does not count. The passes get ids and masks, the walk gets texts. Every turn has a
+    store of its own, so that the memory of its first part is new each time.
+    """
     model, plain = _model(), _plain_network()
     pieces = list(pieces_of(_rows(ONE_PROCESS), PART))
     batches = [b for piece in pieces for b in _batches(model, list(piece.texts.values()))]
     tokens = sum(sum(piece.lengths.values()) for piece in pieces)
-    passes, traced, written = list[float](), list[float](), list[float]()
-    for _ in range(TURNS):
-        passes.append(milliseconds(lambda: _run_plain(plain, batches)) / 1e3)
-        one, other = _build_once(pieces)
-        traced.append(one)
-        written.append(other)
+    _run_plain(plain, batches)
+    _build_once(pieces)
+    turns = [_one_turn(plain, batches, pieces) for _ in range(TURNS)]
+    passes, traced, written = ([turn.seconds[i] for turn in turns] for i in range(3))
+    busy_passes, busy = ([turn.busy[i] for turn in turns] for i in range(2))
     name = f"{tokens} tokens, one process"
     show(f"{name}: plain forward passes", passes, "s")
     show(f"{name}: texts to vectors and sums on disk", traced, "s")
     show(f"{name}:   beside the passes", _ratios(traced, passes), "x", FORWARD_LIMIT)
+    show(f"{name}:   beside the passes, processor time", _ratios(busy, busy_passes), "x")
     show(f"{name}: merge, project, count, write", written, "s")
     show(f"{name}:   beside the passes", _ratios(written, passes), "x")
     show(f"{name}: tokens a second, passes", [tokens / each for each in passes], "count")
@@ -83,18 +91,39 @@ def show_one_process() -> None:
     tell_load()
 
 
-def _build_once(pieces: Sequence[Piece]) -> tuple[float, float]:
-    """Seconds from texts to vectors on disk, and from there to the folder of the atlas."""
+class _Turn(NamedTuple):
+    """What plain passes, the walk and the rest took: seconds, and seconds of processors."""
+
+    seconds: list[float]
+    busy: list[float]
+
+
+def _one_turn(plain: PreTrainedModel, batches: list[Batch], pieces: Sequence[Piece]) -> _Turn:
+    marks = [_clocks()]
+    _run_plain(plain, batches)
+    marks.append(_clocks())
+    marks += _build_once(pieces)
+    seconds, busy = np.diff(np.array(marks), axis=0).T.tolist()
+    return _Turn(seconds, busy)
+
+
+def _build_once(pieces: Sequence[Piece]) -> list[tuple[float, float]]:
+    """The clocks once the vectors are on disk, and once the folder of the atlas is."""
     with tempfile.TemporaryDirectory() as folder:
-        start = time.perf_counter()
         store = FolderStore(Path(folder))
         tokens = sum(sum(piece.lengths.values()) for piece in pieces)
-        sums = walk(pieces, _traces_of, store, share=share_to_measure(tokens))
+        traces = traces_of(_model(), BATCH_TOKENS)
+        sums = walk(pieces, traces, store, share=share_to_measure(tokens))
         if sums is None:
             raise RuntimeError("the corpus has no sentence")
-        traced = time.perf_counter()
+        traced = _clocks()
         write_folder(store, sums, Path(folder) / "out.atlas", {}, lambda _: None)
-        return traced - start, time.perf_counter() - traced
+        return [traced, _clocks()]
+
+
+def _clocks() -> tuple[float, float]:
+    """Of the wall, and of the processors for this process with all its threads."""
+    return time.perf_counter(), time.process_time()
 
 
 def show_growth() -> None:
@@ -193,13 +222,6 @@ def _rows(tokens: int) -> Iterator[Row]:
             number, rest = number + 1, rest - length
             if rest <= 0:
                 return
-
-
-def _traces_of(piece: Piece) -> Iterator[tuple[int, Trace]]:
-    numbers = list(piece.lengths)
-    texts = [piece.texts[number] for number in numbers]
-    traces = trace_by_length(_model(), texts, lengths=list(piece.lengths.values()))
-    return ((numbers[place], trace) for place, trace in traces)
 
 
 @cache

@@ -55,6 +55,24 @@ def test_a_text_of_a_corpus_is_traced_as_if_it_were_alone(name: str, model_of: M
         assert_same(trace, trace_text(model, TEXTS[place]))
 
 
+@pytest.mark.parametrize("name", [*FAMILIES, "bloom", "t5", "gpt_oss"])
+def test_queries_and_keys_alone_are_those_of_whole_traces(name: str, model_of: ModelOf) -> None:
+    whole, alone = (
+        dict(trace_by_length(model_of(name), TEXTS, batch_tokens=120, whole=way))
+        for way in (True, False)
+    )
+    assert sorted(alone) == list(range(len(TEXTS)))
+    for place, trace in alone.items():
+        expected = whole[place]
+        assert trace.tokens == expected.tokens
+        np.testing.assert_array_equal(trace.queries, expected.queries)
+        np.testing.assert_array_equal(trace.kv_keys, expected.kv_keys)
+        np.testing.assert_array_equal(trace.attention(), expected.attention())
+        assert trace.hidden_states is None
+        assert trace.kv_values.shape[2] == 0
+        assert not trace.queries.flags.writeable
+
+
 @pytest.mark.parametrize("limit", [1, 30, 64, 10_000])
 def test_batches_stay_within_their_tokens_and_texts_of_like_length_go_together(
     limit: int, model_of: ModelOf, batches: list[list[int]]

@@ -55,21 +55,28 @@ def head_distances(rows: Array) -> Floats:
     divergence in bits (Endres and Schindelin 2003); this is its mean over the tokens compared,
     whose attention `rows` is (head, compared token, key token).
     """
-    entropies = _entropy(rows)  # (head, token)
+    # Halves of two rows add up to their mean. No logarithm of zero: 0 log 0 counts as 0.
+    halves = np.maximum(rows / 2, np.finfo(rows.dtype).tiny)
+    entropies = _entropy(halves * 2)  # (head, token)
     distances = np.zeros((len(rows), len(rows)))
+    means, logarithms = np.empty_like(halves), np.empty_like(halves)
     for head in range(len(rows) - 1):
         others = slice(head + 1, None)
-        mixed = _entropy((rows[others] + rows[head]) / 2)
+        np.add(halves[others], halves[head], out=means[others])
+        mixed = _entropy(means[others], logarithms[others])
         divergence = mixed - (entropies[others] + entropies[head]) / 2
         mean = np.sqrt(divergence.clip(0, 1)).mean(axis=-1)
         distances[head, others] = distances[others, head] = mean
     return distances
 
 
-def _entropy(rows: Array) -> Floats:
-    """Entropy of each row in bits; float64 without the last axis."""
-    logarithms = np.log2(rows, out=np.zeros_like(rows), where=rows > 0)
-    return -np.einsum("...i,...i->...", rows, logarithms, dtype=np.float64)
+def _entropy(rows: Array, logarithms: Array | None = None) -> Floats:
+    """Entropy of each row in bits; float64 without the last axis. All of `rows` is above 0.
+
+    The second array is overwritten.
+    """
+    logarithms = np.log(rows, out=logarithms)  # natural: NumPy has no fast log2 on every processor
+    return np.einsum("...i,...i->...", rows, logarithms, dtype=np.float64) / -np.log(2)
 
 
 def compare_heads(trace: Trace, max_logarithms: int = MAX_LOGARITHMS) -> Distances:

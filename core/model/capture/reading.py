@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -10,14 +11,18 @@ from core.model.capture.numbers import own_numbers
 from core.model.trace import Array, Layer
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     import torch
 
     from core.model.capture.calls import Call
 
+    Recorded = tuple[Array, Array, Array, tuple[Layer, ...]]
+    Reader = Callable[[int, int, int], Recorded]  # of row, queries and keys
+    _Masked = tuple[int, bool, int]
 
-def read_calls(
-    calls: list[Call], row: int, queries: int, keys: int
-) -> tuple[Array, Array, Array, tuple[Layer, ...]]:
+
+def read_calls(calls: list[Call], row: int, queries: int, keys: int) -> Recorded:
     """Queries, keys, values and rules of every layer for one text in the batch.
 
     Parameters
@@ -38,21 +43,69 @@ def read_calls(
     ValueError
         When layers differ in their number of heads or tokens.
     """
-    rules: dict[tuple[int, bool, int], Array | None] = {}
-    layers = []
-    numbers = own_numbers([call.number for call in calls])
-    for call, number in zip(calls, numbers, strict=True):
-        key = (id(call.mask), call.causal, id(call.bias))
-        if key not in rules:
-            rules[key] = _mask_of_text(call, row, queries, keys)
-        sink = None if call.sink is None else call.sink.float().cpu().numpy()
-        layers.append(Layer(call.scaling, rules[key], call.softcap, sink, number))
     all_queries = _stack([_of_text(call.query, row, queries) for call in calls])
     all_keys, values = (
         _stack([_of_text(each, row, keys) for each in tensors], all_queries.shape[1])
         for tensors in ([call.key for call in calls], [call.value for call in calls])
     )
-    return all_queries, all_keys, values, tuple(layers)
+    rules = _rules(calls, lambda call: _mask_of_text(call, row, queries, keys))
+    return all_queries, all_keys, values, rules
+
+
+def reader_of_vectors(calls: list[Call]) -> Reader:
+    """A function as :func:`read_calls` of one batch, whose values have no token.
+
+    Queries, keys and masks of all texts are copied at once; each text gets views of its vectors.
+    """
+    import torch
+
+    if any(len({getattr(call, side).shape for call in calls}) > 1 for side in ("query", "key")):
+
+        def read_apart(row: int, queries: int, keys: int) -> Recorded:
+            all_queries, all_keys, values, rules = read_calls(calls, row, queries, keys)
+            return all_queries, all_keys, values[:, :, :0], rules
+
+        return read_apart
+    every_query, every_key = (  # (layer, text, head, token, dim)
+        torch.stack([getattr(call, side) for call in calls]).float().cpu().numpy()
+        for side in ("query", "key")
+    )
+    masks: dict[_Masked, Array | None] = {}
+
+    def mask_of(call: Call, row: int, queries: int, keys: int) -> Array | None:
+        if _masked(call) not in masks:
+            masks[_masked(call)] = _to_numpy(additive_mask(call))
+        of_texts = masks[_masked(call)]
+        if of_texts is None:
+            return None
+        own = of_texts if of_texts.ndim < 4 else of_texts[row if len(of_texts) > 1 else 0]
+        return _cut(own, call, queries, keys)
+
+    def read(row: int, queries: int, keys: int) -> Recorded:
+        rules = _rules(calls, lambda call: mask_of(call, row, queries, keys))
+        own_keys = every_key[:, row, :, :keys]
+        return every_query[:, row, :, :queries], own_keys, own_keys[:, :, :0], rules
+
+    return read
+
+
+def _masked(call: Call) -> _Masked:
+    """Calls of one batch for which this is the same have the same mask."""
+    return id(call.mask), call.causal, id(call.bias)
+
+
+def _rules(calls: list[Call], mask_of: Callable[[Call], Array | None]) -> tuple[Layer, ...]:
+    """The rule of each layer for one text, whose mask in a call is given."""
+    masks: dict[_Masked, Array | None] = {}
+    layers = []
+    numbers = own_numbers([call.number for call in calls])
+    for call, number in zip(calls, numbers, strict=True):
+        key = _masked(call)
+        if key not in masks:
+            masks[key] = mask_of(call)
+        sink = None if call.sink is None else call.sink.float().cpu().numpy()
+        layers.append(Layer(call.scaling, masks[key], call.softcap, sink, number))
+    return tuple(layers)
 
 
 def additive_mask(call: Call) -> torch.Tensor | None:
@@ -87,6 +140,13 @@ def _of_text(tensor: torch.Tensor, row: int, length: int) -> Array:
     return array
 
 
+def _of_row(tensor: torch.Tensor | None, row: int) -> torch.Tensor | None:
+    """What is added to the scores of one text, (1 or head, token, token), or fewer axes."""
+    if tensor is None or tensor.dim() < 4:
+        return tensor
+    return tensor[row if tensor.shape[0] > 1 else 0]
+
+
 def _stack(layers: list[Array], heads: int = 0) -> Array:
     """One array of (head, token, dim) each; `heads` is given for what query heads may share."""
     if heads and len({len(each) for each in layers}) > 1:
@@ -108,12 +168,18 @@ def _stack(layers: list[Array], heads: int = 0) -> Array:
 
 def _mask_of_text(call: Call, row: int, queries: int, keys: int) -> Array | None:
     """Additive mask of one text, (query, key) or (head, query, key), or None."""
-    batch_mask = additive_mask(call)
-    if batch_mask is None:
-        return None
-    while batch_mask.dim() < 4:
-        batch_mask = batch_mask.unsqueeze(0)
-    mask = batch_mask[row if batch_mask.shape[0] > 1 else 0].float().cpu().numpy()
+    own = replace(call, mask=_of_row(call.mask, row), bias=_of_row(call.bias, row))
+    mask = _to_numpy(additive_mask(own))
+    return None if mask is None else _cut(mask, call, queries, keys)
+
+
+def _to_numpy(tensor: torch.Tensor | None) -> Array | None:
+    return None if tensor is None else tensor.float().cpu().numpy()
+
+
+def _cut(mask: Array, call: Call, queries: int, keys: int) -> Array | None:
+    """The mask of one text without its padding, of its own; None where it adds nothing."""
+    mask = mask.reshape(-1, *mask.shape[-2:])
     mask = np.broadcast_to(mask, (mask.shape[0], call.query.shape[2], call.key.shape[2]))
     mask = mask[:, :queries, :keys]  # (1 or head, query, key)
     if not mask.any():

@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from core.analysis.arrays import in_threads
 from core.analysis.atlas.data import Positions
 from core.analysis.atlas.engine.priority import priorities
 from core.analysis.head_patterns.similarity import Distances, add_distances, head_distances
+from core.model.trace import softmax
 
 if TYPE_CHECKING:
     from core.analysis.arrays import Indices
@@ -19,7 +21,9 @@ if TYPE_CHECKING:
 MAX_POSITIONS = 32  # in the view by position; later ones are not averaged
 COMPARED_EVERY = 5  # tokens: heads are compared on every fifth of a sentence
 MEASURED_TOKENS = 20_000  # of a corpus: their mean distances are known to 0.003
-_COMPARED_TOGETHER = 64  # rows of attention
+# Weights of attention in memory at once, unless one sentence has more, or one layer of it.
+_COMPARED_TOGETHER = _WEIGHTS_TOGETHER = 2**20
+_COMPARED_BY_A_THREAD = 2**17  # weights at a time: they stay near the processor
 
 
 class AttentionSums:
@@ -55,13 +59,17 @@ class AttentionSums:
         self.positions.counts[:shown, :shown] += 1
         compared = compared_tokens(priority, tokens)
         wanted = np.union1d(np.arange(shown), compared)
+        layers, heads = trace.shape[:2]
+        together = max(1, _WEIGHTS_TOGETHER // (heads * wanted.size * tokens))
         rows = []
-        for layer in range(trace.shape[0]):
-            attention = trace.layers[layer].weights(trace.scores(layer)[:, wanted])
-            self.positions.sums[layer, :, :shown, :shown] += attention[:, :shown, :shown]
-            rows.append(attention[:, np.searchsorted(wanted, compared)])
-        self._rows.append(np.concatenate(rows))
-        if sum(part.shape[1] for part in self._rows) >= _COMPARED_TOGETHER:
+        for first in range(0, layers, together):
+            some = slice(first, first + together)
+            attention = attention_of(trace, some, wanted)
+            self.positions.sums[some, :, :shown, :shown] += attention[:, :, :shown, :shown]
+            chosen = attention[:, :, np.searchsorted(wanted, compared)]
+            rows.append(chosen.reshape(-1, *chosen.shape[2:]))
+        self._rows.append(rows[0] if len(rows) == 1 else np.concatenate(rows))
+        if sum(part.size for part in self._rows) >= _COMPARED_TOGETHER:
             self._compare()
 
     def distances(self) -> Distances:
@@ -77,9 +85,32 @@ class AttentionSums:
             np.pad(part, ((0, 0), (0, 0), (0, longest - part.shape[2]))) for part in self._rows
         ]
         rows = np.concatenate(padded, axis=1)
-        added = Distances(head_distances(rows) * rows.shape[1], rows.shape[1], 0)
-        self._distances = add_distances([self._distances, added])
         self._rows.clear()
+        step = max(1, _COMPARED_BY_A_THREAD // (rows.shape[0] * longest))
+        some = (rows[:, first : first + step] for first in range(0, rows.shape[1], step))
+        self._distances = add_distances([self._distances, *in_threads(_distances_of, some)])
+
+
+def _distances_of(rows: Array) -> Distances:
+    """Between all heads, summed over rows of their attention, (head, row, key)."""
+    return Distances(head_distances(rows) * rows.shape[1], rows.shape[1], 0)
+
+
+def attention_of(trace: Trace, layers: slice, tokens: Indices) -> Array:
+    """The attention of these query tokens in some layers at once, (layer, head, token, key)."""
+    rules, kv_keys, queries = trace.layers[layers], trace.kv_keys[layers], trace.queries[layers]
+    if tokens.size < queries.shape[2]:
+        queries = queries[:, :, tokens]
+    kv_heads = kv_keys.shape[1]
+    grouped = queries.reshape(len(rules), kv_heads, -1, *queries.shape[2:])
+    products = grouped @ kv_keys[:, :, None].swapaxes(-1, -2)  # (layer, kv head, group, token, key)
+    scores = products.reshape(*queries.shape[:3], -1)
+    for place, rule in enumerate(rules):
+        own = rule if rule.mask is None else replace(rule, mask=rule.mask[..., tokens, :])
+        scores[place] = own.logits(scores[place])
+    if all(rule.sink is None for rule in rules):
+        return softmax(scores, out=scores)
+    return np.stack([rule.weights(own) for rule, own in zip(rules, scores, strict=True)])
 
 
 def share_to_measure(tokens: int) -> float:

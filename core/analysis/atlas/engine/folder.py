@@ -84,9 +84,11 @@ class FolderStore:
         except (OSError, SafetensorError):
             return False
 
-    def builder(self, index: int, share: float) -> PartBuilder:
+    def builder(
+        self, index: int, share: float, lengths: Mapping[int, int] | None = None
+    ) -> PartBuilder:
         """A new one, for one part at a time: what is not a whole part is not kept."""
-        return PartBuilder(index, share, self._scratch)
+        return PartBuilder(index, share, lengths, self._scratch)
 
     def put(self, index: int, part: Part | None) -> None:
         """Write a part, whole or not at all (`OSError`), in the place of any other of its index."""

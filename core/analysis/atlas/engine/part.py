@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     Texts = Sequence[str] | Mapping[int, str]
 
 _FREE_EVERY = 2**26  # bytes of sentences' vectors, after which memory goes back to the system
+_SPARE = 16  # a share of one in so many of a part's memory is left for a larger one
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,7 +92,7 @@ class _Kept(NamedTuple):
 
 
 class Scratch:
-    """Memory that one part after the other is joined in: new pages take longer than the copy."""
+    """Memory that one part after the other is put into: new pages take longer than the copy."""
 
     def __init__(self) -> None:
         self._buffers: dict[str, Array] = {}
@@ -100,18 +101,64 @@ class Scratch:
         """An array of this shape; it holds until the next of its name is taken."""
         size = math.prod(shape)
         if name not in self._buffers or self._buffers[name].size < size:
-            self._buffers[name] = np.empty(size, dtype=np.float32)
+            spare = size // _SPARE  # parts differ a little; pages that nobody writes cost nothing
+            self._buffers[name] = np.empty(size + spare, dtype=np.float32)
         return self._buffers[name][:size].reshape(shape)
+
+
+class _Room:
+    """Where each sentence's vectors go in the part, known before any of them comes."""
+
+    def __init__(self, lengths: Mapping[int, int], scratch: Scratch) -> None:
+        self._scratch = scratch
+        self._places: dict[int, slice] = {}
+        self._tokens = 0
+        for number in sorted(lengths):
+            start, self._tokens = self._tokens, self._tokens + lengths[number]
+            self._places[number] = slice(start, self._tokens)
+        self._empty = set(self._places)
+        self._arrays: tuple[Array, Array] | None = None
+
+    def put(self, number: int, vectors: CorpusVectors) -> CorpusVectors:
+        """The vectors of a sentence in their place; where none fits, as they are given."""
+        given, place = (vectors.queries, vectors.kv_keys), self._places.get(number)
+        if place is None or place.stop - place.start != vectors.queries.shape[2]:
+            return vectors
+        if self._arrays is None:
+            queries, kv_keys = (
+                self._scratch.take(name, (*each.shape[:2], self._tokens, each.shape[3]))
+                for name, each in zip(("queries", "kv_keys"), given, strict=True)
+            )
+            self._arrays = queries, kv_keys
+        queries, kv_keys = (array[:, :, place] for array in self._arrays)
+        queries[:], kv_keys[:] = given
+        self._empty.discard(number)
+        return CorpusVectors(queries, kv_keys)
+
+    def joined(self, numbers: Sequence[int]) -> CorpusVectors | None:
+        """The vectors of all these sentences, once each of them has come and is in its place."""
+        if self._arrays is None or self._empty or len(numbers) != len(self._places):
+            return None
+        for array in self._arrays:
+            array.setflags(write=False)
+        return CorpusVectors(*self._arrays)
 
 
 class PartBuilder:
     """A part that is being traced, sentence after sentence in any order.
 
-    With a `scratch` the vectors of the part hold until the next part is finished in it.
+    With a `scratch`, and the `lengths` of its sentences by number, vectors are put where they
+    belong as they come; those of the part hold until the next one is begun in the scratch.
     """
 
-    def __init__(self, index: int = 0, share: float = 1.0, scratch: Scratch | None = None) -> None:
-        self._scratch = scratch
+    def __init__(
+        self,
+        index: int = 0,
+        share: float = 1.0,
+        lengths: Mapping[int, int] | None = None,
+        scratch: Scratch | None = None,
+    ) -> None:
+        self._room = _Room(lengths, scratch) if lengths and scratch else None
         self.index = index
         self.count = 0  # tokens so far
         self._share = share
@@ -148,7 +195,8 @@ class PartBuilder:
                 "depth": max(trace.depth or 0, trace.numbers[-1]),
             }
         self._attention.add(number, trace)
-        self._vectors[number] = CorpusVectors(trace.queries, trace.kv_keys)
+        vectors = CorpusVectors(trace.queries, trace.kv_keys)
+        self._vectors[number] = vectors if self._room is None else self._room.put(number, vectors)
         self._kept[number] = _Kept(
             trace.tokens,
             unusual_masks(trace),
@@ -164,7 +212,10 @@ class PartBuilder:
             return None
         attention, self._attention = self._attention, None
         numbers = sorted(self._kept)
-        vectors = join_vectors([self._vectors.pop(number) for number in numbers], self._scratch)
+        vectors = None if self._room is None else self._room.joined(numbers)
+        if vectors is None:
+            vectors = join_vectors([self._vectors.pop(number) for number in numbers])
+        self._vectors.clear()
         kept = {number: self._kept[number] for number in numbers}
         patches = {n: each.patches for n, each in kept.items() if each.patches is not None}
         given = [texts[number] for number in numbers] if texts else []
@@ -248,13 +299,12 @@ def pick_tokens(tokens: CorpusTokens, inside: Bools) -> CorpusTokens:
     )
 
 
-def join_vectors(parts: list[CorpusVectors], scratch: Scratch | None = None) -> CorpusVectors:
+def join_vectors(parts: list[CorpusVectors]) -> CorpusVectors:
     """Side by side along the tokens; the list is emptied, so that nothing is held twice."""
     shapes = [(each.queries.shape, each.kv_keys.shape) for each in parts]
     total = sum(queries[2] for queries, _ in shapes)
     queries, kv_keys = (
-        (scratch or Scratch()).take(name, (*shape[:2], total, shape[3]))
-        for name, shape in zip(("queries", "kv_keys"), shapes[0], strict=True)
+        np.empty((*shape[:2], total, shape[3]), dtype=np.float32) for shape in shapes[0]
     )
     end = freed = 0
     parts.reverse()
@@ -265,7 +315,7 @@ def join_vectors(parts: list[CorpusVectors], scratch: Scratch | None = None) -> 
         kv_keys[:, :, start:end] = part.kv_keys
         freed += part.queries.nbytes + part.kv_keys.nbytes
         del part
-        if freed > _FREE_EVERY and scratch is None:
+        if freed > _FREE_EVERY:
             freed = 0
             with contextlib.suppress(OSError, AttributeError, TypeError):  # glibc alone hoards
                 ctypes.CDLL(None).malloc_trim(0)

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Protocol
 from core.analysis.atlas.engine.part import PartBuilder
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from core.analysis.atlas.engine.part import Part
     from core.analysis.atlas.engine.sums import Sums
 
@@ -18,8 +20,10 @@ class Store(Protocol):
         """Whether the part is there, whole."""
         ...
 
-    def builder(self, index: int, share: float) -> PartBuilder:
-        """What there is of an unfinished part."""
+    def builder(
+        self, index: int, share: float, lengths: Mapping[int, int] | None = None
+    ) -> PartBuilder:
+        """What there is of an unfinished part; `lengths` of all its sentences, by number."""
         ...
 
     def put(self, index: int, part: Part | None) -> None:
@@ -56,8 +60,11 @@ class MemoryStore:
         """As in :class:`Store`."""
         return index in self.parts
 
-    def builder(self, index: int, share: float) -> PartBuilder:
-        """As in :class:`Store`."""
+    def builder(
+        self, index: int, share: float, lengths: Mapping[int, int] | None = None
+    ) -> PartBuilder:
+        """As in :class:`Store`; a builder that may be copied has no room made for it."""
+        del lengths
         return self.begun.setdefault(index, PartBuilder(index, share))
 
     def put(self, index: int, part: Part | None) -> None:

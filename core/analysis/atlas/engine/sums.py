@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from core.analysis.arrays import in_threads
 from core.analysis.atlas.blocks import MAX_PAIRS
 from core.analysis.atlas.data import Positions
 from core.analysis.atlas.engine.priority import first_within
@@ -79,11 +80,14 @@ def moments_of(vectors: Array) -> Moments:
     """The moments of vectors (layer, head, token, dim), summed in float64."""
     layers, heads, count, dim = vectors.shape
     mean, scatter = np.empty((layers, heads, dim)), np.empty((layers, heads, dim, dim))
-    for head in np.ndindex(layers, heads):
+
+    def add(head: tuple[int, ...]) -> None:
         own = vectors[head].astype(np.float64)
         mean[head] = own.mean(axis=0)
         own -= mean[head]
         scatter[head] = own.T @ own
+
+    in_threads(add, np.ndindex(layers, heads))
     return Moments(count, mean, scatter)
 
 

@@ -78,7 +78,7 @@ def _trace(
     share: float,
 ) -> Sums | None:
     """Trace what there is not yet of a part, and put it into the store."""
-    builder = store.builder(piece.index, share)
+    builder = store.builder(piece.index, share, piece.lengths)
     if builder.count:
         on_progress(builder.count)
     rest = {number: tokens for number, tokens in piece.lengths.items() if number not in builder}

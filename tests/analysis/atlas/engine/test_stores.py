@@ -204,6 +204,33 @@ def test_a_part_comes_back_from_the_disk_as_it_was(traces: list[Trace], tmp_path
     assert store.indices == [5]
 
 
+@pytest.mark.parametrize(
+    "lengths",
+    [
+        dict(enumerate(LENGTHS)),
+        {n: length for n, length in enumerate(LENGTHS) if n != 3},  # one that was not foreseen
+        dict(enumerate((*LENGTHS, 5))),  # one that never comes
+        dict(enumerate((*LENGTHS[:4], 8, *LENGTHS[5:]))),  # one shorter than foreseen
+    ],
+)
+def test_a_part_is_the_same_wherever_its_vectors_are_put_as_they_come(
+    lengths: dict[int, int], traces: list[Trace], tmp_path: Path
+) -> None:
+    store = FolderStore(tmp_path)
+    for order in (range(len(LENGTHS)), (4, 9, 0, 8, 2, 6, 1, 3, 7, 5)):  # twice in one memory
+        builder = store.builder(0, 1.0, lengths)
+        for number in order:
+            builder.add(number, traces[number])
+        part = builder.finish()
+        assert part is not None
+        for name in ("queries", "kv_keys"):
+            expected = np.concatenate([getattr(trace, name) for trace in traces], axis=2)
+            np.testing.assert_array_equal(getattr(part.vectors, name), expected)
+        assert part.tokens.sentence.tolist() == [
+            number for number, length in enumerate(LENGTHS) for _ in range(length)
+        ]
+
+
 def test_a_part_without_a_sentence_is_finished_too(traces: list[Trace], tmp_path: Path) -> None:
     """As where a text has nothing but special tokens."""
     store = FolderStore(tmp_path)
