@@ -21,7 +21,7 @@ def test_a_file_is_shown_at_once_and_one_that_is_none_leaves_it(goto: Open) -> N
     chooser = page.locator("input[type=file]")
     chooser.set_input_files({"name": "mine.png", "mimeType": "image/png", "buffer": png(side=60)})
     expect(page.get_by_text(re.compile("^60 × 60 → 96 × 96"))).to_be_visible()
-    assert "image=" not in page.url
+    page.wait_for_url(lambda url: "image=" not in url)
     text = b"The cat sat on the mat."
     chooser.set_input_files({"name": "no.png", "mimeType": "image/png", "buffer": text})
     expect(page.get_by_test_id("stAlert")).to_have_count(1)

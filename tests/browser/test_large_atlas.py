@@ -78,6 +78,7 @@ def test_zooming_in_brings_points_and_the_link_opens_the_same_part(goto: Open, l
     expect(page.get_by_text("tokens with a query or a key in the part")).to_be_visible()
     zoom = heads(page).get_attribute("data-zoom") or ""
     assert float(zoom) > 2
+    settle(page)
     address = page.url
     other = goto(address[address.index("/atlas") :])
     expect(other.get_by_text("Drawn: points")).to_be_visible()

@@ -165,7 +165,7 @@ def test_a_clicked_point_shows_its_pair_and_stays_from_head_to_head(goto: Open) 
     expect(
         page.get_by_text(re.compile(f"Query it → key book: .* attention {weight}"))
     ).to_be_visible()
-    assert "dot=11%2C5" in page.url
+    follow(page, "dot=11%2C5")
 
 
 def painted(figure: Locator, colour: tuple[int, int, int]) -> int:

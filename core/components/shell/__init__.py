@@ -12,13 +12,17 @@ if TYPE_CHECKING:
 _shell = register("shell")
 
 
-def watch_window(
-    *, key: str, on_watched: Callable[[], None], on_other_theme: Callable[[], None]
-) -> None:
+def watch_window(*, key: str, on_other_theme: Callable[[], None]) -> bool:
     """Draw nothing; watch the window from the browser's side for as long as the app is open.
 
-    Within a page the address changes without new entries in the history, so that one press of Back
-    leaves the page; `on_watched` is called once that holds. A click on a link that ends typing
-    waits until the text has been sent. `on_other_theme` is called when the theme has changed.
+    Returns whether the browser has said so: from then on the address changes within a page without
+    new entries in the history, so that one press of Back leaves the page. A click on a link that
+    ends typing waits until the text has been sent. `on_other_theme` is called when the theme has
+    changed.
     """
-    _shell(key=key, data=None, on_watched_change=on_watched, on_theme_change=on_other_theme)
+    # The value is read, and no callback waited for: of two messages that come close together,
+    # Streamlit may apply both and call back for neither.
+    reported = _shell(
+        key=key, data=None, on_watched_change=lambda: None, on_theme_change=on_other_theme
+    )
+    return bool(reported.get("watched"))

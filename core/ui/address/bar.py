@@ -9,7 +9,7 @@ written, so that no proxy logs what visitors type; links from elsewhere still op
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
-from urllib.parse import urlencode
+from urllib.parse import parse_qsl, urlencode
 
 import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
@@ -86,6 +86,14 @@ def write(values: Mapping[str, object]) -> None:
 def window_is_watched() -> None:
     """From now on the address may change: the browser keeps one entry of its history a page."""
     st.session_state[WATCHED] = True
+
+
+def shown() -> dict[str, str]:
+    """The parameters that the browser's address had when it asked for this run."""
+    context = get_script_run_ctx()
+    if context is None:
+        return {}
+    return dict(parse_qsl(context.query_string.removeprefix("?"), keep_blank_values=True))
 
 
 def write_waiting() -> None:

@@ -11,12 +11,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
-from urllib.parse import parse_qsl
 
 import streamlit as st
-from streamlit.runtime.scriptrunner import get_script_run_ctx
 
-from core.ui.address.bar import to_text
+from core.ui.address.bar import shown, to_text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -38,19 +36,19 @@ def note(values: Mapping[str, Any], defaults: Mapping[str, Any]) -> None:
     """Remember what was picked, by control; the address omits some that have their defaults."""
     if not values:
         return
-    shown, waiting = _address(), _waiting()
+    address, waiting = shown(), _waiting()
     for key, value in values.items():
         omitted = to_text(defaults.get(key))
-        before = waiting[key].texts if key in waiting else (shown.get(key, omitted),)
+        before = waiting[key].texts if key in waiting else (address.get(key, omitted),)
         waiting[key] = _Waiting(value, omitted, (*before, to_text(value))[-_MAX_VALUES:])
 
 
 def restore() -> None:
     """Set again what a message without the answers has undone; forget what has been answered."""
-    shown, waiting = _address(), _waiting()
+    address, waiting = shown(), _waiting()
     for key, pick in list(waiting.items()):
-        address, widget = shown.get(key, pick.omitted), to_text(st.session_state.get(key))
-        is_late = address in pick.texts[:-1] and widget in (address, pick.texts[-1])
+        there, widget = address.get(key, pick.omitted), to_text(st.session_state.get(key))
+        is_late = there in pick.texts[:-1] and widget in (there, pick.texts[-1])
         if is_late:
             st.session_state[key] = pick.value
         else:
@@ -73,9 +71,3 @@ def forget() -> None:
 def _waiting() -> dict[str, _Waiting]:
     waiting: dict[str, _Waiting] = st.session_state.setdefault(_WAITING, {})
     return waiting
-
-
-def _address() -> dict[str, str]:
-    """The parameters that the browser's address had when it sent the message of this run."""
-    context = get_script_run_ctx()
-    return dict(parse_qsl(context.query_string.removeprefix("?"))) if context is not None else {}

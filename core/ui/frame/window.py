@@ -23,9 +23,8 @@ def draw() -> None:
 @st.fragment
 def _watch() -> None:
     """Runs again by itself when the browser reports; the address waits for its first report."""
-    watch_window(
-        key="window", on_watched=address.window_is_watched, on_other_theme=_note_other_theme
-    )
+    if watch_window(key="window", on_other_theme=_note_other_theme):
+        address.window_is_watched()
     if st.session_state.pop(_OTHER_THEME, False):
         st.rerun()  # the whole page: figures are drawn in the theme's colours
     address.write_waiting()

@@ -19,7 +19,7 @@ class Visit:
         self.state: dict[str, Any] = {}
         self.address: dict[str, str] = {}
         monkeypatch.setattr(late_picks, "st", SimpleNamespace(session_state=self.state))
-        monkeypatch.setattr(late_picks, "_address", lambda: self.address)
+        monkeypatch.setattr(late_picks, "shown", lambda: self.address)
 
     def pick(self, **values: object) -> None:
         late_picks.note(values, DEFAULTS)
