@@ -506,6 +506,13 @@ def test_a_member_that_is_elsewhere_is_refused(data: bytes) -> None:
             opened(moved)
 
 
+def test_a_name_that_is_not_utf_8_as_its_flag_says_is_refused(data: bytes) -> None:
+    start, _ = directory_of(data)
+    flagged = with_bytes(data, start + 8, (0x800).to_bytes(2, "little"))
+    with pytest.raises(AtlasFileError, match="damaged zip file"):
+        opened(with_bytes(flagged, start + 46, b"\xff"))
+
+
 def test_a_directory_of_another_kind_is_refused(data: bytes) -> None:
     end = len(data) - 22
     many = with_bytes(data, end + 8, struct.pack("<2H", 65535, 65535))

@@ -96,7 +96,12 @@ def open_archive(source: BinaryIO) -> Archive:
             _check_places(places, directory)
             for entry in entries:
                 _check_sum(source, entry, places[entry.filename])
-    except (zipfile.BadZipFile, NotImplementedError, struct.error) as error:
+    except (
+        zipfile.BadZipFile,
+        NotImplementedError,  # of zipfile, for what it cannot unpack
+        UnicodeDecodeError,  # of zipfile, for names that are not what their flag says
+        struct.error,
+    ) as error:
         raise AtlasFileError("The file is a damaged zip file.") from error
     return Archive(source, places)
 
